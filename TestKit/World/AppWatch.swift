@@ -64,7 +64,7 @@ final class AppWatch: ClientWatch {
             state.clients.append(client)
             state.living += 1
         }
-        client.attach(ToldSink(told: told))
+        client.attach(EventRecorder(told: told))
     }
 
     func left(_ client: WatchedClient) {
@@ -91,7 +91,7 @@ final class AppWatch: ClientWatch {
     }
 }
 
-private struct ToldSink: EventSink {
+private struct EventRecorder: EventSink {
     let told: @Sendable () -> Void
 
     func append(_ event: RTMEvent) { told() }

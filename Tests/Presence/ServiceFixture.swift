@@ -55,7 +55,7 @@ final class ServiceFixture: Sendable {
             states: rules.states,
             leaseTimeToLive: .seconds(15), snapshots: snapshots)
         let node = try await loop.submit {
-            let store = EmbeddedPresenceStore(rules, source: .random(in: 1...UInt64.max)) {
+            let store = InMemoryPresenceStore(rules, source: .random(in: 1...UInt64.max)) {
                 NIODeadline.now().uptimeNanoseconds / 1_000_000
             }
             let node = PresenceNode(

@@ -102,7 +102,7 @@ final class StoreHarness: Sendable {
                     configuration, prefix: prefix, rules: rules, on: loop, probe: readiness.probe("redis"),
                     logger: logger, clock: sharesClock ? nil : { clock.now })
             } else {
-                store = EmbeddedPresenceStore(rules, source: 77) { clock.now }
+                store = InMemoryPresenceStore(rules, source: 77) { clock.now }
             }
             let journal = Journal()
             store.observer = journal

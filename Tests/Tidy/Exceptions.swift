@@ -18,7 +18,7 @@ enum Exceptions {
         "Services/Messaging/Server/Journal/JournalAbsence.swift",
         "Services/Messaging/Server/Node/MemoryPeak.swift",
         "Services/Standalone/Main/StandaloneDirectory.swift",
-        "Services/Storage/Server/SQLite/FileIdentity.swift",
+        "Services/Storage/Server/Engines/SQLite/FileIdentity.swift",
         "Shared/Redis/Connection/EvictionPolicy.swift",
         "Shared/ServiceKit/Lifecycle/HeardSignal.swift",
         "Shared/ServiceKit/Lifecycle/Terminal.swift",

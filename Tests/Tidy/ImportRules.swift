@@ -47,7 +47,7 @@ struct ImportRules {
             "OrderedCollections",
         ]),
         "Services/Storage/Server": serving.union(["RTMStorageClient", "RTMMessagingClient", "HeapModule"]),
-        "Services/Storage/Server/SQLite": ["CSQLite", "RTMModel", "RTMWire", "Logging"],
+        "Services/Storage/Server/Engines/SQLite": ["CSQLite", "RTMModel", "RTMWire", "Logging"],
         "Services/Edge/WebSocket": ["RTMWire", "CZlib", "NIOCore", "NIOWebSocket"],
         "Services/Edge/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken", "NIOSSL",
@@ -139,7 +139,7 @@ struct ImportRules {
         case "CZlib":
             "only Shared/AccessToken sees zlib"
         case "CSQLite":
-            "only Services/Storage/Server/SQLite sees the database"
+            "only Services/Storage/Server/Engines/SQLite sees the database"
         case "RTMWire", "RTMServiceLink", "RTMServiceKit":
             room.hasPrefix("Clients/")
                 ? "clients speak the protocol through RTMProtocol" : "it lies above this room"

@@ -1,5 +1,22 @@
 package import RTMModel
+package import RTMServiceLink
 package import RTMWire
+
+extension ShardedService {
+    static let messaging = ShardedService(name: "messaging", outdated: MessagingMethod.outdated)
+}
+
+extension ShardRouter {
+    package func connections(to channel: ChannelKey) -> ShardConnections<Call> {
+        all.count == 1 ? all[0] : all[channel.shard(among: all.count)]
+    }
+
+    package func connections(to channel: ChannelView) -> ShardConnections<Call> {
+        all.count == 1 ? all[0] : all[channel.shard(among: all.count)]
+    }
+
+    package func isUp(_ channel: ChannelKey) -> Bool { connections(to: channel).isUp }
+}
 
 extension ChannelView {
     /// The number of the shard that keeps the channel. Callers in all processes find the same one, so the way

@@ -7,7 +7,7 @@ package import RTMWire
 ///
 /// When messaging is down, open appends have been answered before. They may have been done, so the caller
 /// repeats them with the same source and sequence.
-package protocol AppendCaller: MessagingObserver {
+package protocol AppendCaller: ShardRouterDelegate {
     /// What the caller remembers of an append until its answer.
     associatedtype Append
 
@@ -19,7 +19,7 @@ package protocol AppendCaller: MessagingObserver {
 ///
 /// Presence and storage use it; edges publish and attach with `MessagingClient`.
 package final class MessagingAppender<Caller: AppendCaller> {
-    private let shards: MessagingShards<Caller.Append>
+    private let shards: ShardRouter<Caller.Append>
     private var caller: Caller?
 
     /// - Parameters:
@@ -29,8 +29,9 @@ package final class MessagingAppender<Caller: AppendCaller> {
         to addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String,
         timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
-        shards = MessagingShards(
-            to: addresses, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
+        shards = ShardRouter(
+            .messaging, at: addresses, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
+            logger: logger)
     }
 
     /// Whether events of every channel can be appended.
@@ -44,7 +45,7 @@ package final class MessagingAppender<Caller: AppendCaller> {
 
     package func start(caller: Caller) {
         self.caller = caller
-        shards.start(self, observer: caller)
+        shards.start(self, owner: caller)
     }
 
     package func shutdown() { shards.shutdown() }
@@ -52,7 +53,7 @@ package final class MessagingAppender<Caller: AppendCaller> {
     /// Throws, without having sent anything, when no node leads the channel's shard or too many requests are
     /// open.
     package func append(_ request: AppendRequest, context: Caller.Append) throws(RTMError) {
-        try shards.links(to: request.channel).request(MessagingMethod.append, request, context)
+        try shards.connections(to: request.channel).request(MessagingMethod.append, request, context)
     }
 }
 
@@ -88,8 +89,8 @@ extension MessagingAppender: ServiceLinkClientDelegate {
         _ link: ServiceLinkClient<Caller.Append>, method: UInt32, body: UnsafeRawBufferPointer
     ) {
         switch method {
-        case MessagingMethod.lead: shards.heard(body, from: link)
-        case MessagingMethod.nodes: shards.heardOfNodes(body)
+        case MessagingMethod.lead: shards.receivedLeader(body, from: link)
+        case MessagingMethod.nodes: shards.receivedNodes(body)
         default: break
         }
     }

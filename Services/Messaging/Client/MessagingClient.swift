@@ -4,7 +4,7 @@ package import RTMServiceLink
 package import RTMWire
 
 /// Who calls messaging and hears from it. All calls come on the link's event loop.
-package protocol MessagingCaller: MessagingObserver {
+package protocol MessagingCaller: ShardRouterDelegate {
     /// What the caller remembers of a publish until its answer.
     associatedtype Publish
     /// What the caller remembers of a read until its answer.
@@ -37,7 +37,7 @@ package final class MessagingClient<Caller: MessagingCaller> {
         case read(Caller.Read)
     }
 
-    package let shards: MessagingShards<Call>
+    package let shards: ShardRouter<Call>
     /// The caller is held from the start to the end of the links. A weak reference would make each of its
     /// retains slow.
     private var caller: Caller?
@@ -47,27 +47,28 @@ package final class MessagingClient<Caller: MessagingCaller> {
         to addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String,
         timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
-        shards = MessagingShards(
-            to: addresses, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
+        shards = ShardRouter(
+            .messaging, at: addresses, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
+            logger: logger)
     }
 
     package var addresses: String { shards.addressList }
     /// How long this channel could not be called; nil if it can.
-    package func outage(of channel: ChannelKey) -> Duration? { shards.links(to: channel).outage }
-    package func outage(of channel: ChannelView) -> Duration? { shards.links(to: channel).outage }
+    package func outage(of channel: ChannelKey) -> Duration? { shards.connections(to: channel).outage }
+    package func outage(of channel: ChannelView) -> Duration? { shards.connections(to: channel).outage }
 
     /// The number of the shard that keeps the channel.
-    package func shard(of channel: ChannelView) -> Int { shards.links(to: channel).shard }
+    package func shard(of channel: ChannelView) -> Int { shards.connections(to: channel).shard }
 
     package func start(caller: Caller) {
         self.caller = caller
-        shards.start(self, observer: caller)
+        shards.start(self, owner: caller)
     }
 
     package func shutdown() { shards.shutdown() }
 
     package func attach(_ request: AttachRequest) {
-        let (interest, links) = (request.interest, shards.links(to: request.channel))
+        let (interest, links) = (request.interest, shards.connections(to: request.channel))
         do throws(RTMError) {
             try links.request(MessagingMethod.attach, request, .attach(interest: interest))
         } catch {
@@ -77,13 +78,13 @@ package final class MessagingClient<Caller: MessagingCaller> {
 
     /// Has no answer. If the link is down, the attachment is gone with it.
     package func detach(_ push: DetachPush, of channel: ChannelKey) {
-        shards.links(to: channel).leader?.push(MessagingMethod.detach, push)
+        shards.connections(to: channel).leader?.push(MessagingMethod.detach, push)
     }
 
     package func publish(_ request: PublishRequest, context: Caller.Publish) {
         let channel = ChannelView(
             appID: request.appID, type: request.channelType ?? .none, name: request.channel)
-        let links = shards.links(to: channel)
+        let links = shards.connections(to: channel)
         do throws(RTMError) {
             try links.request(MessagingMethod.publish, request, .publish(context))
         } catch {
@@ -93,7 +94,7 @@ package final class MessagingClient<Caller: MessagingCaller> {
 
     package func read(_ request: ReadRequest, context: Caller.Read) {
         do throws(RTMError) {
-            try shards.links(to: request.channel).request(MessagingMethod.read, request, .read(context))
+            try shards.connections(to: request.channel).request(MessagingMethod.read, request, .read(context))
         } catch {
             caller?.messagingRead(context, .failure(.refused(error)))
         }
@@ -144,9 +145,9 @@ extension MessagingClient: ServiceLinkClientDelegate {
             guard isLeader(link), let superseded = try? SupersededPush(body, in: shards.arena) else { return }
             caller?.messagingSuperseded(superseded.interest, by: superseded.holder)
         case MessagingMethod.lead:
-            shards.heard(body, from: link)
+            shards.receivedLeader(body, from: link)
         case MessagingMethod.nodes:
-            shards.heardOfNodes(body)
+            shards.receivedNodes(body)
         default:
             break
         }

@@ -63,16 +63,16 @@ extension ServiceMain {
             shutdownTimeout: configuration[CommonKeys.shutdownTimeout], logger: logger,
             // This is not `exit`: handlers that run at exit could wait for a lock that a stuck thread holds.
             exitAtOnce: { _exit($0.rawValue) })
-        var signals: [HeardSignal] = []
+        var signals: [ReceivedSignal] = []
         for number in [SIGTERM, SIGINT] {
-            signals.append(await HeardSignal(number) { lifecycle.signalReceived(number) })
+            signals.append(await ReceivedSignal(number) { lifecycle.signalReceived(number) })
         }
         let runner = ServiceRunner(
             program, configuration: configuration, eventLoopGroup: group, logger: logger,
             lifecycle: lifecycle, notify: SystemdNotice.sender(ProcessInfo.processInfo.environment),
             reload: { () throws(ConfigurationError) in try program.reloaded() })
         let terminal = Terminal()
-        let hangUp = await HeardSignal(SIGHUP) {
+        let hangUp = await ReceivedSignal(SIGHUP) {
             if terminal.isGone { lifecycle.signalReceived(SIGHUP) } else { runner.reload() }
         }
         let status = await runner.run()

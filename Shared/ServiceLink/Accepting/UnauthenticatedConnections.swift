@@ -17,7 +17,7 @@ final class UnauthenticatedConnections {
         case dropped
     }
 
-    private var members = Strangers<UnauthenticatedConnection>()
+    private var members = PendingConnections<UnauthenticatedConnection>()
     private let limiter: ConnectionLimiter
     /// Called whenever one makes room for another one.
     private let crowded: () -> Void
@@ -59,7 +59,7 @@ final class UnauthenticatedConnections {
 
 /// The place that a connection takes among those that haven't proved who they are. It is confined to the
 /// connection's loop.
-final class UnauthenticatedConnection: Stranger {
+final class UnauthenticatedConnection: PendingConnection {
     let address: String
     private let channel: any Channel
     private weak var link: AcceptedServiceLink?
@@ -72,7 +72,7 @@ final class UnauthenticatedConnection: Stranger {
         (self.channel, self.link, self.address, self.limiter) = (channel, link, address, limiter)
     }
 
-    var isStranger: Bool { limiter != nil }
+    var isUnauthenticated: Bool { limiter != nil }
 
     /// The caller has proved who it is, or the connection has ended.
     func release() { limiter.take()?.release(address) }

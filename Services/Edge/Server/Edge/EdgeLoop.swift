@@ -28,7 +28,7 @@ final class EdgeLoop {
     let outboundMemory: OutboundMemory
     let deadlines: ConnectionDeadlines
     let departures: Departures<ConnectionHandler>
-    var strangers = Strangers<ConnectionSlot>()
+    var strangers = PendingConnections<ConnectionSlot>()
     let sessions = Sessions()
     let sessionLog: SessionLog
     let logins: Logins

@@ -61,18 +61,18 @@ extension ServiceEvents: MessagingCaller {
         }
     }
 
-    func messagingIsUp(_ shard: Int, isWhole: Bool) {
+    func shardIsUp(_ shard: Int, isWhole: Bool) {
         lookAtMessaging("")
         subscribing.messagingIsUp(shard)
         canaries?.messagingIsUp(shard)
     }
 
-    func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {
+    func connectFailed(_ reason: ServiceLinkDownReason) {
         reachability.failed(.messaging, "\(reason)")
         lookAtMessaging("\(reason)")
     }
 
-    func messagingIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
+    func shardIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
         lookAtMessaging("\(reason)")
         subscribing.messagingIsDown(shard)
         canaries?.messagingIsDown(shard)

@@ -42,11 +42,11 @@ final class RedisIndexLife {
         client.send(members) { [self] outcome in
             guard case .success(let reply) = outcome else { return giveUp(lease) }
             let isWhole = (reply.elements?.count ?? 0) < Self.membersPerStep
-            let stepEnded: RedisTurns.Completion = { [self] outcome in
+            let stepEnded: RedisBatches.Completion = { [self] outcome in
                 guard case .success = outcome else { return giveUp(lease) }
                 step(lease, part: isWhole ? part + 1 : part, after: isWhole ? nil : reply.elements?.last)
             }
-            RedisTurns.forEach(.success(reply), RedisKeys.parseUnder, stepEnded) { [self] member, done in
+            RedisBatches.forEach(.success(reply), RedisKeys.parseUnder, stepEnded) { [self] member, done in
                 let user = UserKey(appID: member.channel.appID, userID: member.user)
                 client.send(
                     RedisCommand("PEXPIRE", .text(keys.channels(of: user)), RedisArgument(Self.span))

@@ -18,7 +18,7 @@ final class RedisLeases {
     private let rules: PresenceRules
     private let time: RedisClock
     private let indexes: RedisIndexLife
-    private let holds: RedisHolds
+    private let holds: RedisLinkFence
     private unowned let store: RedisPresenceStore
     /// Leases whose members were reported since all masters of Redis are connected. Something of all other
     /// leases may have been lost before that, so their edges are asked to report their members.
@@ -33,7 +33,7 @@ final class RedisLeases {
         self.store = store
         (client, keys, rules, time) = (store.client, store.keys, store.rules, store.time)
         indexes = RedisIndexLife(client: client, keys: keys)
-        holds = RedisHolds(client: client, keys: keys)
+        holds = RedisLinkFence(client: client, keys: keys)
     }
 
     /// Something that was written before may be lost, or could not be written.
@@ -121,7 +121,7 @@ final class RedisLeases {
         readMembers(under: lease) { [self] outcome in
             guard case .success(let fields) = outcome else { return ended(outcome.map { _ in }) }
             let lost = fields.filter { !keptFields.contains($0) }
-            RedisTurns.forEach(lost[...], atOnce: Self.losesAtOnce, ended) { [self] field, done in
+            RedisBatches.forEach(lost[...], atOnce: Self.losesAtOnce, ended) { [self] field, done in
                 guard !loss.spares(field), let place = RedisKeys.parse(field) else {
                     return done(.success(()))
                 }
@@ -133,7 +133,7 @@ final class RedisLeases {
     /// Gives the members under a lease in all parts, as `RedisKeys.field` writes them.
     private func readMembers(under lease: UInt64, _ done: @escaping Completion<[String]>) {
         var fields: [String] = []
-        let all = Gathering(count: RedisKeys.partCount) { done($0.map { fields }) }
+        let all = CompletionGroup(count: RedisKeys.partCount) { done($0.map { fields }) }
         for part in 0..<RedisKeys.partCount {
             client.send(keys.members(under: lease, in: part)) { outcome in
                 if case .success(let reply) = outcome {
@@ -156,7 +156,7 @@ final class RedisLeases {
             PresenceScripts.expire, keys: [keys.leases, keys.knownLeases, keys.noLeases],
             [RedisArgument(now), until, RedisArgument(UInt64(Self.leasesPerSweep))]
         ) { [self] outcome in
-            RedisTurns.forEach(outcome, \.number, done) { [self] lease, done in
+            RedisBatches.forEach(outcome, \.number, done) { [self] lease, done in
                 loseMembers(under: lease, except: []) { [self] outcome in
                     guard case .success(let isUsed) = outcome else { return done(outcome.map { _ in }) }
                     store.observer?.leasesExpired(1)

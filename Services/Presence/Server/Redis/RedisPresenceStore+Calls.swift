@@ -74,7 +74,7 @@ extension RedisPresenceStore {
             for command in commands { client.send(command) { _ in } }
             return next(nil)
         }
-        let all = Gathering(count: commands.count) { outcome in
+        let all = CompletionGroup(count: commands.count) { outcome in
             if case .failure(let error) = outcome { next(error) } else { next(nil) }
         }
         for command in commands {
@@ -134,7 +134,7 @@ extension RedisPresenceStore {
     private func end(
         _ caller: Caller, _ end: SessionEnd, in channels: [ChannelKey], _ done: @escaping Completion<Void>
     ) {
-        RedisTurns.forEach(channels[...], done) { [self] channel, done in
+        RedisBatches.forEach(channels[...], done) { [self] channel, done in
             switch end {
             case .lost:
                 lose(caller.userID, channel, session: caller.session.rawValue, lease: nil, done)

@@ -25,7 +25,7 @@ extension RedisPresenceStore {
     package func sweep(_ done: @escaping Completion<Void>) {
         told.forgetIdle(now: clock())
         time.setClock()
-        let all = Gathering(count: 1 + RedisKeys.partCount, done)
+        let all = CompletionGroup(count: 1 + RedisKeys.partCount, done)
         leases.endDue(claim: Self.claim, all.finished)
         // Parts are swept independently of each other: one may be out of reach.
         for part in 0..<RedisKeys.partCount { lookAtChannels(of: part, all.finished) }
@@ -51,7 +51,7 @@ extension RedisPresenceStore {
         ) { [self] outcome in
             // The first element says when the data began, and is no channel.
             if case .success(let reply) = outcome { began(part, reply.elements?.first?.number) }
-            RedisTurns.forEach(outcome, RedisKeys.parse, atOnce: Self.channelsAtOnce, done) {
+            RedisBatches.forEach(outcome, RedisKeys.parse, atOnce: Self.channelsAtOnce, done) {
                 [self] place, done in
                 change(place.channel, PresenceScripts.advance, []) { done($0.map { _ in }) }
             }

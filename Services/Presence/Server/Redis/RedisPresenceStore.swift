@@ -22,7 +22,7 @@ package final class RedisPresenceStore: PresenceStore {
     let time: RedisClock
     private let probe: ReadinessProbe?
     private let logger: Logger
-    var told = ToldEvents()
+    var told = AnnouncedEvents()
     /// By part: when its data began.
     var births: [Int: UInt64] = [:]
     private(set) lazy var leases = RedisLeases(self)

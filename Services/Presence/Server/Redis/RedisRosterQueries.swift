@@ -17,7 +17,7 @@ struct RedisRosterQueries {
         var row: RosterRow?
         var states: [StateItem] = []
         // In a Cluster either answer may be the first.
-        let both = Gathering(count: 2) { outcome in
+        let both = CompletionGroup(count: 2) { outcome in
             done(
                 outcome.map {
                     guard let row, !row.isLeaving, !row.isQuiet || user == asker else { return nil }
@@ -55,7 +55,8 @@ struct RedisRosterQueries {
     func channels(of user: UserKey, _ done: @escaping Completion<[ChannelKey]>) {
         var found: [ChannelKey] = []
         client.send(RedisCommand("SMEMBERS", .text(keys.channels(of: user)))) { outcome in
-            RedisTurns.forEach(outcome, RedisKeys.parse, { done($0.map { found.sorted() }) }) { place, done in
+            RedisBatches.forEach(outcome, RedisKeys.parse, { done($0.map { found.sorted() }) }) {
+                place, done in
                 let command = RedisCommand(
                     "HGET", .text(keys.roster(place.channel)[0]), .text(user.userID))
                 client.send(command) { outcome in

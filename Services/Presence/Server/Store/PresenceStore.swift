@@ -1,7 +1,7 @@
 package import RTMModel
 package import RTMWire
 
-/// Where the rosters live: in this process (`EmbeddedPresenceStore`) or in Redis, shared by several nodes.
+/// Where the rosters live: in this process (`InMemoryPresenceStore`) or in Redis, shared by several nodes.
 /// Both keep this contract, and the tests run it against both.
 ///
 /// A store is confined to one event loop. Every call completes exactly once, on that loop, perhaps before it

@@ -6,13 +6,13 @@ import Testing
 
 /// A program says that it has started when it hears its signals. One that comes at once after that counts.
 @Suite("Signals that a program hears", .serialized)
-struct HeardSignalTests {
+struct ReceivedSignalTests {
     @Test(
         "a signal that comes right behind the set-up is heard",
         arguments: [SIGUSR1, SIGUSR2, SIGURG, SIGWINCH])
     func atOnce(_ number: Int32) async throws {
         let count = Shared(0)
-        let heard = await HeardSignal(number) { count.withLock { $0 += 1 } }
+        let heard = await ReceivedSignal(number) { count.withLock { $0 += 1 } }
         kill(getpid(), number)
         try await eventually("the signal is heard") { count.present > 0 }
         heard.cancel()

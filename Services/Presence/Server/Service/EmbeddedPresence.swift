@@ -31,7 +31,7 @@ package final class EmbeddedPresence {
             messaging: messaging, link: link, states: rules.states,
             leaseTimeToLive: .milliseconds(rules.leaseTimeToLive))
         settings.snapshots = snapshots
-        let store = EmbeddedPresenceStore(rules, source: random.next() | 1) {
+        let store = InMemoryPresenceStore(rules, source: random.next() | 1) {
             eventLoop.now.uptimeNanoseconds / 1_000_000
         }
         node = PresenceNode(

@@ -1,5 +1,4 @@
 import NIOCore
-import RTMMessagingClient
 import RTMServiceKit
 import RTMServiceLink
 import RTMWire
@@ -7,69 +6,69 @@ import Testing
 
 @testable import RTMMessagingServer
 
-@Suite("The messaging nodes that a caller knows") struct KnownNodesTests {
+@Suite("The messaging nodes that a caller knows") struct NodeDirectoryTests {
     private let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
     private func node(_ port: UInt32) -> NodeAddress { NodeAddress(host: "10.0.0.1", port: port) }
 
     private func address(_ port: Int) -> ServiceLinkAddress { .tcp(host: "10.0.0.1", port: port) }
 
-    private func known(_ ports: Int...) -> KnownNodes { KnownNodes(configured: ports.map(address)) }
+    private func known(_ ports: Int...) -> NodeDirectory { NodeDirectory(configured: ports.map(address)) }
 
     @Test("a caller connects once to each node that it hears of, and not again to those that it knew")
     func fresh() {
         var known = known(1)
-        let fresh = known.heard([node(1), node(3), node(2), node(3)], now: start)
+        let fresh = known.received([node(1), node(3), node(2), node(3)], now: start)
         #expect(fresh.map { "\($0)" } == ["10.0.0.1:2", "10.0.0.1:3"])
-        let again = known.heard([node(1), node(2), node(3)], now: start)
+        let again = known.received([node(1), node(2), node(3)], now: start)
         #expect(again.isEmpty)
     }
 
     @Test("a node that no list names is given up after a minute, and is new when it comes back")
     func gone() {
         var known = known(1)
-        _ = known.heard([node(1), node(2)], now: start)
-        let isGone1 = known.isGone(address(2), now: start + .hours(1))
+        _ = known.received([node(1), node(2)], now: start)
+        let isGone1 = known.removeUnlisted(address(2), now: start + .hours(1))
         #expect(!isGone1, "the newest list names it")
-        _ = known.heard([node(1)], now: start)
-        _ = known.heard([], now: start + .seconds(59))
-        let isGone2 = known.isGone(address(2), now: start + .seconds(59))
+        _ = known.received([node(1)], now: start)
+        _ = known.received([], now: start + .seconds(59))
+        let isGone2 = known.removeUnlisted(address(2), now: start + .seconds(59))
         #expect(!isGone2)
-        let isGone3 = known.isGone(address(2), now: start + .seconds(60))
+        let isGone3 = known.removeUnlisted(address(2), now: start + .seconds(60))
         #expect(isGone3)
-        let found4 = known.heard([node(2)], now: start + .seconds(61))
+        let found4 = known.received([node(2)], now: start + .seconds(61))
         #expect(found4.count == 1)
     }
 
     @Test("a node that was paused, and is named again, stays")
     func paused() {
         var known = known(1)
-        _ = known.heard([node(2)], now: start)
-        _ = known.heard([], now: start)
-        _ = known.heard([node(2)], now: start + .seconds(30))
-        _ = known.heard([], now: start + .seconds(40))
-        let isGone5 = known.isGone(address(2), now: start + .seconds(99))
+        _ = known.received([node(2)], now: start)
+        _ = known.received([], now: start)
+        _ = known.received([node(2)], now: start + .seconds(30))
+        _ = known.received([], now: start + .seconds(40))
+        let isGone5 = known.removeUnlisted(address(2), now: start + .seconds(99))
         #expect(!isGone5)
-        let isGone6 = known.isGone(address(2), now: start + .seconds(100))
+        let isGone6 = known.removeUnlisted(address(2), now: start + .seconds(100))
         #expect(isGone6)
     }
 
     @Test("a node that was configured is never given up")
     func configured() {
         var known = known(1)
-        _ = known.heard([node(1)], now: start)
-        _ = known.heard([], now: start)
-        let isGone7 = known.isGone(address(1), now: start + .hours(24))
+        _ = known.received([node(1)], now: start)
+        _ = known.received([], now: start)
+        let isGone7 = known.removeUnlisted(address(1), now: start + .hours(24))
         #expect(!isGone7)
     }
 
     @Test("a list has no end of names, and the caller takes no more than it may")
     func limit() {
         var known = known(1)
-        let many = (1...UInt32(2 * KnownNodes.learnedMax)).map(node)
-        let found8 = known.heard(many, now: start)
-        #expect(found8.count == KnownNodes.learnedMax)
-        let found9 = known.heard(many, now: start)
+        let many = (1...UInt32(2 * NodeDirectory.learnedMax)).map(node)
+        let found8 = known.received(many, now: start)
+        #expect(found8.count == NodeDirectory.learnedMax)
+        let found9 = known.received(many, now: start)
         #expect(found9.isEmpty)
     }
 }

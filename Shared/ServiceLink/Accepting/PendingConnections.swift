@@ -1,9 +1,9 @@
 import DequeModule
 
 /// A connection that may not have logged in yet.
-package protocol Stranger: AnyObject {
+package protocol PendingConnection: AnyObject {
     /// Whether the connection is there and no login has been accepted over it.
-    var isStranger: Bool { get }
+    var isUnauthenticated: Bool { get }
     /// The client's address.
     var address: String { get }
 }
@@ -18,7 +18,7 @@ package protocol Stranger: AnyObject {
 /// strangers, beyond the first few.
 ///
 /// Pure.
-package struct Strangers<Member: Stranger> {
+package struct PendingConnections<Member: PendingConnection> {
     /// Limit: members that are looked at to find one of a certain address.
     package static var searchMax: Int { 64 }
     private static var countMin: Int { 64 }
@@ -33,7 +33,7 @@ package struct Strangers<Member: Stranger> {
     package mutating func add(_ member: Member) {
         trim()
         if queue.count >= compactAt {
-            queue.removeAll { !$0.isStranger }
+            queue.removeAll { !$0.isUnauthenticated }
             compactAt = max(Self.countMin, 2 * queue.count)
         }
         queue.append(member)
@@ -41,7 +41,7 @@ package struct Strangers<Member: Stranger> {
 
     /// To be called when a member has logged in, or has gone.
     package mutating func trim() {
-        while let first = queue.first, !first.isStranger { queue.removeFirst() }
+        while let first = queue.first, !first.isUnauthenticated { queue.removeFirst() }
     }
 
     /// Takes out the oldest stranger.
@@ -50,7 +50,7 @@ package struct Strangers<Member: Stranger> {
     package mutating func takeOldest(from address: String? = nil) -> Member? {
         trim()
         guard let address else { return queue.popFirst() }
-        let index = queue.prefix(Self.searchMax).firstIndex { $0.isStranger && $0.address == address }
+        let index = queue.prefix(Self.searchMax).firstIndex { $0.isUnauthenticated && $0.address == address }
         return index.map { queue.remove(at: $0) }
     }
 }

@@ -4,7 +4,7 @@
 /// The values lie in two generations. Once in a lifetime the earlier generation is dropped as a whole, and a
 /// value that is used meanwhile moves to the recent one. So nothing is searched, and an idle value goes after
 /// one to two lifetimes.
-struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+struct GenerationalCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var recent: [Key: Value] = [:]
     private var earlier: [Key: Value] = [:]
     /// How long an unused value is kept at least, in milliseconds.

@@ -1,5 +1,5 @@
 import NIOCore
-import RTMMessagingClient
+import RTMServiceLink
 import Testing
 
 @Suite("When a messaging node is reached through another one") struct RelayChoiceTests {

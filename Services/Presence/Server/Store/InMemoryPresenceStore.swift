@@ -3,7 +3,7 @@ package import RTMWire
 
 /// The rosters in the memory of this process, which is then the only presence node. After a restart the edges
 /// fill them again.
-package final class EmbeddedPresenceStore: PresenceStore {
+package final class InMemoryPresenceStore: PresenceStore {
     package var observer: (any PresenceStoreObserver)?
     private var registry: RosterRegistry
     private let clock: () -> UInt64
@@ -51,7 +51,7 @@ package final class EmbeddedPresenceStore: PresenceStore {
     }
 }
 
-extension EmbeddedPresenceStore {
+extension InMemoryPresenceStore {
     package func enter(
         _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Entered>
     ) {

@@ -10,8 +10,8 @@ import Testing
 @testable import RTMPresenceServer
 
 @Suite("What is kept of channels and forgotten when they are idle")
-struct FadingTableTests {
-    private var table = FadingTable<String, Int>(lifetime: 100)
+struct GenerationalCacheTests {
+    private var table = GenerationalCache<String, Int>(lifetime: 100)
 
     @Test("what is idle is forgotten after one to two lifetimes, what is read or set is kept")
     mutating func fades() {
@@ -39,7 +39,7 @@ struct FadingTableTests {
             messaging: [.inProcess(InProcessEndpoint(name: "messaging"))], link: ServiceLinkConfiguration(),
             states: rules.states, leaseTimeToLive: .seconds(15))
         let node = PresenceNode(
-            settings, store: EmbeddedPresenceStore(rules, source: 1) { 0 }, on: loop,
+            settings, store: InMemoryPresenceStore(rules, source: 1) { 0 }, on: loop,
             metrics: PresenceMetrics(MetricsRegistry()), messagingProbe: nil,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         node.sweep()

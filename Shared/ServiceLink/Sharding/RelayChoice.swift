@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// When a caller reaches a messaging node through another one, and through which.
+/// When a caller reaches a node through another one, and through which.
 ///
 /// A node that leads a shard may be out of the reach of one caller alone: the way between the two is broken,
 /// and others serve the shard meanwhile. So when a shard has no leader here, and a node that the others list

@@ -89,7 +89,7 @@ package enum PresenceDefinition {
         _ probe: ReadinessProbe?, _ metrics: RedisMetrics, on loop: any EventLoop
     ) -> any PresenceStore {
         guard let redis else {
-            return EmbeddedPresenceStore(rules, source: .random(in: 1...UInt64.max)) {
+            return InMemoryPresenceStore(rules, source: .random(in: 1...UInt64.max)) {
                 NIODeadline.now().uptimeNanoseconds / 1_000_000
             }
         }

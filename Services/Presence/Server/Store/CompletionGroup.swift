@@ -1,7 +1,7 @@
 import RTMModel
 
 /// Waits for several answers, and completes with the first failure among them.
-final class Gathering {
+final class CompletionGroup {
     private var count: Int
     private var failure: RTMError?
     private let done: (Result<Void, RTMError>) -> Void

@@ -1,18 +1,18 @@
 package import Logging
 import NIOCore
 package import RTMModel
-package import RTMServiceLink
 package import RTMWire
 
-/// The links of one shard to the messaging nodes of an installation. One of the nodes leads the shard: it
-/// says so over its link, and it gets all calls. The others are at hand if it dies.
+/// The links of one shard to the nodes of a service. One of the nodes leads the shard: it announces that over
+/// its link, and gets all calls. The links to the others stand ready in case it dies.
 ///
-/// A node that was stopped for a while believes that it leads still. So a lead counts only if it follows the
-/// last one that is known here, and the link to the node before is ended, with the calls that wait there.
+/// A node that was stopped for a while still believes that it is the leader. So an announcement counts only if
+/// its term follows the last one that is known here. The link to the previous leader is then closed, and the
+/// calls that wait there fail.
 ///
-/// Two addresses may lead to the same node, for example a name that was configured and the address that the
-/// node tells. Then both links hear its lead, and when one ends the other takes the calls.
-package final class MessagingLinks<Call> {
+/// Two addresses may belong to the same node, for example a configured name and the address that the node
+/// announces. Then the node announces itself over both links, and when one closes the other takes the calls.
+package final class ShardConnections<Call> {
     package enum Change: Equatable {
         case none
         /// There is a leader.
@@ -24,30 +24,33 @@ package final class MessagingLinks<Call> {
     }
 
     package let shard: Int
+    private let service: ShardedService
     package private(set) var all: [ServiceLinkClient<Call>]
     private var relays = RelayChoice()
     private let random: () -> Double
     private let logger: Logger
     package let timeout: Duration
-    /// Nil while no node says that it leads.
+    /// Nil while no node announces that it leads.
     package private(set) var leader: ServiceLinkClient<Call>?
     private var term: UInt64 = 0
     /// Since when no node leads. It has no meaning while one does.
     private var leaderlessSince: NIODeadline
     private let endOfTurn: EndOfTurn
-    /// Who leads when the link to the leader before has ended.
+    /// The next leader, which takes the calls once the link to the previous one has closed.
     private var next: (link: ServiceLinkClient<Call>, term: UInt64)?
     private let makeLink: (ServiceLinkAddress) -> ServiceLinkClient<Call>
 
     /// - Parameters:
-    ///   - node: the name of this process, for messaging's log.
+    ///   - node: the name of this process, for the log of the service.
     ///   - timeout: how long every call may take.
     package init(
-        of shard: Int, at addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String,
+        of shard: Int, in service: ShardedService, at addresses: [ServiceLinkAddress],
+        _ link: ServiceLinkConfiguration, node: String,
         timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
         self.shard = shard
-        var configuration = ServiceLinkClientConfiguration(service: "messaging", node: node)
+        self.service = service
+        var configuration = ServiceLinkClientConfiguration(service: service.name, node: node)
         configuration.link = link
         configuration.shard = shard
         var logger = logger
@@ -76,12 +79,12 @@ package final class MessagingLinks<Call> {
     /// Throws, without having sent anything, when no node leads or too many requests are open.
     @inlinable
     package func request(_ method: UInt32, _ body: some WireEncodable, _ call: Call) throws(RTMError) {
-        guard let leader else { throw Self.noLeader }
+        guard let leader else { throw noLeader }
         try leader.request(method, body, timeout: timeout, context: call)
     }
 
     @usableFromInline
-    static var noLeader: RTMError { RTMError(.notConnected, "no messaging node leads") }
+    var noLeader: RTMError { RTMError(.notConnected, "no \(service.name) node leads") }
 
     package func start(delegate: some ServiceLinkClientDelegate<Call>) {
         for link in all { link.start(delegate: delegate) }
@@ -104,13 +107,13 @@ package final class MessagingLinks<Call> {
         link.shutdown()
     }
 
-    // MARK: - Who leads
+    // MARK: - The leader
 
-    /// A node says that it leads.
-    package func heard(_ push: LeadPush, from link: ServiceLinkClient<Call>) -> Change {
+    /// A node announces that it leads.
+    package func announced(_ push: LeadPush, from link: ServiceLinkClient<Call>) -> Change {
         let known = next?.term ?? term
         guard push.term == known || push.follows >= known else {
-            link.push(MessagingMethod.outdated, LeadPush(term: known, follows: known))
+            link.push(service.outdated, LeadPush(term: known, follows: known))
             return .none
         }
         // Two nodes without a journal both lead for ever: calls stay where they are.
@@ -120,11 +123,11 @@ package final class MessagingLinks<Call> {
             return self.leader == nil ? .up : .none
         }
         next = (link, push.term)
-        leader.reset("another messaging node leads")
+        leader.reset("another \(service.name) node leads")
         return .none
     }
 
-    /// A link has ended, and the calls that waited there have their outcome.
+    /// A link has closed, and the calls that waited there have failed.
     package func lost(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) -> Change {
         noteLoss(of: link, reason)
         if next?.link === link { next = nil }
@@ -143,7 +146,7 @@ package final class MessagingLinks<Call> {
 
 // MARK: - Nodes that are reached through another one
 
-extension MessagingLinks {
+extension ShardConnections {
     package func cameUp(_ link: ServiceLinkClient<Call>) {
         if !link.address.isRelayed { relays.changed("\(link.address)", isUp: true, now: endOfTurn.now) }
     }
@@ -182,7 +185,7 @@ extension MessagingLinks {
     ) {
         guard let relay = all.first(where: { "\($0.address)" == relay })?.address else { return }
         logger.debug(
-            "another messaging node is asked to relay",
+            "another node is asked to relay",
             metadata: ["node": "\(node)", "relay": "\(relay)"])
         add(.relayed(to: node, through: relay), delegate: delegate)
     }

@@ -17,7 +17,7 @@ final class EventAppender {
     private var outbox = EventOutbox()
     /// By channel: the log position of the last event that this node has appended. For an idle channel the
     /// position is asked for again.
-    var positions = FadingTable<ChannelKey, StreamPosition>(lifetime: 3_600_000)
+    var positions = GenerationalCache<ChannelKey, StreamPosition>(lifetime: 3_600_000)
     /// Channels whose roster is gone while their events are on their way.
     private var emptied: Set<ChannelKey> = []
 

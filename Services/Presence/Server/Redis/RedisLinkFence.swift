@@ -4,7 +4,7 @@ import RTMRedis
 /// Says in Redis which link of each edge is the newest, in every part and beside the leases, so that the
 /// scripts refuse what comes over an older link (`EdgeLink`). Other nodes may have that older link, and need
 /// not know of the newer one.
-final class RedisHolds {
+final class RedisLinkFence {
     typealias Completion<Value> = RedisPresenceStore.Completion<Value>
 
     private let client: RedisClient
@@ -29,7 +29,7 @@ final class RedisHolds {
             (0..<RedisKeys.partCount).map { keys.newestLink(under: link.lease, in: $0) }
             + [keys.newestLink(under: link.lease)]
         var isNewest = true
-        let all = Gathering(count: places.count) { [self] outcome in
+        let all = CompletionGroup(count: places.count) { [self] outcome in
             if case .success = outcome { note(link, now: now) }
             done(outcome.map { isNewest })
         }

@@ -116,15 +116,15 @@ extension Outbox: AppendCaller {
         let count: Int
     }
 
-    func messagingIsUp(_ shard: Int, isWhole: Bool) {
+    func shardIsUp(_ shard: Int, isWhole: Bool) {
         if isWhole { probe.ready() }
         schedule.retry()
         work()
     }
 
-    func messagingIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) { messagingIsUnreachable(reason) }
+    func shardIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) { connectFailed(reason) }
 
-    func messagingIsUnreachable(_ reason: ServiceLinkDownReason) {
+    func connectFailed(_ reason: ServiceLinkDownReason) {
         probe.notReady("no connection to messaging at \(appender.addresses): \(reason)")
     }
 

@@ -1,19 +1,19 @@
 package import NIOCore
-package import RTMServiceLink
 package import RTMWire
 
-/// Which messaging nodes a caller connects to: those that it was configured with, and those that they name.
+/// The nodes of a service that a caller connects to: those that it was configured with, and those that they
+/// name.
 ///
-/// The nodes keep a list of themselves and tell it to their callers, so an operator lists one or two of them,
-/// and the others come and go by themselves. A node that is paused leaves the list before its links end, and
-/// comes back into it, so a caller gives up an address only when no list has named it for a minute and no
-/// connection to it comes about.
+/// The nodes keep a list of themselves and send it to their callers. So an operator configures one or two of
+/// them, and callers learn the others. A node that is paused leaves the list before its links end, and comes
+/// back into it. So a caller removes an address only when no list has named it for a minute and no connection
+/// to it can be opened.
 ///
 /// Pure.
-package struct KnownNodes {
-    /// So long an address that no list names any more is still tried.
-    package static let patience = TimeAmount.seconds(60)
-    /// Limit: addresses that are learned. What a list names beyond that is left out.
+package struct NodeDirectory {
+    /// How long an address that no list names any more is still tried.
+    package static let retention = TimeAmount.seconds(60)
+    /// Limit: addresses that are learned. Further addresses of a list are ignored.
     package static let learnedMax = 256
 
     private let configured: Set<String>
@@ -25,14 +25,14 @@ package struct KnownNodes {
 
     package init(configured: [ServiceLinkAddress]) { self.configured = Set(configured.map(\.description)) }
 
-    /// A node has told its list.
+    /// A node has sent its list.
     ///
-    /// - Returns: addresses to which the caller has no link yet.
-    package mutating func heard(_ nodes: [NodeAddress], now: NIODeadline) -> [ServiceLinkAddress] {
+    /// - Returns: the addresses to which the caller has no link yet.
+    package mutating func received(_ nodes: [NodeAddress], now: NIODeadline) -> [ServiceLinkAddress] {
         let listed = Dictionary(nodes.map { ($0.link.description, $0.link) }) { first, _ in first }
         self.listed = Set(listed.keys)
         for (address, until) in learned {
-            learned[address] = listed[address] == nil ? min(until, now + Self.patience) : .distantFuture
+            learned[address] = listed[address] == nil ? min(until, now + Self.retention) : .distantFuture
         }
         let fresh = listed.filter { !configured.contains($0.key) && learned[$0.key] == nil }
             .sorted { $0.key < $1.key }.prefix(Self.learnedMax - learned.count)
@@ -40,10 +40,10 @@ package struct KnownNodes {
         return fresh.map(\.value)
     }
 
-    /// No connection to this address has come about. If nobody names it any more, it is forgotten.
+    /// A connection to this address has failed. An address that nobody names any more is removed.
     ///
-    /// - Returns: whether the caller gives it up.
-    package mutating func isGone(_ address: ServiceLinkAddress, now: NIODeadline) -> Bool {
+    /// - Returns: whether the address was removed.
+    package mutating func removeUnlisted(_ address: ServiceLinkAddress, now: NIODeadline) -> Bool {
         guard let until = learned[address.description], now >= until else { return false }
         learned[address.description] = nil
         return true

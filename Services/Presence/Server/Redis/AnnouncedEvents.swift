@@ -3,8 +3,8 @@ import RTMModel
 /// Up to which event of which source the observer was told, by channel. Pure.
 ///
 /// A forgotten entry is an hour old, so its events were acknowledged long ago or are still in Redis.
-struct ToldEvents {
-    private var told = FadingTable<ChannelKey, (source: UInt64, sequence: UInt64)>(lifetime: 3_600_000)
+struct AnnouncedEvents {
+    private var told = GenerationalCache<ChannelKey, (source: UInt64, sequence: UInt64)>(lifetime: 3_600_000)
     private var emptied: Set<ChannelKey> = []
 
     var count: Int { told.count }

@@ -2,7 +2,7 @@ import RTMModel
 import RTMRedis
 
 /// Work on the elements of a reply, some at a time.
-enum RedisTurns {
+enum RedisBatches {
     typealias Completion = (Result<Void, RTMError>) -> Void
 
     /// Does something for every element of a reply, `atOnce` elements at a time. Completes when all are done
@@ -25,7 +25,7 @@ enum RedisTurns {
     ) {
         let turn = elements.prefix(atOnce)
         let rest = elements.dropFirst(turn.count)
-        let all = Gathering(count: turn.count + 1) { outcome in
+        let all = CompletionGroup(count: turn.count + 1) { outcome in
             guard case .success = outcome, !rest.isEmpty else { return done(outcome) }
             forEach(rest, atOnce: atOnce, done, body)
         }

@@ -30,7 +30,7 @@ final class MembershipReports {
         syncs.add(request, over: link.id)
         var older: [OlderMembership] = []
         let entered: (Result<Void, RTMError>) -> Void = { outcome in done(outcome.map { older }) }
-        let pending = Gathering(count: request.memberships.count + 1) { [self] outcome in
+        let pending = CompletionGroup(count: request.memberships.count + 1) { [self] outcome in
             guard case .success = outcome, request.isLast, let kept = syncs.finish(request, over: link.id)
             else { return entered(outcome) }
             store.synced(edgeLink, except: kept, entered)

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Foundation
 
 /// A signal of the process that is heard, and doesn't do what it does by default.
-struct HeardSignal: Sendable {
+struct ReceivedSignal: Sendable {
     // Safety: a dispatch source may be used from every thread; only its protocol doesn't say so.
     private nonisolated(unsafe) let source: any DispatchSourceSignal
 

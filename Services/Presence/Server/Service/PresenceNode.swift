@@ -117,12 +117,12 @@ extension PresenceNode: PresenceStoreObserver {
 }
 
 extension PresenceNode: AppendCaller {
-    func messagingIsUp(_ shard: Int, isWhole: Bool) {
+    func shardIsUp(_ shard: Int, isWhole: Bool) {
         if isWhole { messagingProbe?.ready() }
         events.sendWaiting()
     }
 
-    func messagingIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
+    func shardIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
         messagingProbe?.notReady("no connection to messaging at \(events.messaging.addresses): \(reason)")
         // Messaging may come back with other logs.
         events.positions.removeAll()
