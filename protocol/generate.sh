@@ -4,7 +4,7 @@
 # Writes from protocol/schema what the code is built on:
 #   protocol/generated/c      the C codec that Shared/Wire decodes with (protoc-c)
 #   protocol/generated/swift  the Swift codec of the client library (protoc-gen-swift)
-#   Shared/Wire/Schema        the fields of every message, for what Wire writes and scans (generate_fields.py)
+#   Shared/Wire/Schema        the messages as Wire writes and reads them (generate_wire.py)
 # With --check it writes elsewhere and compares. It exits with 1 if what is committed is not what the generators write, and
 # with 3 if a generator is missing.
 #
@@ -19,26 +19,26 @@ for tool in protoc protoc-c protoc-gen-swift python3; do
 done
 
 generated=$PWD/generated
-fields=$(cd ../Shared/Wire && pwd)/Schema
+messages=$(cd ../Shared/Wire && pwd)/Schema
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 if [ "${1:-}" = --check ]; then
     committed_generated=$generated
-    committed_fields=$fields
+    committed_messages=$messages
     generated=$scratch/generated
-    fields=$scratch/fields
+    messages=$scratch/messages
 fi
 
-rm -rf "$generated/c" "$generated/swift" "$fields"
-mkdir -p "$generated/c/include" "$generated/swift" "$fields"
+rm -rf "$generated/c" "$generated/swift" "$messages"
+mkdir -p "$generated/c/include" "$generated/swift" "$messages"
 cd schema
 schemas=$(find client service -name '*.proto' | sort)
 # shellcheck disable=SC2086
 protoc-c --c_out="$generated/c/include" $schemas
 # shellcheck disable=SC2086
 protoc --swift_out="$generated/swift" --swift_opt=Visibility=Package \
-    --descriptor_set_out="$scratch/descriptors" $schemas
-python3 ../generate_fields.py "$scratch/descriptors" "$fields"
+    --include_source_info --descriptor_set_out="$scratch/descriptors" $schemas
+python3 -B ../generate_wire.py "$scratch/descriptors" "$messages"
 # The C sources lie beside the include folder, so that the package exports the headers alone.
 for schema in $schemas; do
     mkdir -p "$generated/c/$(dirname "$schema")"
@@ -50,4 +50,4 @@ done
 } > "$generated/c/include/messages.h"
 printf 'module RTMProtocolC {\n    header "messages.h"\n    export *\n}\n' > "$generated/c/include/module.modulemap"
 
-[ "${1:-}" != --check ] || { diff -r "$generated" "$committed_generated" && diff -r "$fields" "$committed_fields"; }
+[ "${1:-}" != --check ] || { diff -r "$generated" "$committed_generated" && diff -r "$messages" "$committed_messages"; }

@@ -121,10 +121,20 @@ private final class Decoders {
             attempt { () throws(WireError) in try StorageRequest(scanning: bytes) }
             attempt { () throws(WireError) in try ServiceLinkEnvelope(decoding: bytes) }
             attempt { () throws(WireError) in try RTMError(scanning: bytes) }
+            link(bytes)
             messaging(bytes)
             presence(bytes)
             storage(bytes)
         }
+    }
+
+    private func link(_ bytes: UnsafeRawBufferPointer) {
+        scan(ServiceLinkHello.self, bytes)
+        scan(ServiceLinkChallenge.self, bytes)
+        scan(ServiceLinkProof.self, bytes)
+        scan(ServiceLinkWelcome.self, bytes)
+        scan(ServiceLinkTrace.self, bytes)
+        scan(ServiceLinkGoAway.self, bytes)
     }
 
     private func messaging(_ bytes: UnsafeRawBufferPointer) {

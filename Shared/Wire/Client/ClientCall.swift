@@ -99,21 +99,3 @@ extension ClientCall {
         self.init(kind: kind, request: request, channelType: ChannelType(rawValue: type), target: target)
     }
 }
-
-/// The answer to a call: the field that the service wrote, behind the request id.
-package struct CallAnswer: WireMessage {
-    package typealias Fields = Schema.ServerFrame
-    let requestID: UInt64
-    let response: WireText
-
-    /// - Parameter response: the one field of ServerFrame.body, with its key.
-    package init(answering requestID: UInt64, _ response: WireText) {
-        self.requestID = requestID
-        self.response = response
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.requestId, requestID)
-        sink.raw(response.bytes)
-    }
-}

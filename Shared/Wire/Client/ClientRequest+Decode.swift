@@ -214,16 +214,3 @@ extension ClientRequest.Publish {
         epoch = publish.epoch
     }
 }
-
-extension WireText {
-    init(_ bytes: ProtobufCBinaryData) {
-        self.init(UnsafeRawBufferPointer(start: bytes.data, count: bytes.len))
-    }
-}
-
-extension StreamPosition {
-    init?(_ position: UnsafeMutablePointer<Rtm__Client__StreamPosition>?) {
-        guard let position else { return nil }
-        self.init(epoch: position.pointee.epoch, offset: position.pointee.offset)
-    }
-}

@@ -28,3 +28,21 @@ extension ServerFrameBody {
     /// The body as the one field of ServerFrame.body, with its key: what a CallResponse carries.
     package var field: ByteBuffer { FieldMessage(Self.field, self).buffer }
 }
+
+/// The answer to a call: the field that the service wrote, behind the request id.
+package struct CallAnswer: WireMessage {
+    package typealias Fields = Schema.ServerFrame
+    let requestID: UInt64
+    let response: WireText
+
+    /// - Parameter response: the one field of ServerFrame.body, with its key.
+    package init(answering requestID: UInt64, _ response: WireText) {
+        self.requestID = requestID
+        self.response = response
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.requestId, requestID)
+        sink.raw(response.bytes)
+    }
+}

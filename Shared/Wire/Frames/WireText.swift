@@ -1,3 +1,5 @@
+import CProtobufC
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -55,5 +57,11 @@ extension String {
     package func withWireText<Result>(_ body: (WireText) -> Result) -> Result {
         var copy = self
         return copy.withUTF8 { body(WireText(UnsafeRawBufferPointer($0))) }
+    }
+}
+
+extension WireText {
+    init(_ bytes: ProtobufCBinaryData) {
+        self.init(UnsafeRawBufferPointer(start: bytes.data, count: bytes.len))
     }
 }

@@ -22,156 +22,95 @@ package enum ServiceLinkEnvelope {
     case unknown
 }
 
-/// The first frame of a caller.
-package struct ServiceLinkHello: WireMessage, Sendable, Hashable {
-    package typealias Fields = Schema.ServiceLinkHello
-    package var version: UInt32
-    /// The service that the caller expects to reach.
-    package var service: String
-    /// The caller's name, for logs.
-    package var node: String
-    /// Random bytes of this connection.
-    package var nonce: [UInt8]
-    /// Which shard of the service the caller wants.
-    package var shard: UInt32
-    /// The address of another node, with which the called node is to connect this connection; empty if the
-    /// caller wants the called node itself.
-    package var relayTo: String
+// MARK: - Reading
 
-    package init(
-        version: UInt32, service: String, node: String, nonce: [UInt8], shard: UInt32 = 0,
-        relayTo: String = ""
-    ) {
-        self.version = version
-        self.service = service
-        self.node = node
-        self.nonce = nonce
-        self.shard = shard
-        self.relayTo = relayTo
+extension ServiceLinkEnvelope {
+    /// Reads one frame without its length prefix. Unknown fields are skipped. If a field occurs twice, the
+    /// last one counts. Throws on anything that is not a `ServiceLinkFrame`, and never traps.
+    package init(decoding frame: UnsafeRawBufferPointer) throws(WireError) {
+        var scanner = ProtobufScanner(frame)
+        var envelope = ServiceLinkEnvelope.unknown
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.ServiceLinkFrame.hello: envelope = .hello(try ServiceLinkHello(scanning: field.bytes))
+            case Schema.ServiceLinkFrame.challenge:
+                envelope = .challenge(try ServiceLinkChallenge(scanning: field.bytes))
+            case Schema.ServiceLinkFrame.proof:
+                envelope = .proof(try ServiceLinkProof(scanning: field.bytes))
+            case Schema.ServiceLinkFrame.welcome:
+                envelope = .welcome(try ServiceLinkWelcome(scanning: field.bytes))
+            case Schema.ServiceLinkFrame.request: envelope = try Self.readRequest(field.bytes)
+            case Schema.ServiceLinkFrame.response: envelope = try Self.readResponse(field.bytes)
+            case Schema.ServiceLinkFrame.push: envelope = try Self.readPush(field.bytes)
+            case Schema.ServiceLinkFrame.trace: envelope = .trace(try ServiceLinkTrace(scanning: field.bytes))
+            case Schema.ServiceLinkFrame.heartbeat: envelope = try Self.readEmpty(field.bytes, .heartbeat)
+            case Schema.ServiceLinkFrame.heartbeatAck:
+                envelope = try Self.readEmpty(field.bytes, .heartbeatAck)
+            case Schema.ServiceLinkFrame.goAway:
+                envelope = .goAway(try ServiceLinkGoAway(scanning: field.bytes))
+            default: break
+            }
+        }
+        self = envelope
     }
 
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.version, version)
-        sink.field(Fields.service, service)
-        sink.field(Fields.node, node)
-        nonce.withUnsafeBytes { sink.field(Fields.nonce, WireText($0)) }
-        sink.field(Fields.shard, shard)
-        sink.field(Fields.relayTo, relayTo)
-    }
-}
-
-/// The called service asks the caller to prove that it knows the secret.
-package struct ServiceLinkChallenge: WireMessage, Sendable, Hashable {
-    package typealias Fields = Schema.ServiceLinkChallenge
-    /// Random bytes of this connection.
-    package var nonce: [UInt8]
-
-    package init(nonce: [UInt8]) { self.nonce = nonce }
-
-    package func write(to sink: inout some FieldSink) {
-        nonce.withUnsafeBytes { sink.field(Fields.nonce, WireText($0)) }
-    }
-}
-
-/// The caller's proof that it knows the secret.
-package struct ServiceLinkProof: WireMessage, Sendable, Hashable {
-    package typealias Fields = Schema.ServiceLinkProof
-    package var proof: [UInt8]
-
-    package init(proof: [UInt8]) { self.proof = proof }
-
-    package func write(to sink: inout some FieldSink) {
-        proof.withUnsafeBytes { sink.field(Fields.proof, WireText($0)) }
-    }
-}
-
-/// The answer to a caller that is admitted.
-package struct ServiceLinkWelcome: WireMessage, Sendable, Hashable {
-    package typealias Fields = Schema.ServiceLinkWelcome
-    package var version: UInt32
-    package var service: String
-    /// The number of the peer's process. If it differs from the last one, the process is new and has
-    /// forgotten everything.
-    package var incarnation: UInt64
-    /// The service's proof that it knows the secret.
-    package var proof: [UInt8]
-    /// Among how many shards the service spreads what it keeps; 0 stands for 1.
-    package var shards: UInt32
-
-    package init(
-        version: UInt32, service: String, incarnation: UInt64, proof: [UInt8], shards: UInt32 = 0
-    ) {
-        self.version = version
-        self.service = service
-        self.incarnation = incarnation
-        self.proof = proof
-        self.shards = shards
+    private static func readRequest(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ServiceLinkEnvelope
+    {
+        var scanner = ProtobufScanner(bytes)
+        var id: UInt64 = 0
+        var method: UInt32 = 0
+        var timeout: UInt32 = 0
+        var body = WireText.empty
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.ServiceLinkRequest.id: id = try field.uint64
+            case Schema.ServiceLinkRequest.method: method = try field.uint32
+            case Schema.ServiceLinkRequest.timeoutMs: timeout = try field.uint32
+            case Schema.ServiceLinkRequest.body: body = try field.view
+            default: break
+            }
+        }
+        return .request(id: id, method: method, timeoutMilliseconds: timeout, body: body.bytes)
     }
 
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.version, version)
-        sink.field(Fields.service, service)
-        sink.field(Fields.incarnation, incarnation)
-        proof.withUnsafeBytes { sink.field(Fields.proof, WireText($0)) }
-        sink.field(Fields.shards, shards)
-    }
-}
-
-/// To which traced work the request or push belongs that follows. It is a frame of its own, so that what
-/// isn't traced, which is nearly everything, has nothing more to write and to read.
-package struct ServiceLinkTrace: WireMessage, Sendable, Hashable {
-    package typealias Fields = Schema.ServiceLinkTrace
-    /// The two halves of the trace's number.
-    package var traceHigh: UInt64
-    package var traceLow: UInt64
-    /// The sender's span.
-    package var span: UInt64
-
-    package init(traceHigh: UInt64, traceLow: UInt64, span: UInt64) {
-        self.traceHigh = traceHigh
-        self.traceLow = traceLow
-        self.span = span
+    private static func readResponse(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ServiceLinkEnvelope
+    {
+        var scanner = ProtobufScanner(bytes)
+        var id: UInt64 = 0
+        var error: UnsafeRawBufferPointer?
+        var body = WireText.empty
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.ServiceLinkResponse.id: id = try field.uint64
+            case Schema.ServiceLinkResponse.error: error = try field.bytes
+            case Schema.ServiceLinkResponse.body: body = try field.view
+            default: break
+            }
+        }
+        guard let error else { return .response(id: id, body: body.bytes) }
+        return .failure(id: id, error: try RTMError(scanning: error))
     }
 
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.traceHigh, traceHigh)
-        sink.field(Fields.traceLow, traceLow)
-        sink.field(Fields.span, span)
-    }
-}
-
-/// Why the sender closes the link after this frame.
-package struct ServiceLinkGoAway: WireMessage, Sendable, Hashable {
-    package typealias Fields = Schema.ServiceLinkGoAway
-
-    package enum Reason: Int, Sendable, Hashable, CaseIterable {
-        /// This also stands for every reason that this version doesn't know.
-        case unspecified = 0
-        /// The peer shall connect again, elsewhere or later.
-        case draining = 1
-        case version = 2
-        case wrongService = 3
-        case wrongSecret = 4
-        case protocolError = 5
-        /// The peer reads too slowly, and the queue of what waits for it is full.
-        case overflow = 6
-        /// The sender's list of nodes has no such node to relay to.
-        case unknownNode = 7
-        /// The sender has no connection either to the node to which it is to relay.
-        case unreachable = 8
+    private static func readPush(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> ServiceLinkEnvelope {
+        var scanner = ProtobufScanner(bytes)
+        var method: UInt32 = 0
+        var body = WireText.empty
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.ServiceLinkPush.method: method = try field.uint32
+            case Schema.ServiceLinkPush.body: body = try field.view
+            default: break
+            }
+        }
+        return .push(method: method, body: body.bytes)
     }
 
-    package var reason: Reason
-    /// An explanation for a person.
-    package var text: String
-
-    package init(_ reason: Reason, _ text: String = "") {
-        self.reason = reason
-        self.text = text
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.reason, reason)
-        sink.field(Fields.text, text)
+    /// A message without known fields still has to be a message.
+    private static func readEmpty(
+        _ bytes: UnsafeRawBufferPointer, _ envelope: ServiceLinkEnvelope
+    ) throws(WireError) -> ServiceLinkEnvelope {
+        var scanner = ProtobufScanner(bytes)
+        while try scanner.next() != nil {}
+        return envelope
     }
 }

@@ -65,11 +65,12 @@ package enum ServiceLinkFrame {
     }
 
     package static func writeHeartbeat(into buffer: inout ByteBuffer) {
-        FieldMessage(Schema.ServiceLinkFrame.heartbeat, Heartbeat()).encodeFrame(into: &buffer)
+        FieldMessage(Schema.ServiceLinkFrame.heartbeat, ServiceLinkHeartbeat()).encodeFrame(into: &buffer)
     }
 
     package static func writeHeartbeatAck(into buffer: inout ByteBuffer) {
-        FieldMessage(Schema.ServiceLinkFrame.heartbeatAck, HeartbeatAnswer()).encodeFrame(into: &buffer)
+        FieldMessage(Schema.ServiceLinkFrame.heartbeatAck, ServiceLinkHeartbeatAck())
+            .encodeFrame(into: &buffer)
     }
 
     /// Writes everything that stands before the body.
@@ -157,14 +158,4 @@ private struct Failure: WireMessage {
         sink.field(Fields.id, id)
         sink.field(Fields.error, error)
     }
-}
-
-private struct Heartbeat: WireMessage {
-    typealias Fields = Schema.ServiceLinkHeartbeat
-    func write(to sink: inout some FieldSink) {}
-}
-
-private struct HeartbeatAnswer: WireMessage {
-    typealias Fields = Schema.ServiceLinkHeartbeatAck
-    func write(to sink: inout some FieldSink) {}
 }

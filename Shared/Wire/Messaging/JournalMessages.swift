@@ -110,89 +110,59 @@ package struct JournaledEntries: WireMessage {
     }
 }
 
-/// A channel whose entries have all left memory.
-package struct JournaledChannel: WireMessage {
-    package typealias Fields = Schema.JournaledChannel
-    package let channel: ChannelKey
-    /// Offset of the newest entry; of a channel without one: the partition's head when it began.
-    package let head: UInt64
-    package let timestamp: UInt64
-    package let hadEntries: Bool
+// MARK: - Reading
 
-    package init(channel: ChannelKey, head: UInt64, timestamp: UInt64, hadEntries: Bool) {
-        self.channel = channel
-        self.head = head
-        self.timestamp = timestamp
-        self.hadEntries = hadEntries
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.channel, channel)
-        sink.field(Fields.head, head)
-        sink.field(Fields.timestampMs, timestamp)
-        sink.field(Fields.hadEntries, hadEntries)
+extension JournalBatch {
+    /// Calls `body` with every record of a batch, in order. What isn't known can't be passed over: another
+    /// node may have meant it for the entries behind it.
+    package static func read(
+        _ bytes: UnsafeRawBufferPointer, _ body: (JournalRecord) throws(WireError) -> Void
+    ) throws(WireError) {
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.JournalBatch.entries: try body(.entries(JournaledEntries(scanning: field.bytes)))
+            case Schema.JournalBatch.channels: try body(.channel(JournaledChannel(scanning: field.bytes)))
+            case Schema.JournalBatch.claims: try body(.claim(JournaledClaim(scanning: field.bytes)))
+            case Schema.JournalBatch.heads: try body(.heads(JournaledHeads(scanning: field.bytes)))
+            default: throw .undecodable
+            }
+        }
     }
 }
 
-/// Who has an inbox, or had it last.
-package struct JournaledClaim: WireMessage {
-    package typealias Fields = Schema.JournaledClaim
-    package let channel: ChannelKey
-    package let number: UInt64
-    /// 0 = unknown, or the holder has logged out.
-    package let holder: UInt64
-    package let isOnline: Bool
-    /// How far the holder has counted its logins; 0 = not counted.
-    package let attempt: UInt64
-
-    package init(channel: ChannelKey, number: UInt64, holder: UInt64, isOnline: Bool, attempt: UInt64) {
-        self.channel = channel
-        self.number = number
-        self.holder = holder
-        self.isOnline = isOnline
-        self.attempt = attempt
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.channel, channel)
-        sink.field(Fields.number, number)
-        sink.field(Fields.holder, holder)
-        sink.field(Fields.online, isOnline)
-        sink.field(Fields.attempt, attempt)
-    }
-}
-
-/// Where all partitions stand.
-package struct JournaledHeads: WireMessage {
-    package typealias Fields = Schema.JournaledHeads
-    package let heads: [JournaledHead]
-    /// When they stood there, in milliseconds.
-    package let time: UInt64
-
-    package init(heads: [JournaledHead], time: UInt64) {
-        self.heads = heads
-        self.time = time
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.heads, heads)
-        sink.field(Fields.timeMs, time)
-    }
-}
-
-package struct JournaledHead: WireMessage {
-    package typealias Fields = Schema.JournaledHead
-    package let partition: UInt32
-    /// Of the newest entry.
-    package let offset: UInt64
-
-    package init(partition: UInt32, offset: UInt64) {
-        self.partition = partition
-        self.offset = offset
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.partition, partition)
-        sink.field(Fields.offset, offset)
+extension JournaledEntries: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var key = ScannedKey()
+        var (offset, timestamp, session, count, feature) = (
+            UInt64(0), UInt64(0), UInt64(0), UInt32(0), UInt32(0)
+        )
+        var frames = WireText.empty
+        var (user, client, sequence, previous) = (UInt32(0), UInt64(0), UInt64(0), UInt64(0))
+        var (source, sourceSequence) = (UInt64(0), UInt64(0))
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.channel: key = try ScannedKey(scanning: field.bytes)
+            case Fields.offset: offset = try field.uint64
+            case Fields.timestampMs: timestamp = try field.uint64
+            case Fields.count: count = try field.uint32
+            case Fields.publisherSession: session = try field.uint64
+            case Fields.feature: feature = try field.uint32
+            case Fields.frames: frames = try field.view
+            case Fields.user: user = try field.uint32
+            case Fields.client: client = try field.uint64
+            case Fields.sequence: sequence = try field.uint64
+            case Fields.previous: previous = try field.uint64
+            case Fields.source: source = try field.uint64
+            case Fields.sourceSequence: sourceSequence = try field.uint64
+            default: throw .undecodable
+            }
+        }
+        self.init(
+            channel: try key.channel(), offset: offset, timestamp: timestamp, count: Int(count),
+            publisherSession: session, feature: SubscriptionFeatures(rawValue: feature), frames: frames)
+        (self.user, self.client, self.sequence, self.previous) = (user, client, sequence, previous)
+        (self.source, self.sourceSequence) = (source, sourceSequence)
     }
 }

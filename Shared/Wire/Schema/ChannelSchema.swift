@@ -1,4 +1,7 @@
-// Written by protocol/generate_fields.py from client/channel.proto: `make generate`.
+// Written by protocol/generate_wire.py from client/channel.proto: `make generate`.
+// swift-format-ignore-file
+
+package import RTMModel
 
 extension Schema {
     /// rtm.client.StreamPosition
@@ -69,5 +72,63 @@ extension Schema {
         package static var channelType: SchemaField<Enumeration> { SchemaField(1) }
         package static var channel: SchemaField<String> { SchemaField(2) }
         package static var position: SchemaField<StreamPosition> { SchemaField(3) }
+    }
+}
+
+package enum MessageType: Int, Sendable, Hashable, CaseIterable {
+    case binary = 0
+    /// The payload is valid UTF-8.
+    case text = 1
+}
+
+package struct Subscribed: ServerFrameBody, Sendable, Hashable {
+    package typealias Fields = Schema.Subscribed
+    package static var field: SchemaField<Fields> { Schema.ServerFrame.subscribed }
+    /// Delivery continues after this position.
+    package var position: StreamPosition
+    /// Features asked for that the server can't give at present.
+    package var unavailable: SubscriptionFeatures
+    /// Entries between Subscribe.after and position are lost.
+    package var gap: Bool
+
+    package init(position: StreamPosition, unavailable: SubscriptionFeatures = [], gap: Bool = false) {
+        self.position = position
+        self.unavailable = unavailable
+        self.gap = gap
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.position, position)
+        sink.field(Fields.featuresUnavailable, unavailable.rawValue)
+        sink.field(Fields.gap, gap)
+    }
+}
+
+package struct Unsubscribed: ServerFrameBody, Sendable, Hashable {
+    package typealias Fields = Schema.Unsubscribed
+    package static var field: SchemaField<Fields> { Schema.ServerFrame.unsubscribed }
+
+    package init() {}
+
+    package func write(to sink: inout some FieldSink) {}
+}
+
+/// Entries between the client's position and this one are lost: they can't be delivered any more.
+package struct Gap: ServerFrameBody, Sendable, Hashable {
+    package typealias Fields = Schema.Gap
+    package static var field: SchemaField<Fields> { Schema.ServerFrame.gap }
+    package var channel: ChannelKey
+    /// Delivery continues after this position.
+    package var position: StreamPosition
+
+    package init(_ channel: ChannelKey, _ position: StreamPosition) {
+        self.channel = channel
+        self.position = position
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.channelType, channel.type)
+        sink.field(Fields.channel, channel.name)
+        sink.field(Fields.position, position)
     }
 }

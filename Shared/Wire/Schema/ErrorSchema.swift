@@ -1,4 +1,5 @@
-// Written by protocol/generate_fields.py from client/error.proto: `make generate`.
+// Written by protocol/generate_wire.py from client/error.proto: `make generate`.
+// swift-format-ignore-file
 
 extension Schema {
     /// rtm.client.Limit

@@ -1,4 +1,7 @@
-// Written by protocol/generate_fields.py from service/journal.proto: `make generate`.
+// Written by protocol/generate_wire.py from service/journal.proto: `make generate`.
+// swift-format-ignore-file
+
+package import RTMModel
 
 extension Schema {
     /// rtm.service.JournalBatch
@@ -53,5 +56,176 @@ extension Schema {
     package enum JournaledHead {
         package static var partition: SchemaField<UInt32> { SchemaField(1) }
         package static var offset: SchemaField<UInt64> { SchemaField(2) }
+    }
+}
+
+/// A channel whose entries have all left memory, as far as a reader may have missed something. Each such
+/// channel is written again before its last record leaves the journal.
+package struct JournaledChannel: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.JournaledChannel
+    package var channel: ChannelKey
+    /// Offset of the channel's newest entry; if it never had one, the partition's head when the channel
+    /// began.
+    package var head: UInt64
+    /// Of the newest entry.
+    package var timestamp: UInt64
+    package var hadEntries: Bool
+
+    package init(channel: ChannelKey, head: UInt64 = 0, timestamp: UInt64 = 0, hadEntries: Bool = false) {
+        self.channel = channel
+        self.head = head
+        self.timestamp = timestamp
+        self.hadEntries = hadEntries
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.head, head)
+        sink.field(Fields.timestampMs, timestamp)
+        sink.field(Fields.hadEntries, hadEntries)
+    }
+}
+
+extension JournaledChannel: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var channelKey = ScannedKey()
+        var head: UInt64 = 0
+        var timestamp: UInt64 = 0
+        var hadEntries: Bool = false
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.channel: channelKey = try ScannedKey(scanning: field.bytes)
+            case Fields.head: head = try field.uint64
+            case Fields.timestampMs: timestamp = try field.uint64
+            case Fields.hadEntries: hadEntries = try field.bool
+            default: throw .undecodable
+            }
+        }
+        try self.init(channel: channelKey.channel(), head: head, timestamp: timestamp, hadEntries: hadEntries)
+    }
+}
+
+/// Which session owns an inbox, or owned it last.
+package struct JournaledClaim: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.JournaledClaim
+    package var channel: ChannelKey
+    package var number: UInt64
+    /// 0 = unknown, or the holder has logged out.
+    package var holder: UInt64
+    package var isOnline: Bool
+    /// How far the holder has counted its logins; 0 = not counted.
+    package var attempt: UInt64
+
+    package init(
+        channel: ChannelKey, number: UInt64 = 0, holder: UInt64 = 0, isOnline: Bool = false,
+        attempt: UInt64 = 0
+    ) {
+        self.channel = channel
+        self.number = number
+        self.holder = holder
+        self.isOnline = isOnline
+        self.attempt = attempt
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.number, number)
+        sink.field(Fields.holder, holder)
+        sink.field(Fields.online, isOnline)
+        sink.field(Fields.attempt, attempt)
+    }
+}
+
+extension JournaledClaim: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var channelKey = ScannedKey()
+        var number: UInt64 = 0
+        var holder: UInt64 = 0
+        var isOnline: Bool = false
+        var attempt: UInt64 = 0
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.channel: channelKey = try ScannedKey(scanning: field.bytes)
+            case Fields.number: number = try field.uint64
+            case Fields.holder: holder = try field.uint64
+            case Fields.online: isOnline = try field.bool
+            case Fields.attempt: attempt = try field.uint64
+            default: throw .undecodable
+            }
+        }
+        try self.init(
+            channel: channelKey.channel(), number: number, holder: holder, isOnline: isOnline,
+            attempt: attempt)
+    }
+}
+
+/// The newest offset of every partition. There is one at the beginning of each term and about one in each
+/// second.
+package struct JournaledHeads: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.JournaledHeads
+    package var heads: [JournaledHead]
+    /// When these were the offsets.
+    package var time: UInt64
+
+    package init(heads: [JournaledHead] = [], time: UInt64 = 0) {
+        self.heads = heads
+        self.time = time
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.heads, heads)
+        sink.field(Fields.timeMs, time)
+    }
+}
+
+extension JournaledHeads: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var heads: [JournaledHead] = []
+        var time: UInt64 = 0
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.heads: heads.append(try JournaledHead(scanning: field.bytes))
+            case Fields.timeMs: time = try field.uint64
+            default: throw .undecodable
+            }
+        }
+        self.init(heads: heads, time: time)
+    }
+}
+
+/// The newest offset of one partition.
+package struct JournaledHead: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.JournaledHead
+    package var partition: UInt32
+    /// Of the partition's newest entry.
+    package var offset: UInt64
+
+    package init(partition: UInt32 = 0, offset: UInt64 = 0) {
+        self.partition = partition
+        self.offset = offset
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.partition, partition)
+        sink.field(Fields.offset, offset)
+    }
+}
+
+extension JournaledHead: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var partition: UInt32 = 0
+        var offset: UInt64 = 0
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.partition: partition = try field.uint32
+            case Fields.offset: offset = try field.uint64
+            default: throw .undecodable
+            }
+        }
+        self.init(partition: partition, offset: offset)
     }
 }

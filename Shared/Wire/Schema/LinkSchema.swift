@@ -1,4 +1,5 @@
-// Written by protocol/generate_fields.py from service/link.proto: `make generate`.
+// Written by protocol/generate_wire.py from service/link.proto: `make generate`.
+// swift-format-ignore-file
 
 extension Schema {
     /// rtm.service.ServiceLinkFrame
@@ -83,5 +84,294 @@ extension Schema {
     package enum ServiceLinkGoAway {
         package static var reason: SchemaField<Enumeration> { SchemaField(1) }
         package static var text: SchemaField<String> { SchemaField(2) }
+    }
+}
+
+extension ServiceLinkGoAway {
+    package enum Reason: Int, Sendable, Hashable, CaseIterable {
+        /// Also stands for every reason that the receiver doesn't know.
+        case unspecified = 0
+        /// The peer shall connect again.
+        case draining = 1
+        case version = 2
+        case wrongService = 3
+        case wrongSecret = 4
+        case protocolError = 5
+        /// The peer reads too slowly, and the queue of what waits for it is full.
+        case overflow = 6
+        /// A relay to a node that isn't in the sender's list.
+        case unknownNode = 7
+        /// A relay to a node to which the sender has no connection either.
+        case unreachable = 8
+    }
+}
+
+/// The first frame of the caller. The secret of the installation never travels: both ends prove that they
+/// know it.
+package struct ServiceLinkHello: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkHello
+    /// Of this envelope and the service schemas.
+    package var version: UInt32
+    /// The service that the caller expects to reach: "messaging", "presence", "storage".
+    package var service: String
+    /// The caller's name, for logs.
+    package var node: String
+    /// 32 random bytes of this connection.
+    package var nonce: [UInt8]
+    /// Of the service: below ServiceLinkWelcome.shards.
+    package var shard: UInt32
+    /// The address of a messaging node, as NodesPush names it: the called node is to connect this connection
+    /// with that node; empty = the caller wants the called node itself.
+    package var relayTo: String
+
+    package init(
+        version: UInt32 = 0, service: String = "", node: String = "", nonce: [UInt8] = [],
+        shard: UInt32 = 0, relayTo: String = ""
+    ) {
+        self.version = version
+        self.service = service
+        self.node = node
+        self.nonce = nonce
+        self.shard = shard
+        self.relayTo = relayTo
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.version, version)
+        sink.field(Fields.service, service)
+        sink.field(Fields.node, node)
+        nonce.withUnsafeBytes { sink.field(Fields.nonce, WireText($0)) }
+        sink.field(Fields.shard, shard)
+        sink.field(Fields.relayTo, relayTo)
+    }
+}
+
+extension ServiceLinkHello: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var version: UInt32 = 0
+        var service: String = ""
+        var node: String = ""
+        var nonce: [UInt8] = []
+        var shard: UInt32 = 0
+        var relayTo: String = ""
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.version: version = try field.uint32
+            case Fields.service: service = try field.view.copiedIfValid()
+            case Fields.node: node = try field.view.copiedIfValid()
+            case Fields.nonce: nonce = Array(try field.bytes)
+            case Fields.shard: shard = try field.uint32
+            case Fields.relayTo: relayTo = try field.view.copiedIfValid()
+            default: break
+            }
+        }
+        self.init(
+            version: version, service: service, node: node, nonce: nonce, shard: shard, relayTo: relayTo)
+    }
+}
+
+/// The called service asks the caller for a proof.
+package struct ServiceLinkChallenge: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkChallenge
+    /// 32 random bytes of this connection.
+    package var nonce: [UInt8]
+
+    package init(nonce: [UInt8] = []) {
+        self.nonce = nonce
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        nonce.withUnsafeBytes { sink.field(Fields.nonce, WireText($0)) }
+    }
+}
+
+extension ServiceLinkChallenge: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var nonce: [UInt8] = []
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.nonce: nonce = Array(try field.bytes)
+            default: break
+            }
+        }
+        self.init(nonce: nonce)
+    }
+}
+
+/// The caller proves that it knows the secret.
+package struct ServiceLinkProof: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkProof
+    /// HMAC-SHA-256, keyed with the secret, over "caller", the hello and both nonces.
+    package var proof: [UInt8]
+
+    package init(proof: [UInt8] = []) {
+        self.proof = proof
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        proof.withUnsafeBytes { sink.field(Fields.proof, WireText($0)) }
+    }
+}
+
+extension ServiceLinkProof: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var proof: [UInt8] = []
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.proof: proof = Array(try field.bytes)
+            default: break
+            }
+        }
+        self.init(proof: proof)
+    }
+}
+
+/// The called service accepts the link with this frame. Otherwise it sends ServiceLinkGoAway and closes.
+package struct ServiceLinkWelcome: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkWelcome
+    package var version: UInt32
+    package var service: String
+    /// Random for each start of the process; if it differs from last time, the process has forgotten
+    /// everything.
+    package var incarnation: UInt64
+    /// As in ServiceLinkProof, over "service", the hello, both nonces, the incarnation and the shards.
+    package var proof: [UInt8]
+    /// Among how many shards the service spreads what it keeps, fixed for an installation; 0 = 1.
+    package var shards: UInt32
+
+    package init(
+        version: UInt32 = 0, service: String = "", incarnation: UInt64 = 0, proof: [UInt8] = [],
+        shards: UInt32 = 0
+    ) {
+        self.version = version
+        self.service = service
+        self.incarnation = incarnation
+        self.proof = proof
+        self.shards = shards
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.version, version)
+        sink.field(Fields.service, service)
+        sink.field(Fields.incarnation, incarnation)
+        proof.withUnsafeBytes { sink.field(Fields.proof, WireText($0)) }
+        sink.field(Fields.shards, shards)
+    }
+}
+
+extension ServiceLinkWelcome: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var version: UInt32 = 0
+        var service: String = ""
+        var incarnation: UInt64 = 0
+        var proof: [UInt8] = []
+        var shards: UInt32 = 0
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.version: version = try field.uint32
+            case Fields.service: service = try field.view.copiedIfValid()
+            case Fields.incarnation: incarnation = try field.uint64
+            case Fields.proof: proof = Array(try field.bytes)
+            case Fields.shards: shards = try field.uint32
+            default: break
+            }
+        }
+        self.init(version: version, service: service, incarnation: incarnation, proof: proof, shards: shards)
+    }
+}
+
+/// The request or push that follows belongs to traced work. An end that doesn't trace ignores it.
+package struct ServiceLinkTrace: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkTrace
+    /// The first 8 bytes of the trace's id.
+    package var traceHigh: UInt64
+    /// The other 8.
+    package var traceLow: UInt64
+    /// The sender's span, which is the parent of what follows.
+    package var span: UInt64
+
+    package init(traceHigh: UInt64 = 0, traceLow: UInt64 = 0, span: UInt64 = 0) {
+        self.traceHigh = traceHigh
+        self.traceLow = traceLow
+        self.span = span
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.traceHigh, traceHigh)
+        sink.field(Fields.traceLow, traceLow)
+        sink.field(Fields.span, span)
+    }
+}
+
+extension ServiceLinkTrace: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var traceHigh: UInt64 = 0
+        var traceLow: UInt64 = 0
+        var span: UInt64 = 0
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.traceHigh: traceHigh = try field.uint64
+            case Fields.traceLow: traceLow = try field.uint64
+            case Fields.span: span = try field.uint64
+            default: break
+            }
+        }
+        self.init(traceHigh: traceHigh, traceLow: traceLow, span: span)
+    }
+}
+
+/// A sender that has nothing else to send shows that it is alive.
+package struct ServiceLinkHeartbeat: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkHeartbeat
+
+    package init() {}
+
+    package func write(to sink: inout some FieldSink) {}
+}
+
+/// The answer to a ServiceLinkHeartbeat.
+package struct ServiceLinkHeartbeatAck: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkHeartbeatAck
+
+    package init() {}
+
+    package func write(to sink: inout some FieldSink) {}
+}
+
+/// The sender closes after this frame.
+package struct ServiceLinkGoAway: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ServiceLinkGoAway
+    package var reason: ServiceLinkGoAway.Reason
+    package var text: String
+
+    package init(_ reason: ServiceLinkGoAway.Reason, _ text: String = "") {
+        self.reason = reason
+        self.text = text
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.reason, reason)
+        sink.field(Fields.text, text)
+    }
+}
+
+extension ServiceLinkGoAway: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var reason: ServiceLinkGoAway.Reason = .unspecified
+        var text: String = ""
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.reason: reason = ServiceLinkGoAway.Reason(rawValue: try field.enumeration) ?? .unspecified
+            case Fields.text: text = try field.view.copiedIfValid()
+            default: break
+            }
+        }
+        self.init(reason, text)
     }
 }

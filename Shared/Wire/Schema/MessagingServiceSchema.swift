@@ -1,4 +1,9 @@
-// Written by protocol/generate_fields.py from service/messaging_service.proto: `make generate`.
+// Written by protocol/generate_wire.py from service/messaging_service.proto: `make generate`.
+// swift-format-ignore-file
+
+import CProtobufC
+package import RTMModel
+import RTMProtocolC
 
 extension Schema {
     /// rtm.service.LeadPush
@@ -129,5 +134,330 @@ extension Schema {
         package static var frames: SchemaField<Bytes> { SchemaField(5) }
         package static var count: SchemaField<UInt32> { SchemaField(6) }
         package static var offsetsBetween: SchemaField<UInt64> { SchemaField(7) }
+    }
+}
+
+/// The numbers of the methods of messaging.
+package enum MessagingMethod {
+    /// Request AttachRequest, response AttachResponse.
+    package static let attach: UInt32 = 1
+    /// Push DetachPush, edge to messaging.
+    package static let detach: UInt32 = 2
+    /// Request PublishRequest, response PublishResponse.
+    package static let publish: UInt32 = 3
+    /// Request ReadRequest, response ReadResponse.
+    package static let read: UInt32 = 4
+    /// Push DeliveryPush, messaging to edge.
+    package static let delivery: UInt32 = 5
+    /// Push SupersededPush, messaging to edge.
+    package static let superseded: UInt32 = 6
+    /// Request AppendRequest, response AppendResponse.
+    package static let append: UInt32 = 7
+    /// Push SkipPush, messaging to edge.
+    package static let skip: UInt32 = 8
+    /// Push LeadPush, messaging to its callers.
+    package static let lead: UInt32 = 9
+    /// Push LeadPush, a caller to a node that announces its leadership without knowing the last leader's
+    /// term.
+    package static let outdated: UInt32 = 10
+    /// Push NodesPush, messaging to its callers.
+    package static let nodes: UInt32 = 11
+
+    /// The methods' names, for people who look at traces.
+    package static let names: [UInt32: String] = [
+        attach: "attach", detach: "detach", publish: "publish", read: "read", delivery: "delivery",
+        superseded: "superseded", append: "append", skip: "skip", lead: "lead", outdated: "outdated",
+        nodes: "nodes"
+    ]
+}
+
+/// A node announces that it leads the shard from now on. It is the first push over a link to a leader; every
+/// other node refuses all requests. The caller remembers the term. It doesn't accept a leader that continues
+/// the logs of an earlier term than that one: then Redis has come back with older data, and what was
+/// acknowledged since is missing.
+package struct LeadPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.LeadPush
+    package var term: UInt64
+    /// The term of the leader whose logs it continues; if the logs are new, its own term.
+    package var follows: UInt64
+
+    package init(term: UInt64 = 0, follows: UInt64 = 0) {
+        self.term = term
+        self.follows = follows
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.term, term)
+        sink.field(Fields.follows, follows)
+    }
+}
+
+extension LeadPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__lead_push__unpack)
+        self.init(term: message.term, follows: message.follows)
+    }
+}
+
+/// The live messaging nodes that announce where they are reached. The list goes over links to shard 0, when
+/// the link opens and whenever the list changes. A caller connects to all of them, beside those that it was
+/// configured with.
+package struct NodesPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.NodesPush
+    package var nodes: [NodeAddress]
+
+    package init(nodes: [NodeAddress] = []) {
+        self.nodes = nodes
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.nodes, nodes)
+    }
+}
+
+extension NodesPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__nodes_push__unpack)
+        var nodes: [NodeAddress] = []
+        nodes.reserveCapacity(message.n_nodes)
+        for index in 0..<message.n_nodes {
+            nodes.append(try NodeAddress(decoded: message.nodes[index]))
+        }
+        self.init(nodes: nodes)
+    }
+}
+
+/// Where a node listens for the other services.
+package struct NodeAddress: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.NodeAddress
+    package var host: String
+    package var port: UInt32
+
+    package init(host: String = "", port: UInt32 = 0) {
+        self.host = host
+        self.port = port
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.host, host)
+        sink.field(Fields.port, port)
+    }
+}
+
+extension NodeAddress {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__NodeAddress>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        self.init(host: WireText(message.host).string, port: message.port)
+    }
+}
+
+package struct AttachResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.AttachResponse
+    /// Deliveries continue after this position.
+    package var position: StreamPosition
+    /// The holder's number; greater than that of every earlier holder.
+    package var claim: UInt64
+
+    package init(position: StreamPosition, claim: UInt64 = 0) {
+        self.position = position
+        self.claim = claim
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.position, position)
+        sink.field(Fields.claim, claim)
+    }
+}
+
+extension AttachResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__attach_response__unpack)
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(position: position, claim: message.claim)
+    }
+}
+
+/// Entries that followed AttachRequest.after are lost, or the log they were in. What follows `position` is
+/// pushed next: of a log that began anew, everything that it still has.
+package struct SkipPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.SkipPush
+    package var interest: UInt64
+    /// Deliveries continue after this position.
+    package var position: StreamPosition
+    /// Subscription features that select lost entries; of another log all may be lost.
+    package var features: SubscriptionFeatures
+
+    package init(interest: UInt64 = 0, position: StreamPosition, features: SubscriptionFeatures = []) {
+        self.interest = interest
+        self.position = position
+        self.features = features
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.interest, interest)
+        sink.field(Fields.position, position)
+        sink.field(Fields.features, features.rawValue)
+    }
+}
+
+extension SkipPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__skip_push__unpack)
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(
+            interest: message.interest, position: position,
+            features: SubscriptionFeatures(rawValue: message.features))
+    }
+}
+
+/// Reports to the holder of an exclusive interest that a newer holder has replaced it and that no more
+/// entries follow.
+package struct SupersededPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.SupersededPush
+    package var interest: UInt64
+    /// AttachRequest.holder of the newer holder; 0 = unknown.
+    package var holder: UInt64
+
+    package init(interest: UInt64 = 0, holder: UInt64 = 0) {
+        self.interest = interest
+        self.holder = holder
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.interest, interest)
+        sink.field(Fields.holder, holder)
+    }
+}
+
+extension SupersededPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__superseded_push__unpack)
+        self.init(interest: message.interest, holder: message.holder)
+    }
+}
+
+/// Ends an interest.
+package struct DetachPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.DetachPush
+    package var interest: UInt64
+    /// The holder of an exclusive interest has logged out, so an earlier holder may come back (S-10).
+    package var isLoggedOut: Bool
+
+    package init(interest: UInt64 = 0, isLoggedOut: Bool = false) {
+        self.interest = interest
+        self.isLoggedOut = isLoggedOut
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.interest, interest)
+        sink.field(Fields.loggedOut, isLoggedOut)
+    }
+}
+
+extension DetachPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__detach_push__unpack)
+        self.init(interest: message.interest, isLoggedOut: message.logged_out != 0)
+    }
+}
+
+package struct AppendResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.AppendResponse
+    /// The position of the last event, also if it was appended before, or of the log's head if there was no
+    /// event.
+    package var position: StreamPosition
+    package var timestampMilliseconds: UInt64
+
+    package init(position: StreamPosition, timestampMilliseconds: UInt64 = 0) {
+        self.position = position
+        self.timestampMilliseconds = timestampMilliseconds
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.position, position)
+        sink.field(Fields.timestampMs, timestampMilliseconds)
+    }
+}
+
+extension AppendResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__append_response__unpack)
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(position: position, timestampMilliseconds: message.timestamp_ms)
+    }
+}
+
+/// Entries after a position, for one subscriber who catches up.
+package struct ReadRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ReadRequest
+    package var channel: ChannelKey
+    package var after: StreamPosition
+    /// Entries published by this user are left out; empty = none.
+    package var exceptPublisher: String
+    /// Only entries that one of these subscription features selects.
+    package var features: SubscriptionFeatures
+
+    package init(
+        channel: ChannelKey, after: StreamPosition, exceptPublisher: String = "",
+        features: SubscriptionFeatures = []
+    ) {
+        self.channel = channel
+        self.after = after
+        self.exceptPublisher = exceptPublisher
+        self.features = features
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.after, after)
+        sink.field(Fields.exceptPublisher, exceptPublisher)
+        sink.field(Fields.features, features.rawValue)
+    }
+}
+
+extension ReadRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__read_request__unpack)
+        guard let after = StreamPosition(message.after) else { throw .undecodable }
+        try self.init(
+            channel: ChannelKey(decoded: message.channel), after: after,
+            exceptPublisher: WireText(message.except_publisher).string,
+            features: SubscriptionFeatures(rawValue: message.features))
+    }
+}
+
+package struct ReadResponse: WireMessage {
+    package typealias Fields = Schema.ReadResponse
+    /// ServerFrames with their length prefixes, as subscribers receive them.
+    package var frames: WireText
+    /// Of the last entry considered; with `gap`: the next read continues after it.
+    package var position: StreamPosition
+    /// Entries that were asked for are lost, up to `position` or with the log they were in.
+    package var gap: Bool
+    /// More entries follow; the caller reads again after `position`.
+    package var more: Bool
+
+    package init(frames: WireText = .empty, position: StreamPosition, gap: Bool = false, more: Bool = false) {
+        self.frames = frames
+        self.position = position
+        self.gap = gap
+        self.more = more
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.frames, frames)
+        sink.field(Fields.position, position)
+        sink.field(Fields.gap, gap)
+        sink.field(Fields.more, more)
+    }
+}
+
+extension ReadResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__read_response__unpack)
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(
+            frames: WireText(message.frames), position: position, gap: message.gap != 0,
+            more: message.more != 0)
     }
 }

@@ -1,4 +1,5 @@
-// Written by protocol/generate_fields.py from client/publication.proto: `make generate`.
+// Written by protocol/generate_wire.py from client/publication.proto: `make generate`.
+// swift-format-ignore-file
 
 extension Schema {
     /// rtm.client.Publication

@@ -1,4 +1,9 @@
-// Written by protocol/generate_fields.py from service/storage_service.proto: `make generate`.
+// Written by protocol/generate_wire.py from service/storage_service.proto: `make generate`.
+// swift-format-ignore-file
+
+import CProtobufC
+package import RTMModel
+import RTMProtocolC
 
 extension Schema {
     /// rtm.service.AppendHistoryRequest
@@ -81,5 +86,386 @@ extension Schema {
     package enum BansResponse {
         package static var bans: SchemaField<[Ban]> { SchemaField(1) }
         package static var more: SchemaField<Bool> { SchemaField(2) }
+    }
+}
+
+/// The numbers of the methods of storage.
+package enum StorageMethod {
+    /// Request AppendHistoryRequest.
+    package static let appendHistory: UInt32 = 1
+    /// Request CallRequest, response StorageCallResponse.
+    package static let call: UInt32 = 2
+    /// Request SnapshotRequest, response SnapshotResponse.
+    package static let snapshot: UInt32 = 3
+    /// Push LockGrantedPush, storage to edge.
+    package static let lockGranted: UInt32 = 4
+    /// Push SessionPush, edge to storage.
+    package static let session: UInt32 = 5
+    /// Request Ban, response BanOutcome, from an operator's program.
+    package static let ban: UInt32 = 6
+    /// Push Ban, storage to every link: those that hold when it opens, then each that is asked for.
+    package static let banned: UInt32 = 7
+    /// Push BanReport, edge to storage: what came of a Ban with a number.
+    package static let banReport: UInt32 = 8
+    /// Request BansRequest, response BansResponse, from an operator's program.
+    package static let bans: UInt32 = 9
+
+    /// The methods' names, for people who look at traces.
+    package static let names: [UInt32: String] = [
+        appendHistory: "appendHistory", call: "call", snapshot: "snapshot", lockGranted: "lockGranted",
+        session: "session", ban: "ban", banned: "banned", banReport: "banReport", bans: "bans"
+    ]
+}
+
+/// What happened to a session that has used locks.
+package enum SessionChange: Int, Sendable, Hashable, CaseIterable {
+    /// Lost, logged out or superseded: the ttls of its locks begin, its waits end (K-11, K-6).
+    case ended = 1
+    /// It unsubscribed `channel`: the same for the locks there.
+    case left = 2
+    /// It subscribed `channel`: a ttl that runs there for its user stops.
+    case entered = 3
+}
+
+/// The answer to a call, or a ticket for a caller that waits for a lock.
+package struct StorageCallResponse: WireMessage {
+    package typealias Fields = Schema.StorageCallResponse
+    /// The one field of ServerFrame.body, with its key; empty while the caller waits for a lock.
+    package var response: WireText
+    /// The number of the caller that waits; the LockGrantedPush carries it. 0 = the response is complete.
+    package var ticket: UInt64
+
+    package init(response: WireText = .empty, ticket: UInt64 = 0) {
+        self.response = response
+        self.ticket = ticket
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.response, response)
+        sink.field(Fields.ticket, ticket)
+    }
+}
+
+extension StorageCallResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__storage_call_response__unpack)
+        self.init(response: WireText(message.response), ticket: message.ticket)
+    }
+}
+
+/// Reports how the wait for a lock ended: with a response or with an error.
+package struct LockGrantedPush: WireMessage {
+    package typealias Fields = Schema.LockGrantedPush
+    package var ticket: UInt64
+    /// As in CallResponse.
+    package var response: WireText
+    /// Instead of a response.
+    package var error: RTMError?
+
+    package init(ticket: UInt64 = 0, response: WireText = .empty, error: RTMError? = nil) {
+        self.ticket = ticket
+        self.response = response
+        self.error = error
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.ticket, ticket)
+        sink.field(Fields.response, response)
+        if let error { sink.field(Fields.error, error) }
+    }
+}
+
+extension LockGrantedPush: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var ticket: UInt64 = 0
+        var response: WireText = .empty
+        var error: RTMError? = nil
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.ticket: ticket = try field.uint64
+            case Fields.response: response = try field.view
+            case Fields.error: error = try RTMError(scanning: field.bytes)
+            default: break
+            }
+        }
+        self.init(ticket: ticket, response: response, error: error)
+    }
+}
+
+/// Asks for what a new subscriber begins with. Events with greater revisions continue it.
+package struct SnapshotRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.SnapshotRequest
+    /// A channel of type none stands for a user's metadata.
+    package var channel: ChannelKey
+    package var metadata: Bool
+    package var locks: Bool
+
+    package init(channel: ChannelKey, metadata: Bool = false, locks: Bool = false) {
+        self.channel = channel
+        self.metadata = metadata
+        self.locks = locks
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.metadata, metadata)
+        sink.field(Fields.locks, locks)
+    }
+}
+
+extension SnapshotRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__snapshot_request__unpack)
+        try self.init(
+            channel: ChannelKey(decoded: message.channel), metadata: message.metadata != 0,
+            locks: message.locks != 0)
+    }
+}
+
+package struct SnapshotResponse: WireMessage {
+    package typealias Fields = Schema.SnapshotResponse
+    /// ServerFrames with their length prefixes.
+    package var frames: WireText
+
+    package init(frames: WireText = .empty) {
+        self.frames = frames
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.frames, frames)
+    }
+}
+
+extension SnapshotResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__snapshot_response__unpack)
+        self.init(frames: WireText(message.frames))
+    }
+}
+
+/// Reports to storage what happened to a session that has used locks.
+package struct SessionPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.SessionPush
+    package var caller: Caller
+    package var change: SessionChange
+    /// Absent if the session ended.
+    package var channel: ChannelKey?
+
+    package init(caller: Caller, change: SessionChange, channel: ChannelKey? = nil) {
+        self.caller = caller
+        self.change = change
+        self.channel = channel
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.caller, caller)
+        sink.field(Fields.change, change)
+        if let channel { sink.field(Fields.channel, channel) }
+    }
+}
+
+extension SessionPush: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__session_push__unpack)
+        guard let change = SessionChange(rawValue: Int(message.change.rawValue)) else { throw .undecodable }
+        try self.init(
+            caller: Caller(decoded: message.caller), change: change,
+            channel: message.channel == nil ? nil : ChannelKey(decoded: message.channel))
+    }
+}
+
+/// A user who may not log in for a while, or whose session ends now.
+package struct Ban: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.Ban
+    package var appID: String
+    package var userID: String
+    /// UTC; the user may log in from then on. 0 = at once, which lifts a ban.
+    package var untilMilliseconds: UInt64
+    /// One sentence for the user.
+    package var reason: String
+    /// Whether the user's session ends.
+    package var endsSession: Bool
+    /// UTC; when the operator asked for it.
+    package var sinceMilliseconds: UInt64
+    /// Who asked for it.
+    package var by: String
+    /// The edge answers with a BanReport; 0 = it doesn't.
+    package var number: UInt64
+
+    package init(
+        appID: String = "", userID: String = "", untilMilliseconds: UInt64 = 0, reason: String = "",
+        endsSession: Bool = false, sinceMilliseconds: UInt64 = 0, by: String = "", number: UInt64 = 0
+    ) {
+        self.appID = appID
+        self.userID = userID
+        self.untilMilliseconds = untilMilliseconds
+        self.reason = reason
+        self.endsSession = endsSession
+        self.sinceMilliseconds = sinceMilliseconds
+        self.by = by
+        self.number = number
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.userId, userID)
+        sink.field(Fields.untilMs, untilMilliseconds)
+        sink.field(Fields.reason, reason)
+        sink.field(Fields.endsSession, endsSession)
+        sink.field(Fields.sinceMs, sinceMilliseconds)
+        sink.field(Fields.by, by)
+        sink.field(Fields.number, number)
+    }
+}
+
+extension Ban: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__ban__unpack)
+        self.init(
+            appID: WireText(message.app_id).string, userID: WireText(message.user_id).string,
+            untilMilliseconds: message.until_ms, reason: WireText(message.reason).string,
+            endsSession: message.ends_session != 0, sinceMilliseconds: message.since_ms,
+            by: WireText(message.by).string, number: message.number)
+    }
+}
+
+extension Ban {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__Ban>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        self.init(
+            appID: WireText(message.app_id).string, userID: WireText(message.user_id).string,
+            untilMilliseconds: message.until_ms, reason: WireText(message.reason).string,
+            endsSession: message.ends_session != 0, sinceMilliseconds: message.since_ms,
+            by: WireText(message.by).string, number: message.number)
+    }
+}
+
+/// What an edge's event loop found and did.
+package struct BanReport: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.BanReport
+    /// The number of the Ban.
+    package var number: UInt64
+    /// Whether the event loop knows the app.
+    package var isAppKnown: Bool
+    /// How many sessions of the user it ended.
+    package var sessions: UInt32
+
+    package init(number: UInt64 = 0, isAppKnown: Bool = false, sessions: UInt32 = 0) {
+        self.number = number
+        self.isAppKnown = isAppKnown
+        self.sessions = sessions
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.number, number)
+        sink.field(Fields.appKnown, isAppKnown)
+        sink.field(Fields.sessions, sessions)
+    }
+}
+
+extension BanReport: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__ban_report__unpack)
+        self.init(number: message.number, isAppKnown: message.app_known != 0, sessions: message.sessions)
+    }
+}
+
+/// What came of an operator's Ban.
+package struct BanOutcome: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.BanOutcome
+    /// Links to event loops of edges.
+    package var asked: UInt32
+    /// How many of these links reported in time.
+    package var answered: UInt32
+    /// Whether one of these event loops knows the app.
+    package var isAppKnown: Bool
+    /// How many sessions of the user these event loops ended.
+    package var sessions: UInt32
+    /// The user's previous ban; absent if there was none.
+    package var before: Ban?
+
+    package init(
+        asked: UInt32 = 0, answered: UInt32 = 0, isAppKnown: Bool = false, sessions: UInt32 = 0,
+        before: Ban? = nil
+    ) {
+        self.asked = asked
+        self.answered = answered
+        self.isAppKnown = isAppKnown
+        self.sessions = sessions
+        self.before = before
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.asked, asked)
+        sink.field(Fields.answered, answered)
+        sink.field(Fields.appKnown, isAppKnown)
+        sink.field(Fields.sessions, sessions)
+        if let before { sink.field(Fields.before, before) }
+    }
+}
+
+extension BanOutcome: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__ban_outcome__unpack)
+        try self.init(
+            asked: message.asked, answered: message.answered, isAppKnown: message.app_known != 0,
+            sessions: message.sessions, before: message.before == nil ? nil : Ban(decoded: message.before))
+    }
+}
+
+/// Asks for a page of the bans that hold, ordered by app and user.
+package struct BansRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.BansRequest
+    /// The last app and user of the page before; empty for the first page.
+    package var afterApp: String
+    package var afterUser: String
+
+    package init(afterApp: String = "", afterUser: String = "") {
+        self.afterApp = afterApp
+        self.afterUser = afterUser
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.afterApp, afterApp)
+        sink.field(Fields.afterUser, afterUser)
+    }
+}
+
+extension BansRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__bans_request__unpack)
+        self.init(
+            afterApp: WireText(message.after_app).string, afterUser: WireText(message.after_user).string)
+    }
+}
+
+/// A page of bans.
+package struct BansResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.BansResponse
+    package var bans: [Ban]
+    /// Whether another page follows.
+    package var hasMore: Bool
+
+    package init(bans: [Ban] = [], hasMore: Bool = false) {
+        self.bans = bans
+        self.hasMore = hasMore
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.bans, bans)
+        sink.field(Fields.more, hasMore)
+    }
+}
+
+extension BansResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__bans_response__unpack)
+        var bans: [Ban] = []
+        bans.reserveCapacity(message.n_bans)
+        for index in 0..<message.n_bans {
+            bans.append(try Ban(decoded: message.bans[index]))
+        }
+        self.init(bans: bans, hasMore: message.more != 0)
     }
 }

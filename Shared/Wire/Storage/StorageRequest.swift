@@ -23,15 +23,6 @@ package struct MetadataTarget: Sendable, Hashable {
     }
 }
 
-package enum MetadataWriteKind: Int, Sendable, Hashable, CaseIterable {
-    /// Creates or overwrites the items.
-    case set = 0
-    /// Every item must exist.
-    case update = 1
-    /// Every item must exist. Without items the whole set is removed.
-    case remove = 2
-}
-
 package struct WriteMetadata: Sendable, Hashable {
     package var target: MetadataTarget
     package var kind: MetadataWriteKind
@@ -57,39 +48,6 @@ package struct WriteMetadata: Sendable, Hashable {
         self.recordsAuthor = recordsAuthor
         self.lock = lock
         self.fencingToken = fencingToken
-    }
-}
-
-/// An item of a set; in a write, what the item shall become.
-package struct MetadataItem: WireMessage, Sendable, Hashable {
-    package typealias Fields = Schema.MetadataItem
-    package var key: String
-    package var value: String
-    /// In a write: it applies only if this is the item's revision. -1: only if there is no such item. 0:
-    /// always.
-    package var revision: Int64
-    /// When the item was written, if the writer had that recorded.
-    package var updatedMilliseconds: UInt64
-    /// Who wrote the item, if the writer had that recorded.
-    package var author: String
-
-    package init(
-        key: String, value: String = "", revision: Int64 = 0, updatedMilliseconds: UInt64 = 0,
-        author: String = ""
-    ) {
-        self.key = key
-        self.value = value
-        self.revision = revision
-        self.updatedMilliseconds = updatedMilliseconds
-        self.author = author
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.key, key)
-        sink.field(Fields.value, value)
-        sink.field(Fields.revision, revision)
-        sink.field(Fields.updateTsMs, updatedMilliseconds)
-        sink.field(Fields.author, author)
     }
 }
 
@@ -126,20 +84,173 @@ package struct LockRequest: Sendable, Hashable {
     }
 }
 
-package struct GetHistory: Sendable, Hashable {
-    package var channelType: ChannelType?
-    package var channel: String
-    package var count: UInt32
-    /// The newer bound; 0 = none. It is exclusive without `end`, and inclusive with it (H-4).
-    package var start: UInt64
-    /// The older bound, inclusive; 0 = none.
-    package var end: UInt64
+// MARK: - Reading
 
-    package init(channelType: ChannelType?, channel: String, count: UInt32, start: UInt64, end: UInt64) {
-        self.channelType = channelType
-        self.channel = channel
-        self.count = count
-        self.start = start
-        self.end = end
+extension StorageRequest {
+    /// Reads the one field of ClientFrame.body that an edge passes on. The result is nil for a request to
+    /// another service or of a newer protocol.
+    package init?(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var scanner = ProtobufScanner(bytes)
+        guard let field = try scanner.next() else { throw .undecodable }
+        let body = try field.bytes
+        guard try scanner.next() == nil else { throw .undecodable }
+        guard let kind = ClientCall.Kind(rawValue: field.number) else { return nil }
+        switch kind {
+        case .writeMetadata: self = .writeMetadata(try WriteMetadata(scanning: body))
+        case .getMetadata: self = .getMetadata(try MetadataTarget(scanning: body))
+        case .setLock: self = .lock(try LockRequest(settingIn: body))
+        case .removeLock: self = .lock(try LockRequest(removingIn: body))
+        case .acquireLock: self = .lock(try LockRequest(acquiringIn: body))
+        case .releaseLock: self = .lock(try LockRequest(releasingIn: body))
+        case .revokeLock: self = .lock(try LockRequest(revokingIn: body))
+        case .getLocks: self = .getLocks(try LockPlace(scanning: body))
+        case .getHistory: self = .getHistory(try GetHistory(scanning: body))
+        case .whoNow, .whereNow, .setState, .getState, .removeState: return nil
+        }
+    }
+}
+
+extension MetadataTarget: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        self.init(channelType: ChannelType.none, target: "")
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.GetMetadata.channelType: channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.GetMetadata.target: target = try field.view.copiedName()
+            default: break
+            }
+        }
+    }
+}
+
+extension WriteMetadata: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        self.init(.set, of: MetadataTarget(channelType: ChannelType.none, target: ""), items: [])
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.WriteMetadata.channelType:
+                target.channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.WriteMetadata.target: target.target = try field.view.copiedName()
+            case Schema.WriteMetadata.kind:
+                guard let known = MetadataWriteKind(rawValue: try field.enumeration) else {
+                    throw .undecodable
+                }
+                kind = known
+            case Schema.WriteMetadata.items: items.append(try MetadataItem(scanning: field.bytes))
+            case Schema.WriteMetadata.majorRevision: majorRevision = try field.int64
+            case Schema.WriteMetadata.recordTs: recordsTime = try field.bool
+            case Schema.WriteMetadata.recordAuthor: recordsAuthor = try field.bool
+            case Schema.WriteMetadata.lock: lock = try field.view.copiedName()
+            case Schema.WriteMetadata.fencingToken: fencingToken = try field.uint64
+            default: break
+            }
+        }
+    }
+}
+
+extension LockPlace: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        self.init(channelType: ChannelType.none, channel: "")
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.GetLocks.channelType: channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.GetLocks.channel: channel = try field.view.copiedName()
+            default: break
+            }
+        }
+    }
+}
+
+extension WireText {
+    /// A copy of a text. A NUL is refused, and so is malformed UTF-8.
+    func copiedName() throws(WireError) -> String { try refusingNul().copiedIfValid() }
+}
+
+// MARK: - Requests about locks
+
+/// The five requests about locks are five messages of the schema, and one type here.
+extension LockRequest {
+    init(settingIn bytes: UnsafeRawBufferPointer) throws(WireError) {
+        self.init(.set(ttlSeconds: 0))
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.SetLock.channelType: place.channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.SetLock.channel: place.channel = try field.view.copiedName()
+            case Schema.SetLock.name: name = try field.view.copiedName()
+            case Schema.SetLock.ttlS: action = .set(ttlSeconds: try field.uint32)
+            default: break
+            }
+        }
+    }
+
+    init(removingIn bytes: UnsafeRawBufferPointer) throws(WireError) {
+        self.init(.remove)
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.RemoveLock.channelType:
+                place.channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.RemoveLock.channel: place.channel = try field.view.copiedName()
+            case Schema.RemoveLock.name: name = try field.view.copiedName()
+            default: break
+            }
+        }
+    }
+
+    init(acquiringIn bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var waits = false
+        var token: UInt64 = 0
+        self.init(.acquire(retry: false, heldToken: 0))
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.AcquireLock.channelType:
+                place.channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.AcquireLock.channel: place.channel = try field.view.copiedName()
+            case Schema.AcquireLock.name: name = try field.view.copiedName()
+            case Schema.AcquireLock.retry: waits = try field.bool
+            case Schema.AcquireLock.heldToken: token = try field.uint64
+            default: break
+            }
+        }
+        action = .acquire(retry: waits, heldToken: token)
+    }
+
+    init(releasingIn bytes: UnsafeRawBufferPointer) throws(WireError) {
+        self.init(.release(withdraw: false))
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.ReleaseLock.channelType:
+                place.channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.ReleaseLock.channel: place.channel = try field.view.copiedName()
+            case Schema.ReleaseLock.name: name = try field.view.copiedName()
+            case Schema.ReleaseLock.withdraw: action = .release(withdraw: try field.bool)
+            default: break
+            }
+        }
+    }
+
+    init(revokingIn bytes: UnsafeRawBufferPointer) throws(WireError) {
+        self.init(.revoke(owner: ""))
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Schema.RevokeLock.channelType:
+                place.channelType = ChannelType(rawValue: try field.enumeration)
+            case Schema.RevokeLock.channel: place.channel = try field.view.copiedName()
+            case Schema.RevokeLock.name: name = try field.view.copiedName()
+            case Schema.RevokeLock.owner: action = .revoke(owner: try field.view.copiedName())
+            default: break
+            }
+        }
+    }
+
+    private init(_ action: Action) {
+        self.init(action, "", at: LockPlace(channelType: ChannelType.none, channel: ""))
     }
 }

@@ -6,6 +6,12 @@ import RTMWire
 enum FuzzedLink {
     static func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
         _ = try? RTMError(scanning: bytes)
+        _ = try? ServiceLinkHello(scanning: bytes)
+        _ = try? ServiceLinkChallenge(scanning: bytes)
+        _ = try? ServiceLinkProof(scanning: bytes)
+        _ = try? ServiceLinkWelcome(scanning: bytes)
+        _ = try? ServiceLinkTrace(scanning: bytes)
+        _ = try? ServiceLinkGoAway(scanning: bytes)
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         guard let envelope = try? ServiceLinkEnvelope(decoding: bytes) else { return }
         let facts = envelope.facts

@@ -354,7 +354,7 @@ package nonisolated struct Rtm_Client_Message: Sendable {
   package init() {}
 }
 
-/// Said instead of silence: what lay between the client's position and this one can't be delivered any more.
+/// Entries between the client's position and this one are lost: they can't be delivered any more.
 package nonisolated struct Rtm_Client_Gap: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

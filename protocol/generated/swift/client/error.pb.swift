@@ -8,7 +8,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// Errors: what went wrong with one request. A connection that can't go on gets a Disconnect instead (session.proto).
+/// Errors: what went wrong with one request. A connection that can't continue gets a Disconnect instead (session.proto).
 
 import SwiftProtobuf
 
@@ -554,7 +554,7 @@ package nonisolated struct Rtm_Client_Limit: Sendable {
   package init() {}
 }
 
-/// The answer to a request that failed. Nothing of the request took effect unless the code says so.
+/// The answer to a request that failed. Nothing of the request took effect, unless the documentation of the code states otherwise.
 package nonisolated struct Rtm_Client_Error: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

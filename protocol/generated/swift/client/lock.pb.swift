@@ -76,7 +76,7 @@ package nonisolated struct Rtm_Client_LockDetail: Sendable {
   /// 1..64 bytes of printable ASCII
   package var name: String = String()
 
-  /// user id; empty = free. In an event of a release: who had it
+  /// user id; empty = free. In the event of a release: the user who owned it
   package var owner: String = String()
 
   /// how long it outlives its owner's connection
@@ -140,10 +140,10 @@ package nonisolated struct Rtm_Client_AcquireLock: Sendable {
 
   package var name: String = String()
 
-  /// wait in line while another has it
+  /// wait in the lock's queue while another user owns it
   package var retry: Bool = false
 
-  /// of an owner that comes back after a lost connection: go on with this, or be refused with -14006
+  /// the token of an owner that comes back after a lost connection: continue with it, or be refused with ERROR_LOCK_NOT_ACQUIRED (-14006)
   package var heldToken: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -175,7 +175,7 @@ package nonisolated struct Rtm_Client_ReleaseLock: Sendable {
 
   package var name: String = String()
 
-  /// also leave the line (that AcquireLock gets -14001); not owning it is no error
+  /// also leave the queue (that AcquireLock gets ERROR_LOCK_OPERATION_FAILED, -14001); not to own the lock is no error
   package var withdraw: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -39,7 +39,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
   /// the server, or this address there, has as many connections as it may have
   case disconnectTooManyConnections // = 3003
 
-  /// the server can't serve you now, its log says why
+  /// the server can't serve you now; its log has the reason
   case disconnectInternal // = 3004
 
   /// no accepted login in time
@@ -60,7 +60,7 @@ package nonisolated enum Rtm_Client_DisconnectCode: SwiftProtobuf.Enum, Swift.Ca
   /// no protocol version in common
   case disconnectVersionUnsupported // = 3504
 
-  /// the answer to Login says why
+  /// the answer to Login has the reason
   case disconnectLoginRefused // = 3505
 
   /// the session's token has expired; log in with a new one
@@ -219,7 +219,7 @@ package nonisolated struct Rtm_Client_Login: Sendable {
   /// Clears the value of `inboxAfter`. Subsequent reads from it will return its default value.
   package mutating func clearInboxAfter() {self._inboxAfter = nil}
 
-  /// random for each client object, kept over its reconnections: it tells a return from a takeover; 0 = none
+  /// random for each client object, kept over its reconnections: it distinguishes a return from a takeover; 0 = none
   package var instance: UInt64 = 0
 
   /// one more for each Login of this instance: one that is late behind a newer one of its own is refused; 0 = not counted
@@ -275,7 +275,7 @@ package nonisolated struct Rtm_Client_LoggedIn: Sendable {
   /// likewise of Login.followed_users
   package var followedUsers: UInt32 = 0
 
-  /// how fast this session may publish; absent: the server doesn't say
+  /// how fast this session may publish; absent: the server doesn't announce its limits
   package var publishRates: Rtm_Client_PublishRates {
     get {_publishRates ?? Rtm_Client_PublishRates()}
     set {_publishRates = newValue}
@@ -389,7 +389,7 @@ package nonisolated struct Rtm_Client_ChannelEnded: Sendable {
   fileprivate var _error: Rtm_Client_Error? = nil
 }
 
-/// A request took effect, and there is nothing to say beyond that.
+/// A request took effect, and there is nothing else to report.
 package nonisolated struct Rtm_Client_Done: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

@@ -8,7 +8,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// Requests of clients that an edge passes on. The edge has checked who asks, what for and how often; the service does the rest.
+/// Requests of clients that an edge passes on. The edge has checked who asks, for what and how often; the service does the rest.
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -27,6 +27,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// The client whose request an edge passes on.
 package nonisolated struct Rtm_Service_Caller: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -38,7 +39,7 @@ package nonisolated struct Rtm_Service_Caller: Sendable {
 
   package var sessionID: UInt64 = 0
 
-  /// the client's Login.instance
+  /// the client's Login.instance, which it keeps over its reconnections; 0 = unknown
   package var instance: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -46,6 +47,7 @@ package nonisolated struct Rtm_Service_Caller: Sendable {
   package init() {}
 }
 
+/// A request of a client on its way to a service, as the client sent it.
 package nonisolated struct Rtm_Service_CallRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -70,6 +72,7 @@ package nonisolated struct Rtm_Service_CallRequest: Sendable {
   fileprivate var _caller: Rtm_Service_Caller? = nil
 }
 
+/// The service's answer, which the edge passes on to the client.
 package nonisolated struct Rtm_Service_CallResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

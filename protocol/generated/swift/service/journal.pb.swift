@@ -8,7 +8,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// The journal of messaging: what a node needs to go on in place of another one. It lies in Redis as a stream, one batch in
+/// The journal of messaging: what a node needs to take over from another one. It lies in Redis as a stream, one batch in
 /// each entry.
 
 #if canImport(FoundationEssentials)
@@ -120,7 +120,7 @@ package nonisolated struct Rtm_Service_JournaledChannel: Sendable {
   /// Clears the value of `channel`. Subsequent reads from it will return its default value.
   package mutating func clearChannel() {self._channel = nil}
 
-  /// offset of the newest entry; of a channel without one: the partition's head when it began
+  /// offset of the channel's newest entry; if it never had one, the partition's head when the channel began
   package var head: UInt64 = 0
 
   /// of the newest entry
@@ -135,7 +135,7 @@ package nonisolated struct Rtm_Service_JournaledChannel: Sendable {
   fileprivate var _channel: Rtm_Service_ChannelKey? = nil
 }
 
-/// Who has an inbox, or had it last.
+/// Which session owns an inbox, or owned it last.
 package nonisolated struct Rtm_Service_JournaledClaim: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -167,7 +167,7 @@ package nonisolated struct Rtm_Service_JournaledClaim: Sendable {
   fileprivate var _channel: Rtm_Service_ChannelKey? = nil
 }
 
-/// Where all partitions stand. There is one at the beginning of each term and about one in each second.
+/// The newest offset of every partition. There is one at the beginning of each term and about one in each second.
 package nonisolated struct Rtm_Service_JournaledHeads: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -175,6 +175,7 @@ package nonisolated struct Rtm_Service_JournaledHeads: Sendable {
 
   package var heads: [Rtm_Service_JournaledHead] = []
 
+  /// when these were the offsets
   package var timeMs: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -182,6 +183,7 @@ package nonisolated struct Rtm_Service_JournaledHeads: Sendable {
   package init() {}
 }
 
+/// The newest offset of one partition.
 package nonisolated struct Rtm_Service_JournaledHead: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -189,7 +191,7 @@ package nonisolated struct Rtm_Service_JournaledHead: Sendable {
 
   package var partition: UInt32 = 0
 
-  /// of the newest entry
+  /// of the partition's newest entry
   package var offset: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -8,7 +8,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// ServiceLink: how the services talk to one another. One connection carries many requests and pushes in both
+/// ServiceLink: how the services exchange messages. One connection carries many requests and pushes in both
 /// directions; each frame is preceded by its length, 4 bytes big-endian.
 
 #if canImport(FoundationEssentials)
@@ -30,6 +30,8 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
 
 package nonisolated enum Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
+
+  /// also stands for every reason that the receiver doesn't know
   case serviceLinkGoAwayUnspecified // = 0
 
   /// the peer shall connect again
@@ -234,7 +236,7 @@ package nonisolated struct Rtm_Service_ServiceLinkHello: Sendable {
   /// of the service: below ServiceLinkWelcome.shards
   package var shard: UInt32 = 0
 
-  /// the address of a messaging node, as NodesPush names it: connect this connection with that node; empty: no
+  /// the address of a messaging node, as NodesPush names it: the called node is to connect this connection with that node; empty = the caller wants the called node itself
   package var relayTo: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -371,7 +373,7 @@ package nonisolated struct Rtm_Service_ServiceLinkTrace: Sendable {
   /// the other 8
   package var traceLow: UInt64 = 0
 
-  /// the sender's span, of which what follows is a part
+  /// the sender's span, which is the parent of what follows
   package var span: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -379,6 +381,7 @@ package nonisolated struct Rtm_Service_ServiceLinkTrace: Sendable {
   package init() {}
 }
 
+/// A sender that has nothing else to send shows that it is alive.
 package nonisolated struct Rtm_Service_ServiceLinkHeartbeat: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -389,6 +392,7 @@ package nonisolated struct Rtm_Service_ServiceLinkHeartbeat: Sendable {
   package init() {}
 }
 
+/// The answer to a ServiceLinkHeartbeat.
 package nonisolated struct Rtm_Service_ServiceLinkHeartbeatAck: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

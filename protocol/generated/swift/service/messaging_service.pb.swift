@@ -58,7 +58,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
   /// push LeadPush, messaging to its callers
   case messagingLead // = 9
 
-  /// push LeadPush, a caller to a node that says it leads and doesn't know the last lead
+  /// push LeadPush, a caller to a node that announces its leadership without knowing the last leader's term
   case messagingOutdated // = 10
 
   /// push NodesPush, messaging to its callers
@@ -123,9 +123,9 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
 
 }
 
-/// This node keeps the logs from now on. The first push over a link to a node that leads; a node that doesn't lead refuses
-/// every request. The caller remembers the term. It doesn't accept a lead that follows an earlier one than that: Redis has come
-/// back with older data, and what was acknowledged since is missing.
+/// A node announces that it leads the shard from now on. It is the first push over a link to a leader; every other node refuses
+/// all requests. The caller remembers the term. It doesn't accept a leader that continues the logs of an earlier term than that
+/// one: then Redis has come back with older data, and what was acknowledged since is missing.
 package nonisolated struct Rtm_Service_LeadPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -133,7 +133,7 @@ package nonisolated struct Rtm_Service_LeadPush: Sendable {
 
   package var term: UInt64 = 0
 
-  /// the term of the lead whose logs it goes on with; of new logs: its own term
+  /// the term of the leader whose logs it continues; if the logs are new, its own term
   package var follows: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -141,7 +141,7 @@ package nonisolated struct Rtm_Service_LeadPush: Sendable {
   package init() {}
 }
 
-/// The messaging nodes that live, as far as they say where they are reached. It goes over links to shard 0, when the link opens
+/// The live messaging nodes that announce where they are reached. The list goes over links to shard 0, when the link opens
 /// and whenever the list changes. A caller connects to all of them, beside those that it was configured with.
 package nonisolated struct Rtm_Service_NodesPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -155,6 +155,7 @@ package nonisolated struct Rtm_Service_NodesPush: Sendable {
   package init() {}
 }
 
+/// Where a node listens for the other services.
 package nonisolated struct Rtm_Service_NodeAddress: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -221,7 +222,7 @@ package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   /// the number of a holder that attaches again; 0 = a new holder
   package var claim: UInt64 = 0
 
-  /// with `exclusive`: the client's Login.instance, which the one who loses its place is told
+  /// with `exclusive`: the client's Login.instance; SupersededPush reports it to the holder that loses the inbox
   package var holder: UInt64 = 0
 
   /// the holder had the claim before; it is refused if another one has had it since (S-10)
@@ -292,7 +293,7 @@ package nonisolated struct Rtm_Service_SkipPush: Sendable {
   fileprivate var _position: Rtm_Client_StreamPosition? = nil
 }
 
-/// Tells the holder of an exclusive interest that a newer one has taken its place and that nothing more will come.
+/// Reports to the holder of an exclusive interest that a newer holder has replaced it and that no more entries follow.
 package nonisolated struct Rtm_Service_SupersededPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -300,7 +301,7 @@ package nonisolated struct Rtm_Service_SupersededPush: Sendable {
 
   package var interest: UInt64 = 0
 
-  /// AttachRequest.holder of the newer one
+  /// AttachRequest.holder of the newer holder; 0 = unknown
   package var holder: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -308,6 +309,7 @@ package nonisolated struct Rtm_Service_SupersededPush: Sendable {
   package init() {}
 }
 
+/// Ends an interest.
 package nonisolated struct Rtm_Service_DetachPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -315,7 +317,7 @@ package nonisolated struct Rtm_Service_DetachPush: Sendable {
 
   package var interest: UInt64 = 0
 
-  /// of an exclusive interest: its holder has logged out, so an earlier holder may come back (S-10)
+  /// the holder of an exclusive interest has logged out, so an earlier holder may come back (S-10)
   package var loggedOut: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -407,7 +409,7 @@ package nonisolated struct Rtm_Service_AppendRequest: Sendable {
   /// who appends, by a number of its own; 0 = the source never sends an event twice
   package var source: UInt64 = 0
 
-  /// a request without events only asks where the log stands
+  /// a request without events only asks for the position of the log's head
   package var events: [Rtm_Service_AppendedEvent] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -447,7 +449,7 @@ package nonisolated struct Rtm_Service_AppendResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// of the last event, also if it was appended before, or of the log's head if there was no event
+  /// the position of the last event, also if it was appended before, or of the log's head if there was no event
   package var position: Rtm_Client_StreamPosition {
     get {_position ?? Rtm_Client_StreamPosition()}
     set {_position = newValue}
@@ -512,7 +514,7 @@ package nonisolated struct Rtm_Service_ReadResponse: Sendable {
   /// ServerFrames with their length prefixes, as subscribers receive them
   package var frames: Data = Data()
 
-  /// of the last entry considered; with `gap`: where the log can be read on
+  /// of the last entry considered; with `gap`: the next read continues after it
   package var position: Rtm_Client_StreamPosition {
     get {_position ?? Rtm_Client_StreamPosition()}
     set {_position = newValue}

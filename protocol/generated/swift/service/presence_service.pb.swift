@@ -99,6 +99,7 @@ package nonisolated enum Rtm_Service_PresenceMethod: SwiftProtobuf.Enum, Swift.C
 
 }
 
+/// How a session ended.
 package nonisolated enum Rtm_Service_SessionEnd: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
   case unspecified // = 0
@@ -106,10 +107,10 @@ package nonisolated enum Rtm_Service_SessionEnd: SwiftProtobuf.Enum, Swift.CaseI
   /// the user leaves the session's channels at once
   case loggedOut // = 1
 
-  /// its presence timeouts begin (S-42)
+  /// the presence timeouts of the session begin: the user stays in the channels until they have passed (S-42)
   case lost // = 2
 
-  /// the user leaves them at once, because another instance of the user has logged in
+  /// the user leaves the session's channels at once, because another instance of the user has logged in
   case superseded // = 3
   case UNRECOGNIZED(Int)
 
@@ -148,8 +149,8 @@ package nonisolated enum Rtm_Service_SessionEnd: SwiftProtobuf.Enum, Swift.CaseI
 }
 
 /// A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
-/// has come back, and nobody is told. With another instance it is a takeover, and the old session leaves first (S-12). A join
-/// with a smaller claim than the present session's changes nothing while that one is online: it is of a newer login.
+/// has come back, and no event is published. With another instance it is a takeover, and the old session leaves first (S-12). A join
+/// with a smaller claim than the present session's changes nothing while the present session is online, because that one belongs to a newer login.
 package nonisolated struct Rtm_Service_JoinRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -179,7 +180,7 @@ package nonisolated struct Rtm_Service_JoinRequest: Sendable {
 
   package var presenceTimeoutMs: UInt32 = 0
 
-  /// the answer shall list the users who are there
+  /// whether the answer shall list the users in the channel
   package var snapshot: Bool = false
 
   /// AttachResponse.claim of the session's inbox; greater for a newer login; 0 = unknown
@@ -193,12 +194,13 @@ package nonisolated struct Rtm_Service_JoinRequest: Sendable {
   fileprivate var _caller: Rtm_Service_Caller? = nil
 }
 
+/// Where the session's presence events begin, and the snapshot before them.
 package nonisolated struct Rtm_Service_JoinResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// in the channel's log; the snapshot contains the events up to here
+  /// the snapshot contains the events up to this position of the channel's log
   package var position: Rtm_Client_StreamPosition {
     get {_position ?? Rtm_Client_StreamPosition()}
     set {_position = newValue}
@@ -224,8 +226,8 @@ package nonisolated struct Rtm_Service_JoinResponse: Sendable {
   fileprivate var _position: Rtm_Client_StreamPosition? = nil
 }
 
-/// Asks for the snapshot of a channel with very many users, part by part: for the next part when the last one has arrived. It
-/// contains everybody who joined before its first part was asked for, so one snapshot serves all who wait for one at that time.
+/// Asks for the snapshot of a channel with very many users, page by page: for the next page when the last one has arrived. It
+/// contains everybody who joined before its first page was requested, so one snapshot serves all who wait for one at that time.
 package nonisolated struct Rtm_Service_RosterRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -250,15 +252,16 @@ package nonisolated struct Rtm_Service_RosterRequest: Sendable {
   fileprivate var _channel: Rtm_Service_ChannelKey? = nil
 }
 
+/// One page of the snapshot.
 package nonisolated struct Rtm_Service_RosterResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// as in JoinResponse
+  /// ServerFrames with their length prefixes
   package var frames: Data = Data()
 
-  /// the number with which the next part is asked for within half a minute; 0 = this was the last part
+  /// the number with which the next page is requested within half a minute; 0 = this was the last page
   package var snapshot: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -303,6 +306,7 @@ package nonisolated struct Rtm_Service_LeavePush: Sendable {
   fileprivate var _caller: Rtm_Service_Caller? = nil
 }
 
+/// Reports that a session has ended.
 package nonisolated struct Rtm_Service_SessionEndedPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -345,6 +349,7 @@ package nonisolated struct Rtm_Service_LeaseRequest: Sendable {
   package init() {}
 }
 
+/// How long the lease lasts, and whether presence knows its memberships.
 package nonisolated struct Rtm_Service_LeaseResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -353,7 +358,7 @@ package nonisolated struct Rtm_Service_LeaseResponse: Sendable {
   /// how long the lease lasts from now on
   package var ttlMs: UInt32 = 0
 
-  /// false: presence knows nothing under the lease, and the edge has to send it (SyncRequest)
+  /// false: presence knows no memberships under the lease, so the edge sends all of them (SyncRequest)
   package var known: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -362,7 +367,7 @@ package nonisolated struct Rtm_Service_LeaseResponse: Sendable {
 }
 
 /// All memberships under a lease, in as many requests as it takes. A membership that isn't among them is lost when the last
-/// request has come. A request that is neither the first nor the last, outside of such a row, tells some of them once more: those
+/// request has come. A request that is neither the first nor the last, outside of such a sequence, repeats some of them: those
 /// that presence has not listed.
 package nonisolated struct Rtm_Service_SyncRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -382,6 +387,7 @@ package nonisolated struct Rtm_Service_SyncRequest: Sendable {
   package init() {}
 }
 
+/// What presence did not list.
 package nonisolated struct Rtm_Service_SyncResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -395,12 +401,13 @@ package nonisolated struct Rtm_Service_SyncResponse: Sendable {
   package init() {}
 }
 
+/// A membership of an older login: a newer login of the user is in the channel.
 package nonisolated struct Rtm_Service_OlderMembership: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// in the request, counted from 0
+  /// the index of the membership in the request, counted from 0
   package var place: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -408,6 +415,7 @@ package nonisolated struct Rtm_Service_OlderMembership: Sendable {
   package init() {}
 }
 
+/// A user in a channel, with the session that brought the user there.
 package nonisolated struct Rtm_Service_Membership: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

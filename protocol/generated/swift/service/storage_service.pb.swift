@@ -111,6 +111,7 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
 
 }
 
+/// What happened to a session that has used locks.
 package nonisolated enum Rtm_Service_SessionChange: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
   case unspecified // = 0
@@ -203,15 +204,16 @@ package nonisolated struct Rtm_Service_AppendHistoryRequest: Sendable {
   fileprivate var _message: Rtm_Client_Message? = nil
 }
 
+/// The answer to a call, or a ticket for a caller that waits for a lock.
 package nonisolated struct Rtm_Service_StorageCallResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// as in CallResponse; empty if the caller waits in line for a lock
+  /// the one field of ServerFrame.body, with its key; empty while the caller waits for a lock
   package var response: Data = Data()
 
-  /// if the caller waits, the answer comes with this number in a LockGrantedPush
+  /// the number of the caller that waits; the LockGrantedPush carries it. 0 = the response is complete
   package var ticket: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -219,7 +221,7 @@ package nonisolated struct Rtm_Service_StorageCallResponse: Sendable {
   package init() {}
 }
 
-/// Says how the wait for a lock ended.
+/// Reports how the wait for a lock ended: with a response or with an error.
 package nonisolated struct Rtm_Service_LockGrantedPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -287,7 +289,7 @@ package nonisolated struct Rtm_Service_SnapshotResponse: Sendable {
   package init() {}
 }
 
-/// Sent for sessions that have used locks.
+/// Reports to storage what happened to a session that has used locks.
 package nonisolated struct Rtm_Service_SessionPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -304,6 +306,7 @@ package nonisolated struct Rtm_Service_SessionPush: Sendable {
 
   package var change: Rtm_Service_SessionChange = .unspecified
 
+  /// absent if the session ended
   package var channel: Rtm_Service_ChannelKey {
     get {_channel ?? Rtm_Service_ChannelKey()}
     set {_channel = newValue}
@@ -337,7 +340,7 @@ package nonisolated struct Rtm_Service_Ban: Sendable {
   /// one sentence for the user
   package var reason: String = String()
 
-  /// the user's session ends
+  /// whether the user's session ends
   package var endsSession: Bool = false
 
   /// UTC; when the operator asked for it
@@ -360,9 +363,10 @@ package nonisolated struct Rtm_Service_BanReport: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// of the Ban
+  /// the number of the Ban
   package var number: UInt64 = 0
 
+  /// whether the event loop knows the app
   package var appKnown: Bool = false
 
   /// how many sessions of the user it ended
@@ -382,16 +386,16 @@ package nonisolated struct Rtm_Service_BanOutcome: Sendable {
   /// links to event loops of edges
   package var asked: UInt32 = 0
 
-  /// how many of them have reported in time
+  /// how many of these links reported in time
   package var answered: UInt32 = 0
 
-  /// one of them knows the app
+  /// whether one of these event loops knows the app
   package var appKnown: Bool = false
 
-  /// how many sessions of the user they ended
+  /// how many sessions of the user these event loops ended
   package var sessions: UInt32 = 0
 
-  /// the user's ban until then; none if nothing kept the user out
+  /// the user's previous ban; absent if there was none
   package var before: Rtm_Service_Ban {
     get {_before ?? Rtm_Service_Ban()}
     set {_before = newValue}
@@ -424,6 +428,7 @@ package nonisolated struct Rtm_Service_BansRequest: Sendable {
   package init() {}
 }
 
+/// A page of bans.
 package nonisolated struct Rtm_Service_BansResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -431,7 +436,7 @@ package nonisolated struct Rtm_Service_BansResponse: Sendable {
 
   package var bans: [Rtm_Service_Ban] = []
 
-  /// another page follows
+  /// whether another page follows
   package var more: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -259,7 +259,7 @@ struct  Rtm__Client__Message
 
 
 /*
- * Said instead of silence: what lay between the client's position and this one can't be delivered any more.
+ * Entries between the client's position and this one are lost: they can't be delivered any more.
  */
 struct  Rtm__Client__Gap
 {

@@ -214,7 +214,7 @@ struct  Rtm__Client__Limit
 
 
 /*
- * The answer to a request that failed. Nothing of the request took effect unless the code says so.
+ * The answer to a request that failed. Nothing of the request took effect, unless the documentation of the code states otherwise.
  */
 struct  Rtm__Client__Error
 {

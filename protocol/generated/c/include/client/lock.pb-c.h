@@ -49,7 +49,7 @@ struct  Rtm__Client__LockDetail
    */
   char *name;
   /*
-   * user id; empty = free. In an event of a release: who had it
+   * user id; empty = free. In the event of a release: the user who owned it
    */
   char *owner;
   /*
@@ -113,11 +113,11 @@ struct  Rtm__Client__AcquireLock
   char *channel;
   char *name;
   /*
-   * wait in line while another has it
+   * wait in the lock's queue while another user owns it
    */
   protobuf_c_boolean retry;
   /*
-   * of an owner that comes back after a lost connection: go on with this, or be refused with -14006
+   * the token of an owner that comes back after a lost connection: continue with it, or be refused with ERROR_LOCK_NOT_ACQUIRED (-14006)
    */
   uint64_t held_token;
 };
@@ -146,7 +146,7 @@ struct  Rtm__Client__ReleaseLock
   char *channel;
   char *name;
   /*
-   * also leave the line (that AcquireLock gets -14001); not owning it is no error
+   * also leave the queue (that AcquireLock gets ERROR_LOCK_OPERATION_FAILED, -14001); not to own the lock is no error
    */
   protobuf_c_boolean withdraw;
 };

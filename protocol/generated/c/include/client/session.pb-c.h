@@ -59,7 +59,7 @@ typedef enum _Rtm__Client__DisconnectCode {
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_TOO_MANY_CONNECTIONS = 3003,
   /*
-   * the server can't serve you now, its log says why
+   * the server can't serve you now; its log has the reason
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_INTERNAL = 3004,
   /*
@@ -87,7 +87,7 @@ typedef enum _Rtm__Client__DisconnectCode {
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_VERSION_UNSUPPORTED = 3504,
   /*
-   * the answer to Login says why
+   * the answer to Login has the reason
    */
   RTM__CLIENT__DISCONNECT_CODE__DISCONNECT_LOGIN_REFUSED = 3505,
   /*
@@ -191,7 +191,7 @@ struct  Rtm__Client__Login
    */
   Rtm__Client__StreamPosition *inbox_after;
   /*
-   * random for each client object, kept over its reconnections: it tells a return from a takeover; 0 = none
+   * random for each client object, kept over its reconnections: it distinguishes a return from a takeover; 0 = none
    */
   uint64_t instance;
   /*
@@ -248,7 +248,7 @@ struct  Rtm__Client__LoggedIn
    */
   uint32_t followed_users;
   /*
-   * how fast this session may publish; absent: the server doesn't say
+   * how fast this session may publish; absent: the server doesn't announce its limits
    */
   Rtm__Client__PublishRates *publish_rates;
 };
@@ -357,7 +357,7 @@ struct  Rtm__Client__ChannelEnded
 
 
 /*
- * A request took effect, and there is nothing to say beyond that.
+ * A request took effect, and there is nothing else to report.
  */
 struct  Rtm__Client__Done
 {

@@ -25,6 +25,9 @@ typedef struct Rtm__Service__CallResponse Rtm__Service__CallResponse;
 
 /* --- messages --- */
 
+/*
+ * The client whose request an edge passes on.
+ */
 struct  Rtm__Service__Caller
 {
   ProtobufCMessage base;
@@ -32,7 +35,7 @@ struct  Rtm__Service__Caller
   char *user_id;
   uint64_t session_id;
   /*
-   * the client's Login.instance
+   * the client's Login.instance, which it keeps over its reconnections; 0 = unknown
    */
   uint64_t instance;
 };
@@ -41,6 +44,9 @@ struct  Rtm__Service__Caller
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0 }
 
 
+/*
+ * A request of a client on its way to a service, as the client sent it.
+ */
 struct  Rtm__Service__CallRequest
 {
   ProtobufCMessage base;
@@ -55,6 +61,9 @@ struct  Rtm__Service__CallRequest
     , NULL, {0,NULL} }
 
 
+/*
+ * The service's answer, which the edge passes on to the client.
+ */
 struct  Rtm__Service__CallResponse
 {
   ProtobufCMessage base;

@@ -114,7 +114,7 @@ struct  Rtm__Service__JournaledChannel
   ProtobufCMessage base;
   Rtm__Service__ChannelKey *channel;
   /*
-   * offset of the newest entry; of a channel without one: the partition's head when it began
+   * offset of the channel's newest entry; if it never had one, the partition's head when the channel began
    */
   uint64_t head;
   /*
@@ -129,7 +129,7 @@ struct  Rtm__Service__JournaledChannel
 
 
 /*
- * Who has an inbox, or had it last.
+ * Which session owns an inbox, or owned it last.
  */
 struct  Rtm__Service__JournaledClaim
 {
@@ -152,13 +152,16 @@ struct  Rtm__Service__JournaledClaim
 
 
 /*
- * Where all partitions stand. There is one at the beginning of each term and about one in each second.
+ * The newest offset of every partition. There is one at the beginning of each term and about one in each second.
  */
 struct  Rtm__Service__JournaledHeads
 {
   ProtobufCMessage base;
   size_t n_heads;
   Rtm__Service__JournaledHead **heads;
+  /*
+   * when these were the offsets
+   */
   uint64_t time_ms;
 };
 #define RTM__SERVICE__JOURNALED_HEADS__INIT \
@@ -166,12 +169,15 @@ struct  Rtm__Service__JournaledHeads
     , 0,NULL, 0 }
 
 
+/*
+ * The newest offset of one partition.
+ */
 struct  Rtm__Service__JournaledHead
 {
   ProtobufCMessage base;
   uint32_t partition;
   /*
-   * of the newest entry
+   * of the partition's newest entry
    */
   uint64_t offset;
 };

@@ -33,6 +33,9 @@ typedef struct Rtm__Service__ServiceLinkGoAway Rtm__Service__ServiceLinkGoAway;
 /* --- enums --- */
 
 typedef enum _Rtm__Service__ServiceLinkGoAwayReason {
+  /*
+   * also stands for every reason that the receiver doesn't know
+   */
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_UNSPECIFIED = 0,
   /*
    * the peer shall connect again
@@ -125,7 +128,7 @@ struct  Rtm__Service__ServiceLinkHello
    */
   uint32_t shard;
   /*
-   * the address of a messaging node, as NodesPush names it: connect this connection with that node; empty: no
+   * the address of a messaging node, as NodesPush names it: the called node is to connect this connection with that node; empty = the caller wants the called node itself
    */
   char *relay_to;
 };
@@ -267,7 +270,7 @@ struct  Rtm__Service__ServiceLinkTrace
    */
   uint64_t trace_low;
   /*
-   * the sender's span, of which what follows is a part
+   * the sender's span, which is the parent of what follows
    */
   uint64_t span;
 };
@@ -276,6 +279,9 @@ struct  Rtm__Service__ServiceLinkTrace
     , 0, 0, 0 }
 
 
+/*
+ * A sender that has nothing else to send shows that it is alive.
+ */
 struct  Rtm__Service__ServiceLinkHeartbeat
 {
   ProtobufCMessage base;
@@ -285,6 +291,9 @@ struct  Rtm__Service__ServiceLinkHeartbeat
      }
 
 
+/*
+ * The answer to a ServiceLinkHeartbeat.
+ */
 struct  Rtm__Service__ServiceLinkHeartbeatAck
 {
   ProtobufCMessage base;

@@ -76,7 +76,7 @@ typedef enum _Rtm__Service__MessagingMethod {
    */
   RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LEAD = 9,
   /*
-   * push LeadPush, a caller to a node that says it leads and doesn't know the last lead
+   * push LeadPush, a caller to a node that announces its leadership without knowing the last leader's term
    */
   RTM__SERVICE__MESSAGING_METHOD__MESSAGING_OUTDATED = 10,
   /*
@@ -89,16 +89,16 @@ typedef enum _Rtm__Service__MessagingMethod {
 /* --- messages --- */
 
 /*
- * This node keeps the logs from now on. The first push over a link to a node that leads; a node that doesn't lead refuses
- * every request. The caller remembers the term. It doesn't accept a lead that follows an earlier one than that: Redis has come
- * back with older data, and what was acknowledged since is missing.
+ * A node announces that it leads the shard from now on. It is the first push over a link to a leader; every other node refuses
+ * all requests. The caller remembers the term. It doesn't accept a leader that continues the logs of an earlier term than that
+ * one: then Redis has come back with older data, and what was acknowledged since is missing.
  */
 struct  Rtm__Service__LeadPush
 {
   ProtobufCMessage base;
   uint64_t term;
   /*
-   * the term of the lead whose logs it goes on with; of new logs: its own term
+   * the term of the leader whose logs it continues; if the logs are new, its own term
    */
   uint64_t follows;
 };
@@ -108,7 +108,7 @@ struct  Rtm__Service__LeadPush
 
 
 /*
- * The messaging nodes that live, as far as they say where they are reached. It goes over links to shard 0, when the link opens
+ * The live messaging nodes that announce where they are reached. The list goes over links to shard 0, when the link opens
  * and whenever the list changes. A caller connects to all of them, beside those that it was configured with.
  */
 struct  Rtm__Service__NodesPush
@@ -122,6 +122,9 @@ struct  Rtm__Service__NodesPush
     , 0,NULL }
 
 
+/*
+ * Where a node listens for the other services.
+ */
 struct  Rtm__Service__NodeAddress
 {
   ProtobufCMessage base;
@@ -173,7 +176,7 @@ struct  Rtm__Service__AttachRequest
    */
   uint64_t claim;
   /*
-   * with `exclusive`: the client's Login.instance, which the one who loses its place is told
+   * with `exclusive`: the client's Login.instance; SupersededPush reports it to the holder that loses the inbox
    */
   uint64_t holder;
   /*
@@ -230,14 +233,14 @@ struct  Rtm__Service__SkipPush
 
 
 /*
- * Tells the holder of an exclusive interest that a newer one has taken its place and that nothing more will come.
+ * Reports to the holder of an exclusive interest that a newer holder has replaced it and that no more entries follow.
  */
 struct  Rtm__Service__SupersededPush
 {
   ProtobufCMessage base;
   uint64_t interest;
   /*
-   * AttachRequest.holder of the newer one
+   * AttachRequest.holder of the newer holder; 0 = unknown
    */
   uint64_t holder;
 };
@@ -246,12 +249,15 @@ struct  Rtm__Service__SupersededPush
     , 0, 0 }
 
 
+/*
+ * Ends an interest.
+ */
 struct  Rtm__Service__DetachPush
 {
   ProtobufCMessage base;
   uint64_t interest;
   /*
-   * of an exclusive interest: its holder has logged out, so an earlier holder may come back (S-10)
+   * the holder of an exclusive interest has logged out, so an earlier holder may come back (S-10)
    */
   protobuf_c_boolean logged_out;
 };
@@ -341,7 +347,7 @@ struct  Rtm__Service__AppendRequest
    */
   uint64_t source;
   /*
-   * a request without events only asks where the log stands
+   * a request without events only asks for the position of the log's head
    */
   size_t n_events;
   Rtm__Service__AppendedEvent **events;
@@ -384,7 +390,7 @@ struct  Rtm__Service__AppendResponse
 {
   ProtobufCMessage base;
   /*
-   * of the last event, also if it was appended before, or of the log's head if there was no event
+   * the position of the last event, also if it was appended before, or of the log's head if there was no event
    */
   Rtm__Client__StreamPosition *position;
   uint64_t timestamp_ms;
@@ -424,7 +430,7 @@ struct  Rtm__Service__ReadResponse
    */
   ProtobufCBinaryData frames;
   /*
-   * of the last entry considered; with `gap`: where the log can be read on
+   * of the last entry considered; with `gap`: the next read continues after it
    */
   Rtm__Client__StreamPosition *position;
   /*

@@ -66,6 +66,9 @@ typedef enum _Rtm__Service__PresenceMethod {
   RTM__SERVICE__PRESENCE_METHOD__PRESENCE_ROSTER = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__PRESENCE_METHOD)
 } Rtm__Service__PresenceMethod;
+/*
+ * How a session ended.
+ */
 typedef enum _Rtm__Service__SessionEnd {
   RTM__SERVICE__SESSION_END__SESSION_END_UNSPECIFIED = 0,
   /*
@@ -73,11 +76,11 @@ typedef enum _Rtm__Service__SessionEnd {
    */
   RTM__SERVICE__SESSION_END__SESSION_END_LOGGED_OUT = 1,
   /*
-   * its presence timeouts begin (S-42)
+   * the presence timeouts of the session begin: the user stays in the channels until they have passed (S-42)
    */
   RTM__SERVICE__SESSION_END__SESSION_END_LOST = 2,
   /*
-   * the user leaves them at once, because another instance of the user has logged in
+   * the user leaves the session's channels at once, because another instance of the user has logged in
    */
   RTM__SERVICE__SESSION_END__SESSION_END_SUPERSEDED = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SESSION_END)
@@ -87,8 +90,8 @@ typedef enum _Rtm__Service__SessionEnd {
 
 /*
  * A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
- * has come back, and nobody is told. With another instance it is a takeover, and the old session leaves first (S-12). A join
- * with a smaller claim than the present session's changes nothing while that one is online: it is of a newer login.
+ * has come back, and no event is published. With another instance it is a takeover, and the old session leaves first (S-12). A join
+ * with a smaller claim than the present session's changes nothing while the present session is online, because that one belongs to a newer login.
  */
 struct  Rtm__Service__JoinRequest
 {
@@ -99,7 +102,7 @@ struct  Rtm__Service__JoinRequest
   protobuf_c_boolean quiet;
   uint32_t presence_timeout_ms;
   /*
-   * the answer shall list the users who are there
+   * whether the answer shall list the users in the channel
    */
   protobuf_c_boolean snapshot;
   /*
@@ -112,11 +115,14 @@ struct  Rtm__Service__JoinRequest
     , NULL, NULL, 0, 0, 0, 0, 0 }
 
 
+/*
+ * Where the session's presence events begin, and the snapshot before them.
+ */
 struct  Rtm__Service__JoinResponse
 {
   ProtobufCMessage base;
   /*
-   * in the channel's log; the snapshot contains the events up to here
+   * the snapshot contains the events up to this position of the channel's log
    */
   Rtm__Client__StreamPosition *position;
   /*
@@ -138,8 +144,8 @@ struct  Rtm__Service__JoinResponse
 
 
 /*
- * Asks for the snapshot of a channel with very many users, part by part: for the next part when the last one has arrived. It
- * contains everybody who joined before its first part was asked for, so one snapshot serves all who wait for one at that time.
+ * Asks for the snapshot of a channel with very many users, page by page: for the next page when the last one has arrived. It
+ * contains everybody who joined before its first page was requested, so one snapshot serves all who wait for one at that time.
  */
 struct  Rtm__Service__RosterRequest
 {
@@ -155,15 +161,18 @@ struct  Rtm__Service__RosterRequest
     , NULL, 0 }
 
 
+/*
+ * One page of the snapshot.
+ */
 struct  Rtm__Service__RosterResponse
 {
   ProtobufCMessage base;
   /*
-   * as in JoinResponse
+   * ServerFrames with their length prefixes
    */
   ProtobufCBinaryData frames;
   /*
-   * the number with which the next part is asked for within half a minute; 0 = this was the last part
+   * the number with which the next page is requested within half a minute; 0 = this was the last page
    */
   uint64_t snapshot;
 };
@@ -191,6 +200,9 @@ struct  Rtm__Service__LeavePush
     , NULL, NULL, 0, 0 }
 
 
+/*
+ * Reports that a session has ended.
+ */
 struct  Rtm__Service__SessionEndedPush
 {
   ProtobufCMessage base;
@@ -224,6 +236,9 @@ struct  Rtm__Service__LeaseRequest
     , 0, 0 }
 
 
+/*
+ * How long the lease lasts, and whether presence knows its memberships.
+ */
 struct  Rtm__Service__LeaseResponse
 {
   ProtobufCMessage base;
@@ -232,7 +247,7 @@ struct  Rtm__Service__LeaseResponse
    */
   uint32_t ttl_ms;
   /*
-   * false: presence knows nothing under the lease, and the edge has to send it (SyncRequest)
+   * false: presence knows no memberships under the lease, so the edge sends all of them (SyncRequest)
    */
   protobuf_c_boolean known;
 };
@@ -243,7 +258,7 @@ struct  Rtm__Service__LeaseResponse
 
 /*
  * All memberships under a lease, in as many requests as it takes. A membership that isn't among them is lost when the last
- * request has come. A request that is neither the first nor the last, outside of such a row, tells some of them once more: those
+ * request has come. A request that is neither the first nor the last, outside of such a sequence, repeats some of them: those
  * that presence has not listed.
  */
 struct  Rtm__Service__SyncRequest
@@ -260,6 +275,9 @@ struct  Rtm__Service__SyncRequest
     , 0, 0,NULL, 0, 0 }
 
 
+/*
+ * What presence did not list.
+ */
 struct  Rtm__Service__SyncResponse
 {
   ProtobufCMessage base;
@@ -274,11 +292,14 @@ struct  Rtm__Service__SyncResponse
     , 0,NULL }
 
 
+/*
+ * A membership of an older login: a newer login of the user is in the channel.
+ */
 struct  Rtm__Service__OlderMembership
 {
   ProtobufCMessage base;
   /*
-   * in the request, counted from 0
+   * the index of the membership in the request, counted from 0
    */
   uint32_t place;
 };
@@ -287,6 +308,9 @@ struct  Rtm__Service__OlderMembership
     , 0 }
 
 
+/*
+ * A user in a channel, with the session that brought the user there.
+ */
 struct  Rtm__Service__Membership
 {
   ProtobufCMessage base;

@@ -74,6 +74,9 @@ typedef enum _Rtm__Service__StorageMethod {
   RTM__SERVICE__STORAGE_METHOD__STORAGE_BANS = 9
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__STORAGE_METHOD)
 } Rtm__Service__StorageMethod;
+/*
+ * What happened to a session that has used locks.
+ */
 typedef enum _Rtm__Service__SessionChange {
   RTM__SERVICE__SESSION_CHANGE__SESSION_CHANGE_UNSPECIFIED = 0,
   /*
@@ -121,15 +124,18 @@ struct  Rtm__Service__AppendHistoryRequest
     , NULL, (char *)protobuf_c_empty_string, 0, NULL, 0, 0 }
 
 
+/*
+ * The answer to a call, or a ticket for a caller that waits for a lock.
+ */
 struct  Rtm__Service__StorageCallResponse
 {
   ProtobufCMessage base;
   /*
-   * as in CallResponse; empty if the caller waits in line for a lock
+   * the one field of ServerFrame.body, with its key; empty while the caller waits for a lock
    */
   ProtobufCBinaryData response;
   /*
-   * if the caller waits, the answer comes with this number in a LockGrantedPush
+   * the number of the caller that waits; the LockGrantedPush carries it. 0 = the response is complete
    */
   uint64_t ticket;
 };
@@ -139,7 +145,7 @@ struct  Rtm__Service__StorageCallResponse
 
 
 /*
- * Says how the wait for a lock ended.
+ * Reports how the wait for a lock ended: with a response or with an error.
  */
 struct  Rtm__Service__LockGrantedPush
 {
@@ -191,13 +197,16 @@ struct  Rtm__Service__SnapshotResponse
 
 
 /*
- * Sent for sessions that have used locks.
+ * Reports to storage what happened to a session that has used locks.
  */
 struct  Rtm__Service__SessionPush
 {
   ProtobufCMessage base;
   Rtm__Service__Caller *caller;
   Rtm__Service__SessionChange change;
+  /*
+   * absent if the session ended
+   */
   Rtm__Service__ChannelKey *channel;
 };
 #define RTM__SERVICE__SESSION_PUSH__INIT \
@@ -222,7 +231,7 @@ struct  Rtm__Service__Ban
    */
   char *reason;
   /*
-   * the user's session ends
+   * whether the user's session ends
    */
   protobuf_c_boolean ends_session;
   /*
@@ -250,9 +259,12 @@ struct  Rtm__Service__BanReport
 {
   ProtobufCMessage base;
   /*
-   * of the Ban
+   * the number of the Ban
    */
   uint64_t number;
+  /*
+   * whether the event loop knows the app
+   */
   protobuf_c_boolean app_known;
   /*
    * how many sessions of the user it ended
@@ -275,19 +287,19 @@ struct  Rtm__Service__BanOutcome
    */
   uint32_t asked;
   /*
-   * how many of them have reported in time
+   * how many of these links reported in time
    */
   uint32_t answered;
   /*
-   * one of them knows the app
+   * whether one of these event loops knows the app
    */
   protobuf_c_boolean app_known;
   /*
-   * how many sessions of the user they ended
+   * how many sessions of the user these event loops ended
    */
   uint32_t sessions;
   /*
-   * the user's ban until then; none if nothing kept the user out
+   * the user's previous ban; absent if there was none
    */
   Rtm__Service__Ban *before;
 };
@@ -313,13 +325,16 @@ struct  Rtm__Service__BansRequest
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
+/*
+ * A page of bans.
+ */
 struct  Rtm__Service__BansResponse
 {
   ProtobufCMessage base;
   size_t n_bans;
   Rtm__Service__Ban **bans;
   /*
-   * another page follows
+   * whether another page follows
    */
   protobuf_c_boolean more;
 };

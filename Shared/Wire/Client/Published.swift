@@ -1,0 +1,42 @@
+package import NIOCore
+
+package struct Published: ServerFrameBody {
+    package typealias Fields = Schema.Published
+    package static var field: SchemaField<Fields> { Schema.ServerFrame.published }
+    /// Bytes of the prefix, the request id, the body's key and length, and its two numbers with their keys.
+    private static let frameBytesMax = FrameReader.prefixLength + 3 * 11 + 2
+    let offset: UInt64
+    let timestampMilliseconds: UInt64
+
+    package init(offset: UInt64, timestampMilliseconds: UInt64) {
+        self.offset = offset
+        self.timestampMilliseconds = timestampMilliseconds
+    }
+
+    @inline(__always)
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.offset, offset)
+        sink.field(Fields.timestampMs, timestampMilliseconds)
+    }
+
+    /// Appends the answers to `count` publishes with consecutive request ids, which got consecutive places in
+    /// the log; this is the first answer.
+    ///
+    /// It stands here and not at the caller's because generic code of another module is not specialised,
+    /// which costs five times as much.
+    package func encodeFrames(answering requestID: UInt64, count: Int, into buffer: inout ByteBuffer) {
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count * Self.frameBytesMax) { memory in
+            guard var sink = MemorySink(memory) else { return 0 }
+            var written = 0
+            for place in 0..<UInt64(count) {
+                let answer = ServerFrame(
+                    Published(offset: offset + place, timestampMilliseconds: timestampMilliseconds + place),
+                    answering: requestID &+ place)
+                let length = answer.encodedLength
+                sink.frame(answer, length: length)
+                written += FrameReader.prefixLength + length
+            }
+            return written
+        }
+    }
+}
