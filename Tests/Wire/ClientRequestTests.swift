@@ -57,7 +57,7 @@ struct ClientRequestTests {
         let body: [UInt8] = [0x08, 1, 0x12, 5] + Array("lobby".utf8) + [0x1A, 1, 0x61]
         let field: [UInt8] = [0xD2, 2, UInt8(body.count)] + body
         let arena = DecodeArena()
-        // These are a number and a text in fields that nobody knows yet.
+        // These are a number and a text in fields that this version doesn't know.
         let newer: [UInt8] = [0xA0, 0x06, 5, 0xAA, 0x06, 1, 0]
         for frame in [
             [0x08, 7] + field, field + [0x08, 7], newer + [0x08, 7] + field, [0x08, 7] + field + newer,

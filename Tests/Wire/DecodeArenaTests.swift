@@ -32,10 +32,10 @@ struct DecodeArenaTests {
         #expect(block.contains(try arena.allocate(192).lowerBound))
         var singles: [Range<UInt>] = []
         for size in [1, 300, 64] { singles.append(try arena.allocate(size)) }
-        for (place, single) in singles.enumerated() {
+        for (index, single) in singles.enumerated() {
             #expect(!block.overlaps(single))
             #expect(single.lowerBound.isMultiple(of: 16))
-            #expect(singles.indices.allSatisfy { $0 == place || !singles[$0].overlaps(single) })
+            #expect(singles.indices.allSatisfy { $0 == index || !singles[$0].overlaps(single) })
         }
         arena.reset()
         #expect(try arena.allocate(1).lowerBound == start)
@@ -86,7 +86,7 @@ struct DecodeArenaTests {
 
     @Test(
         "10,000 decodes beyond the block leave no memory behind",
-        .enabled(if: ResidentMemory.isKnown, "this system doesn't tell a process its memory in /proc"))
+        .enabled(if: ResidentMemory.isKnown, "this system has no /proc, where a process can read its memory"))
     func growth() throws {
         let bytes = try Self.publish(SeededGenerator.payload(60_000))
         let arena = DecodeArena(capacity: 1024)

@@ -9,7 +9,7 @@ struct FrameReaderTests {
     private static let messages: [[UInt8]] = [[1], [], [2, 3, 4, 5, 6], Array(repeating: 7, count: 300)]
     private static let stream = messages.flatMap(frame)
 
-    @Test("two chunks, cut at every place")
+    @Test("two chunks, cut at every byte")
     func everyCut() throws {
         for cut in 0...Self.stream.count {
             var reader = FrameReader(frameBytesMax: 300)
@@ -81,7 +81,7 @@ struct FrameReaderTests {
         #expect(frames == [[1], [2]])
     }
 
-    @Test("stops when told, without reading or keeping what follows")
+    @Test("stops when asked, without reading or keeping what follows")
     func stop() throws {
         var reader = FrameReader(frameBytesMax: 300)
         var frames: [[UInt8]] = []
@@ -93,7 +93,7 @@ struct FrameReaderTests {
         #expect(reader.kept == nil)
     }
 
-    @Test("pauses when told, and reads on where it stopped, with what came meanwhile")
+    @Test("pauses when asked, and continues where it stopped, with what came meanwhile")
     func pause() throws {
         var reader = FrameReader(frameBytesMax: 300)
         var frames: [[UInt8]] = []
@@ -153,7 +153,7 @@ extension FrameReader {
         return frames
     }
 
-    /// What the reader holds between two reads, which nobody else needs to see.
+    /// What the reader holds between two reads, which no other test needs.
     fileprivate var kept: ByteBuffer? {
         Mirror(reflecting: self).children.first { $0.label == "rest" }?.value as? ByteBuffer
     }

@@ -95,16 +95,16 @@ struct FuzzTests {
 
 extension SeededGenerator {
     fileprivate mutating func damage(_ bytes: inout [UInt8]) {
-        let place = Int.random(in: 0...bytes.count, using: &self)
+        let index = Int.random(in: 0...bytes.count, using: &self)
         let byte = UInt8.random(in: 0...255, using: &self)
         switch Int.random(in: 0..<6, using: &self) {
-        case 0: bytes.removeLast(bytes.count - place)
-        case 1: bytes.insert(byte, at: place)
-        case 2: bytes.insert(contentsOf: [0xFF, 0xFF, 0xFF, 0xFF, 0xFF], at: place)
-        case 3 where place < bytes.count: bytes[place] = byte
-        case 4 where place < bytes.count: bytes[place] ^= 1 << (byte & 7)
-        case 5 where place < bytes.count: bytes.remove(at: place)
-        default: bytes += bytes[..<place]
+        case 0: bytes.removeLast(bytes.count - index)
+        case 1: bytes.insert(byte, at: index)
+        case 2: bytes.insert(contentsOf: [0xFF, 0xFF, 0xFF, 0xFF, 0xFF], at: index)
+        case 3 where index < bytes.count: bytes[index] = byte
+        case 4 where index < bytes.count: bytes[index] ^= 1 << (byte & 7)
+        case 5 where index < bytes.count: bytes.remove(at: index)
+        default: bytes += bytes[..<index]
         }
     }
 }
@@ -220,7 +220,7 @@ private final class Decoders {
     }
 }
 
-// Views into memory that isn't there would only be noticed when somebody reads them.
+// Views into memory that isn't there would only be noticed when they are read.
 
 extension WireText {
     fileprivate func touch() { _ = bytes.reduce(0) { $0 &+ Int($1) } }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTMWire
 
-/// These tests take what clients ask presence, and what it tells them, from one codec to the other.
+/// These tests take requests of clients to presence, and its answers, from one codec to the other.
 @Suite("Messages of presence")
 struct PresenceMessageTests {
     /// The call as an edge passes it on: the one field of ClientFrame.body, with its key.
@@ -64,7 +64,7 @@ struct PresenceMessageTests {
         }
     }
 
-    @Test("what is no call, no channel type or no message is told apart from calls")
+    @Test("what is no call, no channel type or no message is distinguished from calls")
     func foreign() throws {
         try read(.logout(.init())) { call in
             guard case .unknown = call else { return #expect(Bool(false), "\(call)") }
@@ -99,7 +99,7 @@ struct PresenceMessageTests {
         try Rtm_Client_ServerFrame(serializedBytes: Array(body.field.readableBytesView)).body
     }
 
-    @Test("answers are what the schema says")
+    @Test("answers follow the schema")
     func answers() throws {
         #expect(
             try answer(OnlineUsers(users: users, nextPage: "n", total: 2))
@@ -121,7 +121,7 @@ struct PresenceMessageTests {
                     }))
     }
 
-    @Test("events are what the schema says, each as one field of a publication")
+    @Test("events follow the schema, each as one field of a publication")
     func events() throws {
         let change = StateChange(userID: "anna", items: users[0].items, removed: ["c"], isWhole: true)
         let expectedChange = Rtm_Client_StateChange.with {

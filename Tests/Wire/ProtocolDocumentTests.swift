@@ -4,7 +4,7 @@ import RTMProtocol
 import SwiftProtobuf
 import Testing
 
-/// protocol/README.md is what strangers write clients from, so what it says is held against the schema and
+/// Authors of other clients work from protocol/README.md, so its content is compared with the schema and
 /// the codec: its examples byte by byte, its tables field by field, its codes number by number.
 @Suite("The protocol's document")
 struct ProtocolDocumentTests {
@@ -97,14 +97,14 @@ struct ProtocolDocumentTests {
         }
     }
 
-    /// A code that one of them begins to use, or gives up, is one that clients have to be told of.
+    /// A code that one of them begins to use, or gives up, has to be announced to clients.
     @Test("section 9 lists the codes that the services name, and no other")
     func answeredCodes() throws {
         let sources = try Document.sources([
             "Services/Edge/Server", "Services/Messaging/Server", "Services/Presence/Server",
             "Services/Storage/Server", "Shared/AccessToken", "Shared/Model/NameRule.swift",
         ])
-        // Success doesn't travel, nor does what the edge replaces by a code of its own or says with 3507.
+        // Success doesn't travel, nor does what the edge replaces by a code of its own or reports as 3507.
         let neverSent: Set<ErrorCode> = [.ok, .notConnected, .loginAborted]
         let words = Set(sources.matches(of: #/\.(?<name>\w+)/#).map { String($0.output.name) })
         let named = ErrorCode.allCases.filter { words.contains("\($0)") && !neverSent.contains($0) }
@@ -174,11 +174,11 @@ private enum Document {
     static func sources(_ paths: [String]) throws -> String {
         var text = ""
         for path in paths {
-            let place = root.appending(path: path)
+            let folder = root.appending(path: path)
             let files =
-                FileManager.default.enumerator(at: place, includingPropertiesForKeys: nil)?
+                FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?
                 .compactMap { $0 as? URL } ?? []
-            for file in (path.hasSuffix(".swift") ? [place] : files) where file.pathExtension == "swift" {
+            for file in (path.hasSuffix(".swift") ? [folder] : files) where file.pathExtension == "swift" {
                 text += try String(contentsOf: file, encoding: .utf8)
             }
         }

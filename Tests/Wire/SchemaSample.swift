@@ -2,7 +2,7 @@ import CProtobufC
 import RTMTestSupport
 
 /// Makes the bytes of any message of the schema, along the C codec's description of it. So a new field takes
-/// part in the tests as soon as it is generated.
+/// covered by the tests as soon as it is generated.
 struct SchemaSample {
     enum Filling {
         /// Every field has a value that is not its default. Of a `oneof`, the member with this number is set,
@@ -153,31 +153,31 @@ extension [UInt8] {
 /// Walks the fields of bytes that are known to be sound.
 private struct FieldWalk {
     private let memory: UnsafeRawBufferPointer
-    private var place = 0
+    private var offset = 0
 
     init(_ memory: UnsafeRawBufferPointer) { self.memory = memory }
 
     mutating func next() -> (number: UInt32, whole: [UInt8], content: [UInt8]?)? {
-        guard place < memory.count else { return nil }
-        let start = place
+        guard offset < memory.count else { return nil }
+        let start = offset
         let key = varint()
         var content: [UInt8]?
         if key & 7 == 2 {
             let length = Int(varint())
-            content = Array(memory[place..<place + length])
-            place += length
+            content = Array(memory[offset..<offset + length])
+            offset += length
         } else {
             _ = varint()
         }
-        return (UInt32(key >> 3), Array(memory[start..<place]), content)
+        return (UInt32(key >> 3), Array(memory[start..<offset]), content)
     }
 
     private mutating func varint() -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {
-            let byte = memory[place]
-            place += 1
+            let byte = memory[offset]
+            offset += 1
             value |= UInt64(byte & 127) << shift
             if byte < 128 { return value }
             shift += 7

@@ -15,7 +15,7 @@ struct ServerFrameTests {
 
     private static let rounds = 300
 
-    @Test("Welcome, LoggedIn, LoggedOut and HeartbeatAck say what the schema says")
+    @Test("Welcome, LoggedIn, LoggedOut and HeartbeatAck follow the schema")
     func session() throws {
         try eachRound { random, id in
             let (version, time) = (UInt32(truncatingIfNeeded: random.number()), random.number())
@@ -70,7 +70,7 @@ struct ServerFrameTests {
         }
     }
 
-    @Test("TokenRenewed and TokenWillExpire say what the schema says")
+    @Test("TokenRenewed and TokenWillExpire follow the schema")
     func tokens() throws {
         try eachRound { random, id in
             let remaining = random.number() >> 32
@@ -81,7 +81,7 @@ struct ServerFrameTests {
         }
     }
 
-    @Test("Subscribed, Published and Gap say what the schema says")
+    @Test("Subscribed, Published and Gap follow the schema")
     func channels() throws {
         try eachRound { random, id in
             let position = StreamPosition(epoch: random.number(), offset: random.number())
@@ -171,7 +171,7 @@ struct ServerFrameTests {
         }
     }
 
-    @Test("every disconnect says its code, its reason and when to come back")
+    @Test("every disconnect carries its code, its reason and when to come back")
     func disconnects() throws {
         try eachRound { random, id in
             let code = Disconnect.Code.allCases.randomElement(using: &random) ?? .internal

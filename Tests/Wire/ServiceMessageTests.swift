@@ -105,7 +105,7 @@ struct ServiceMessageTests {
             // The age and the epoch of a publish that isn't sent again mean nothing and aren't passed on.
             let isNothing = message.ageMs == 0 && message.epoch == 0
             guard message.channel.isOurs, message.again || isNothing else { return }
-            // The run stands behind the other fields, so the bytes are in another order.
+            // The run comes behind the other fields, so the bytes are in another order.
             #expect(try Rtm_Service_PublishRequest(serializedBytes: read.encoded) == message)
         }
     }

@@ -108,7 +108,7 @@ struct StorageRequestTests {
         }
     }
 
-    @Test("answers and events are what the schema says")
+    @Test("answers and events follow the schema")
     func answers() throws {
         let item = MetadataItem(key: "k", value: "v", revision: 3, updatedMilliseconds: 4, author: "anna")
         let channel = ChannelKey(appID: "app", type: .message, name: "c")

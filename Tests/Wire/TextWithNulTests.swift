@@ -6,12 +6,12 @@ import Testing
 
 @testable import RTMWire
 
-/// A name with a NUL would pass the C codec as the part before it: another name than was sent.
+/// A name with a NUL would end at the NUL in the C codec, which is another name than was sent.
 @Suite("Texts with a NUL")
 struct TextWithNulTests {
     private typealias Frame = Rtm_Client_ClientFrame
 
-    @Test("a NUL in any text of a request is refused, wherever in the text it stands")
+    @Test("a NUL in any text of a request is refused, wherever in the text it is")
     func refused() throws {
         for text in ["\0", "\0a", "a\0", "a\0b", "ä\0"] {
             let frames: [Frame] = [
@@ -76,8 +76,8 @@ struct TextWithNulTests {
             var sample = SchemaSample(
                 generator: SeededGenerator(seed: seed), filling: .full(choice: Int(seed)))
             var bytes = try sample.bytes(row.descriptor())
-            let place = Int.random(in: 0..<bytes.count, using: &sample.generator)
-            bytes[place] = 0
+            let index = Int.random(in: 0..<bytes.count, using: &sample.generator)
+            bytes[index] = 0
             guard Self.isAccepted(bytes), let frame = try? Frame(serializedBytes: bytes) else { continue }
             accepted += 1
             #expect(!Self.texts(of: frame).contains { $0.utf8.contains(0) }, "seed \(seed)")

@@ -3,7 +3,7 @@ package import RTMModel
 import RTMProtocolC
 
 /// A request of a client that another service answers. The edge looks at what the request is about and passes
-/// it on as it came; everything else in it is between the client and the service.
+/// it on as it came; only the client and the service know the rest.
 package struct ClientCall {
     /// The number is that of the field in ClientFrame.
     package enum Kind: UInt32, Sendable, Hashable, CaseIterable {
@@ -47,18 +47,18 @@ extension ClientRequest {
         var id: UInt64 = 0
         var call: ClientCall?
         var scanner = ProtobufScanner(bytes)
-        var place = 0
+        var offset = 0
         while let field = try scanner.next() {
             if field.number == Schema.ClientFrame.requestId.number {
                 id = try field.uint64
             } else if let kind = ClientCall.Kind(rawValue: field.number) {
                 guard call == nil else { return nil }
-                let request = UnsafeRawBufferPointer(rebasing: bytes[place..<scanner.place])
+                let request = UnsafeRawBufferPointer(rebasing: bytes[offset..<scanner.offset])
                 call = try ClientCall(kind, request: WireText(request), body: try field.bytes)
             } else if isKnown(field.number) {
                 return nil
             }
-            place = scanner.place
+            offset = scanner.offset
         }
         guard let call else { return nil }
         // The service hands out texts as C strings. A NUL is refused everywhere else, so it is refused here,

@@ -1,6 +1,6 @@
 package import RTMModel
 
-/// What a client asks of an edge, decoded in place: texts and payloads are views that end with the arena's
+/// A request of a client to an edge, decoded in place: texts and payloads are views that end with the arena's
 /// next message.
 package struct ClientRequest {
     package let id: UInt64

@@ -35,7 +35,8 @@ package struct Publication: ServerFrameBody {
         sink.field(Fields.message, message)
     }
 
-    /// Appends the entry as subscribers receive it. It stands here for the same reason as `Published`'s.
+    /// Appends the entry as subscribers receive it. It is here for the same reason as that of
+    /// `Published`.
     package func encodeFrame(into buffer: inout ByteBuffer) {
         ServerFrame(self).encodeFrame(into: &buffer)
     }
@@ -93,7 +94,7 @@ package struct EventPublication: ServerFrameBody {
         sink.raw(event.bytes)
     }
 
-    /// Whether the bytes are one event and nothing else. What is in the event is its readers' business.
+    /// Whether the bytes are one event and nothing else. Its readers check what is in the event.
     package static func isEvent(_ bytes: WireText) -> Bool {
         var scanner = ProtobufScanner(bytes.bytes)
         do throws(WireError) {

@@ -34,7 +34,7 @@ package enum PublicationPriority {
 }
 
 extension TopicPriority {
-    /// A number that nobody knows yet stands for no wish.
+    /// A number that this version doesn't know means the default.
     init(wire number: Int) { self = TopicPriority(rawValue: number) ?? .normal }
 }
 

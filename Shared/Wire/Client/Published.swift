@@ -19,19 +19,19 @@ package struct Published: ServerFrameBody {
         sink.field(Fields.timestampMs, timestampMilliseconds)
     }
 
-    /// Appends the answers to `count` publishes with consecutive request ids, which got consecutive places in
-    /// the log; this is the first answer.
+    /// Appends the answers to `count` publishes with consecutive request ids, which got consecutive offsets
+    /// in the log; this is the first answer.
     ///
-    /// It stands here and not at the caller's because generic code of another module is not specialised,
+    /// It is here and not at the caller because generic code of another module is not specialised,
     /// which costs five times as much.
     package func encodeFrames(answering requestID: UInt64, count: Int, into buffer: inout ByteBuffer) {
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: count * Self.frameBytesMax) { memory in
             guard var sink = MemorySink(memory) else { return 0 }
             var written = 0
-            for place in 0..<UInt64(count) {
+            for index in 0..<UInt64(count) {
                 let answer = ServerFrame(
-                    Published(offset: offset + place, timestampMilliseconds: timestampMilliseconds + place),
-                    answering: requestID &+ place)
+                    Published(offset: offset + index, timestampMilliseconds: timestampMilliseconds + index),
+                    answering: requestID &+ index)
                 let length = answer.encodedLength
                 sink.frame(answer, length: length)
                 written += FrameReader.prefixLength + length

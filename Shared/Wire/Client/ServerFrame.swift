@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// A frame from an edge to a client: the answer to a request, or what the server says of its own accord.
+/// A frame from an edge to a client: the answer to a request, or what the server sends of its own accord.
 package struct ServerFrame<Body: ServerFrameBody>: WireMessage {
     package typealias Fields = Schema.ServerFrame
     /// The id of the request that this answers; 0 for everything else.

@@ -15,7 +15,7 @@ package struct WireList<Element: WireListElement>: RandomAccessCollection {
         self.messages = UnsafeBufferPointer(start: first, count: first == nil ? 0 : count)
     }
 
-    package subscript(place: Int) -> Element { Element(at: messages[place]) }
+    package subscript(index: Int) -> Element { Element(at: messages[index]) }
 }
 
 package protocol WireListElement {
@@ -39,5 +39,5 @@ package struct WireTexts: RandomAccessCollection {
         self.texts = UnsafeBufferPointer(start: UnsafePointer(texts), count: texts == nil ? 0 : count)
     }
 
-    package subscript(place: Int) -> WireText { WireText(texts[place]) }
+    package subscript(index: Int) -> WireText { WireText(texts[index]) }
 }

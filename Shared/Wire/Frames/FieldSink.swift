@@ -6,7 +6,8 @@
 package protocol FieldSink {
     mutating func varint(_ value: UInt64)
     mutating func raw(_ bytes: UnsafeRawBufferPointer)
-    /// Writes a message behind its key and its length, even when it is empty: its presence says something.
+    /// Writes a message behind its key and its length, even when it is empty, because its presence has a
+    /// meaning.
     mutating func nested(_ number: UInt32, _ message: some WireMessage)
 }
 

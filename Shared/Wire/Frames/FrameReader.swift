@@ -11,7 +11,7 @@ package struct FrameReader {
     /// is announced, before any of it is kept.
     package var frameBytesMax: Int
     private var rest: ByteBuffer?
-    /// A kept beginning may stand in so many times the memory that it needs.
+    /// A kept beginning may occupy this many times the memory that it needs.
     private static let slackMax = 2
 
     /// What follows a frame.
@@ -57,7 +57,7 @@ package struct FrameReader {
         if rest?.writeBuffer(&chunk) == nil { rest = chunk }
     }
 
-    /// A chunk's memory has room for much more than it brought. A connection that waits for the rest of a
+    /// A chunk's memory is much larger than what arrived in it. A connection that waits for the rest of a
     /// frame mustn't hold it.
     private static func compacted(_ bytes: ByteBuffer) -> ByteBuffer {
         guard bytes.capacity <= slackMax * bytes.readableBytes else {
@@ -70,24 +70,24 @@ package struct FrameReader {
 
     /// A run of whole frames without the first `count` of them.
     package static func dropFirst(_ count: Int, of frames: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        var place = 0
-        for _ in 0..<count where frames.count - place >= prefixLength {
-            let length = UInt32(bigEndian: frames.loadUnaligned(fromByteOffset: place, as: UInt32.self))
-            place = min(frames.count, place + prefixLength + Int(length))
+        var offset = 0
+        for _ in 0..<count where frames.count - offset >= prefixLength {
+            let length = UInt32(bigEndian: frames.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+            offset = min(frames.count, offset + prefixLength + Int(length))
         }
-        return UnsafeRawBufferPointer(rebasing: frames[place...])
+        return UnsafeRawBufferPointer(rebasing: frames[offset...])
     }
 
     /// The first whole frames of a run, about as many bytes as that, and one frame at least.
     package static func prefix(
         ofAbout bytes: Int, of frames: UnsafeRawBufferPointer
     ) -> UnsafeRawBufferPointer {
-        var place = 0
-        while place < bytes, frames.count - place >= prefixLength {
-            let length = UInt32(bigEndian: frames.loadUnaligned(fromByteOffset: place, as: UInt32.self))
-            place = min(frames.count, place + prefixLength + Int(length))
+        var offset = 0
+        while offset < bytes, frames.count - offset >= prefixLength {
+            let length = UInt32(bigEndian: frames.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+            offset = min(frames.count, offset + prefixLength + Int(length))
         }
-        return UnsafeRawBufferPointer(rebasing: frames[..<place])
+        return UnsafeRawBufferPointer(rebasing: frames[..<offset])
     }
 
     /// Returns how many bytes were taken.
@@ -95,19 +95,19 @@ package struct FrameReader {
         in memory: UnsafeRawBufferPointer, bytesMax: Int, refusal: inout WireError?, _ after: inout After,
         each body: (UnsafeRawBufferPointer) -> After
     ) -> Int {
-        var place = 0
-        while memory.count - place >= prefixLength {
-            let length = Int(UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+        var offset = 0
+        while memory.count - offset >= prefixLength {
+            let length = Int(UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
             guard length <= bytesMax else {
                 refusal = .frameTooLarge(bytes: length, bytesMax: bytesMax)
-                return place
+                return offset
             }
-            let start = place + prefixLength
+            let start = offset + prefixLength
             guard memory.count - start >= length else { break }
-            place = start + length
-            after = body(UnsafeRawBufferPointer(rebasing: memory[start..<place]))
-            guard after == .nextFrame else { return place }
+            offset = start + length
+            after = body(UnsafeRawBufferPointer(rebasing: memory[start..<offset]))
+            guard after == .nextFrame else { return offset }
         }
-        return place
+        return offset
     }
 }

@@ -1,9 +1,9 @@
 /// The messages of protocol/schema with their fields.
 ///
-/// The files in the folder Schema extend it; protocol/generate_fields.py writes them from the schema. Each
+/// The files in the folder Schema extend it; protocol/generate_wire.py writes them from the schema. Each
 /// message has a constant for each of its fields: its number, and by its type what may be written to it.
-/// A message is written by hand, because it is written from types that say more than the schema does, but
-/// only to fields that the schema has and with values that they can hold
+/// So a message that is written by hand is written only to fields that the schema has and with values that
+/// they can hold. protocol/wire_messages.py names these messages, with the reasons
 /// (docs/decisions/0002-one-schema-two-codecs.md).
 package enum Schema {
     /// Stands for the type of a field that holds `bytes`.

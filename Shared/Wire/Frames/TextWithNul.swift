@@ -6,8 +6,8 @@ import CProtobufC
     import Darwin
 #endif
 
-/// protobuf-c hands out texts as C strings, so a text with a NUL in it would pass as the part before the NUL,
-/// which is another name than the one that was sent. Such frames are refused.
+/// protobuf-c hands out texts as C strings, so a text with a NUL in it would end at the NUL, which is another
+/// name than the one that was sent. Such frames are refused.
 ///
 /// Most frames have no zero byte at all, which one `memchr` finds out. The others are walked along their
 /// descriptor.

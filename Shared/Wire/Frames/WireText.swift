@@ -7,7 +7,7 @@ import CProtobufC
 #endif
 
 /// Text or bytes of a decoded message where they lie: in the arena or in the frame. A view is valid until the
-/// decoder's next message; who keeps it longer copies it.
+/// decoder's next message; code that keeps it longer copies it.
 package struct WireText {
     package let bytes: UnsafeRawBufferPointer
 

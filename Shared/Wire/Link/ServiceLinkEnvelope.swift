@@ -3,8 +3,8 @@ package import RTMModel
 /// One frame between two services (protocol/schema/service/link.proto), read where it lies.
 ///
 /// The envelope is scanned, because every message between services passes here, and its body is only a slice
-/// for the one who knows the method. A body is valid during the call that hands it over; who keeps it copies
-/// it. The rare cases are indirect so that the frequent ones stay small.
+/// for the code that knows the method. A body is valid during the call that hands it over; code that keeps it
+/// copies it. The rare cases are indirect so that the frequent ones stay small.
 package enum ServiceLinkEnvelope {
     indirect case hello(ServiceLinkHello)
     indirect case challenge(ServiceLinkChallenge)

@@ -4,7 +4,7 @@ package import RTMModel
 /// Writes whole frames between services: the length prefix, the envelope's fields, then the body straight
 /// behind them.
 ///
-/// The body says its length first, so its bytes are written once and never moved.
+/// The length of the body is known first, so its bytes are written once and never moved.
 package enum ServiceLinkFrame {
     /// By how many bytes at most a frame is longer than its body, its length prefix included.
     package static let overheadBytesMax = 64
@@ -73,7 +73,7 @@ package enum ServiceLinkFrame {
             .encodeFrame(into: &buffer)
     }
 
-    /// Writes everything that stands before the body.
+    /// Writes everything before the body.
     @inline(__always)
     private static func writeHead<Head: WireMessage>(
         _ field: SchemaField<Head.Fields>, _ head: Head, bodyLength: Int, into buffer: inout ByteBuffer

@@ -1,8 +1,8 @@
 package import NIOCore
 package import RTMModel
 
-/// Events of presence or storage that shall become entries of a channel's log: all of them, or none. Nobody
-/// keeps the request, so the events are views.
+/// Events of presence or storage that shall become entries of a channel's log: all of them, or none. The
+/// request is not kept, so the events are views.
 package struct AppendRequest: WireMessage {
     package typealias Fields = Schema.AppendRequest
     /// A channel of type none is the log of a user's metadata.
@@ -20,7 +20,7 @@ package struct AppendRequest: WireMessage {
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.channel, channel)
         sink.field(Fields.source, source)
-        // The events stand last, because a reader takes everything from the first event on as the run.
+        // The events are written last, because a reader takes everything from the first event on as the run.
         sink.raw(events.bytes)
     }
 }
@@ -30,7 +30,7 @@ package struct AppendedEvent: WireMessage {
     package typealias Fields = Schema.AppendedEvent
     /// The user that the event is about; may be empty.
     package let publisher: WireText
-    /// The session that doesn't receive the entry; 0 = everybody receives it.
+    /// The session that doesn't receive the entry; 0 = all sessions receive it.
     package let publisherSession: UInt64
     package let feature: SubscriptionFeatures
     /// The one field of Publication.event, with its key.
@@ -68,7 +68,7 @@ package struct EventRun {
     /// - Parameter bytes: what `append` wrote.
     package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// No event at all, for a request that only asks where the log stands.
+    /// No event at all, for a request that only asks for the position of the log's head.
     package init() { bytes = UnsafeRawBufferPointer(start: nil, count: 0) }
 
     /// Adds an event behind those that are in the buffer already.
@@ -110,17 +110,17 @@ extension AppendRequest: ScanDecodable {
         var source: UInt64 = 0
         var first: Int?
         var scanner = ProtobufScanner(bytes)
-        var place = 0
+        var offset = 0
         while let field = try scanner.next() {
             switch field.number {
             case Fields.channel: key = try ScannedKey(scanning: field.bytes)
             case Fields.source: source = try field.uint64
             case Fields.events:
                 _ = try AppendedEvent(scanning: field.bytes)
-                first = first ?? place
+                first = first ?? offset
             default: break
             }
-            place = scanner.place
+            offset = scanner.offset
         }
         guard let number = key.type, let type = ChannelType(rawValue: number) else { throw .undecodable }
         let events = first.map { EventRun(UnsafeRawBufferPointer(rebasing: bytes[$0...])) }

@@ -11,7 +11,8 @@ package struct AttachRequest: WireMessage, Sendable, Hashable {
     /// For an interest that is exclusive: 0 for a new holder, or the number that an earlier answer gave. Nil
     /// for all other interests.
     package var claim: UInt64?
-    /// The instance of the client that holds the claim, which the one who loses it is told; 0 = unknown.
+    /// The instance of the client that holds the claim. `SupersededPush` reports it to the holder that
+    /// loses the claim. 0 = unknown.
     package var holder: UInt64
     /// Whether the holder had the claim before and comes back. Then a newer holder keeps it.
     package var returns: Bool

@@ -1,8 +1,8 @@
 package import NIOCore
 package import RTMModel
 
-/// What happened in a turn of a messaging node, as another node reads it. Nobody keeps a batch, so the
-/// records are views.
+/// One record of what a messaging node did in a turn of its event loop, as another node reads it. A batch is
+/// not kept, so the records are views.
 package enum JournalRecord {
     case entries(JournaledEntries)
     case channel(JournaledChannel)
@@ -10,7 +10,7 @@ package enum JournalRecord {
     case heads(JournaledHeads)
 }
 
-/// The records of a turn, one behind the other, as they lie in the journal.
+/// The records of one turn of the event loop, one behind the other, as they lie in the journal.
 package struct JournalBatch {
     package private(set) var bytes = ByteBuffer()
 
@@ -113,8 +113,8 @@ package struct JournaledEntries: WireMessage {
 // MARK: - Reading
 
 extension JournalBatch {
-    /// Calls `body` with every record of a batch, in order. What isn't known can't be passed over: another
-    /// node may have meant it for the entries behind it.
+    /// Calls `body` with every record of a batch, in order. An unknown record ends the reading,
+    /// because the entries behind it may depend on it.
     package static func read(
         _ bytes: UnsafeRawBufferPointer, _ body: (JournalRecord) throws(WireError) -> Void
     ) throws(WireError) {

@@ -7,8 +7,8 @@ package import RTMModel
 /// These messages are scanned where they lie and not read by the C decoder: their payloads are only passed
 /// on, and a scan costs a sixth of a decode (docs/decisions/0008-the-path-of-a-message.md).
 
-/// Messages that one session publishes to one channel, one behind the other, on their way to the log. Nobody
-/// keeps the request, so everything in it is a view.
+/// Messages that one session publishes to one channel, one behind the other, on their way to the log. The
+/// request is not kept, so everything in it is a view.
 package struct PublishRequest: WireMessage {
     package typealias Fields = Schema.PublishRequest
     package let appID: WireText
@@ -48,7 +48,7 @@ package struct PublishRequest: WireMessage {
             sink.field(Fields.ageMs, age)
             sink.field(Fields.epoch, origin.epoch)
         }
-        // The messages stand last, because a reader takes everything from the first message on as the run.
+        // The messages are written last, because a reader takes everything from the first one on as the run.
         sink.raw(messages.bytes)
     }
 
@@ -133,7 +133,8 @@ extension MessageRun: Sequence {
     }
 }
 
-/// The place of the first message in the log. For each further message both numbers are greater by one.
+/// The offset and the time of the first message in the log. For each further message both numbers are greater
+/// by one.
 package struct PublishResponse: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.PublishResponse
     package var offset: UInt64
@@ -206,7 +207,7 @@ extension PublishRequest: ScanDecodable {
         var first: Int?
         var count = 0
         var scanner = ProtobufScanner(bytes)
-        var place = 0
+        var offset = 0
         while let field = try scanner.next() {
             switch field.number {
             case Fields.channel: key = try ScannedKey(scanning: field.bytes)
@@ -215,7 +216,7 @@ extension PublishRequest: ScanDecodable {
             case Fields.needsReceiver: needsReceiver = try field.bool
             case Fields.messages:
                 _ = try MessageView(scanning: field.bytes)
-                first = first ?? place
+                first = first ?? offset
                 count += 1
             case Fields.instance: origin.instance = try field.uint64
             case Fields.sequence: origin.sequence = try field.uint64
@@ -224,7 +225,7 @@ extension PublishRequest: ScanDecodable {
             case Fields.epoch: epoch = try field.uint64
             default: break
             }
-            place = scanner.place
+            offset = scanner.offset
         }
         guard let first, let channelType = key.type else { throw .undecodable }
         if isAgain {

@@ -1,4 +1,4 @@
-/// What happened in a channel, as its subscribers hear it (P-2 to P-6).
+/// What happened in a channel, as its subscribers receive it (P-2 to P-6).
 package enum PresenceEvent: PublicationEvent, Sendable, Hashable {
     package typealias Fields = Schema.PresenceEvent
     package static var field: SchemaField<Fields> { Schema.Publication.presence }

@@ -64,11 +64,11 @@ package struct LockPlace: Sendable, Hashable {
 
 package struct LockRequest: Sendable, Hashable {
     package enum Action: Sendable, Hashable {
-        /// 0 stands for the default.
+        /// 0 means the default.
         case set(ttlSeconds: UInt32)
         case remove
         case acquire(retry: Bool, heldToken: UInt64)
-        /// With `withdraw` the caller also leaves the line, and not to own the lock is no error.
+        /// With `withdraw` the caller also leaves the queue of the lock, and not to own the lock is no error.
         case release(withdraw: Bool)
         case revoke(owner: String)
     }
