@@ -19,7 +19,7 @@ final class EdgeProcess {
     init(
         _ host: Host, messaging: [Host], in network: SimulatedNetwork, random: RandomStream,
         between: @escaping (Socket) -> [any ChannelHandler] = { _ in [] },
-        make: (EmbeddedEdge.Services, EmbeddedEdge.Surroundings) -> EmbeddedEdge
+        make: (EmbeddedEdge.Services, EmbeddedEdge.Environment) -> EmbeddedEdge
     ) {
         self.host = host
         self.network = network
@@ -31,7 +31,7 @@ final class EdgeProcess {
                 presence: network.address(of: PresenceProcess.host),
                 storage: network.address(of: StorageProcess.host),
                 link: network.link(random, from: host)),
-            EmbeddedEdge.Surroundings(
+            EmbeddedEdge.Environment(
                 eventLoop: world.loop, wallClock: { world.utcMilliseconds }, random: random,
                 logger: .silent))
         edge.start()

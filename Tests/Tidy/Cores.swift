@@ -19,9 +19,9 @@ enum Cores {
         "EventOutbox", "HistorySelection", "LockTable", "MetadataSet", "RosterRegistry",
         // Edge
         "Admission", "ChannelTable", "ConnectionStateMachine", "DeliveryBatch", "EdgeChannel",
-        "PresenceLease", "PublishBarrier", "SessionLocks", "SessionRates", "SessionSeats",
-        "SubscribeMachine", "SubscribeReply", "SubscriptionIndex", "TokenClock", "TurnBatches",
-        "UpToDateEntrants",
+        "PresenceLease", "PublishBarrier", "SessionLocks", "SessionRates", "SessionSubscriptions",
+        "SubscribeMachine", "SubscribeReply", "SubscriptionIndex", "TokenClock", "PendingDeliveries",
+        "CaughtUpSubscribers",
         // RTMClient
         "ChannelRoster", "HeartbeatSchedule", "HeldEvents", "LinkPhase", "LinkStateMachine", "LockLedger",
         "Outage", "PublishQueue", "RestorationProgress", "Retries", "RevisionFloor", "StateCache",

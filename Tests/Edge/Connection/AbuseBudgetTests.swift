@@ -8,38 +8,38 @@ import Testing
 @testable import RTMEdgeServer
 
 @Suite("Who keeps exceeding a rate")
-struct ConductTests {
+struct AbuseBudgetTests {
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
     private static let refusals = Rate(perSecond: 100, burst: 5_000)
     private static let heartbeats = Rate(perSecond: 10, burst: 100)
 
     @Test("R-16: refusals are put up with for a while; who goes on is cut off")
     func refusals() {
-        var conduct = Conduct()
-        #expect(conduct.isIntolerable(0, Self.refusals, now: Self.start) == false)
-        #expect(conduct.isIntolerable(5_000, Self.refusals, now: Self.start) == false)
-        #expect(conduct.isIntolerable(1, Self.refusals, now: Self.start) == true)
-        var patient = Conduct()
+        var abuseBudget = AbuseBudget()
+        #expect(abuseBudget.isExceeded(0, Self.refusals, now: Self.start) == false)
+        #expect(abuseBudget.isExceeded(5_000, Self.refusals, now: Self.start) == false)
+        #expect(abuseBudget.isExceeded(1, Self.refusals, now: Self.start) == true)
+        var patient = AbuseBudget()
         for second in 0..<1_000 as Range<Int64> {
-            #expect(patient.isIntolerable(100, Self.refusals, now: Self.start + .seconds(second)) == false)
+            #expect(patient.isExceeded(100, Self.refusals, now: Self.start + .seconds(second)) == false)
         }
-        var unlimited = Conduct()
-        #expect(unlimited.isIntolerable(1_000_000, Rate(perSecond: 0), now: Self.start) == false)
+        var unlimited = AbuseBudget()
+        #expect(unlimited.isExceeded(1_000_000, Rate(perSecond: 0), now: Self.start) == false)
     }
 
     @Test("R-16: heartbeats have a rate, and what exceeds it counts as refusals")
     func heartbeats() {
-        var conduct = Conduct()
-        for _ in 0..<5_100 { conduct.heartbeat(Self.heartbeats, now: Self.start) }
-        #expect(conduct.isIntolerable(0, Self.refusals, now: Self.start) == false)
-        conduct.heartbeat(Self.heartbeats, now: Self.start)
-        #expect(conduct.isIntolerable(0, Self.refusals, now: Self.start) == true)
+        var abuseBudget = AbuseBudget()
+        for _ in 0..<5_100 { abuseBudget.heartbeat(Self.heartbeats, now: Self.start) }
+        #expect(abuseBudget.isExceeded(0, Self.refusals, now: Self.start) == false)
+        abuseBudget.heartbeat(Self.heartbeats, now: Self.start)
+        #expect(abuseBudget.isExceeded(0, Self.refusals, now: Self.start) == true)
         // Ten a second for a quarter of an hour are nothing to complain about.
-        var modest = Conduct()
+        var modest = AbuseBudget()
         for tenth in 0..<10_000 as Range<Int64> {
             let now = Self.start + .milliseconds(100 * tenth)
             modest.heartbeat(Self.heartbeats, now: now)
-            #expect(modest.isIntolerable(0, Rate(perSecond: 1, burst: 1), now: now) == false)
+            #expect(modest.isExceeded(0, Rate(perSecond: 1, burst: 1), now: now) == false)
         }
     }
 

@@ -12,7 +12,7 @@ struct ConnectionDeadlineTests {
     mutating func handshake() {
         #expect(deadline.check(now: .at(100), utc: 0) == .alive(until: .at(110)))
         for now in 101..<110 {
-            deadline.heard(now: .at(Double(now)))
+            deadline.frameReceived(now: .at(Double(now)))
             #expect(deadline.check(now: .at(Double(now)), utc: 0) == .alive(until: .at(110)))
         }
         #expect(deadline.check(now: .at(109.999), utc: 0) == .alive(until: .at(110)))
@@ -26,7 +26,7 @@ struct ConnectionDeadlineTests {
         for look in 1...4 {
             let now = 100 + Double(look) * 55
             deadline.stillWaiting(4_000 - look * 100, now: .at(now))
-            deadline.heard(now: .at(now))
+            deadline.frameReceived(now: .at(now))
             #expect(deadline.check(now: .at(now), utc: 0) == .alive(until: .at(now + 60)))
         }
         deadline.stalls(1_000, behindOthers: true, now: .at(330))
@@ -39,7 +39,7 @@ struct ConnectionDeadlineTests {
     mutating func heartbeat() {
         deadline.loggedIn(now: .at(105), heartbeatInterval: .seconds(5), grace: .seconds(10))
         #expect(deadline.check(now: .at(105), utc: 0) == .alive(until: .at(120)))
-        deadline.heard(now: .at(112))
+        deadline.frameReceived(now: .at(112))
         #expect(deadline.check(now: .at(126.999), utc: 0) == .alive(until: .at(127)))
         #expect(code(at: 127) == 3002)
         #expect(code(at: 500) == 3002)
@@ -50,7 +50,7 @@ struct ConnectionDeadlineTests {
         deadline.loggedIn(now: .at(100), heartbeatInterval: .seconds(5), grace: .seconds(10))
         deadline.stalls(100, behindOthers: false, now: .at(101))
         for now in stride(from: 105, to: 161, by: 5) {
-            deadline.heard(now: .at(Double(now)))
+            deadline.frameReceived(now: .at(Double(now)))
             let until = min(Double(now) + 15, 161)
             #expect(deadline.check(now: .at(Double(now)), utc: 0) == .alive(until: .at(until)))
         }
@@ -62,7 +62,7 @@ struct ConnectionDeadlineTests {
     @Test("a sign of life that the timer didn't outrun saves the connection")
     mutating func lateSignOfLife() {
         deadline.loggedIn(now: .at(100), heartbeatInterval: .seconds(5), grace: .seconds(10))
-        deadline.heard(now: .at(114.999))
+        deadline.frameReceived(now: .at(114.999))
         #expect(deadline.check(now: .at(115), utc: 0) == .alive(until: .at(129.999)))
     }
 
@@ -79,10 +79,10 @@ struct ConnectionDeadlineTests {
         deadline.loggedIn(now: .at(100), heartbeatInterval: .seconds(5), grace: .seconds(10))
         deadline.tokenAccepted(expiresAt: 60_000)
         #expect(deadline.check(now: .at(100), utc: 20_000) == .alive(until: .at(110)))
-        deadline.heard(now: .at(110))
+        deadline.frameReceived(now: .at(110))
         #expect(deadline.check(now: .at(110), utc: 30_000) == .tokenWillExpire(in: .seconds(30)))
         #expect(deadline.check(now: .at(110), utc: 30_000) == .alive(until: .at(125)))
-        deadline.heard(now: .at(139))
+        deadline.frameReceived(now: .at(139))
         #expect(deadline.check(now: .at(139), utc: 59_000) == .alive(until: .at(140)))
         guard case .expired(let disconnect) = deadline.check(now: .at(140), utc: 60_000) else {
             return #expect(Bool(false), "still alive")

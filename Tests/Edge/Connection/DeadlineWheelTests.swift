@@ -8,7 +8,7 @@ import Testing
 struct DeadlineWheelTests {
     private final class Member: DeadlineWheelMember {
         let name: Int
-        var wheelPlace = DeadlineWheelPlace()
+        var wheelSlot = DeadlineWheelSlot()
 
         init(_ name: Int) { self.name = name }
     }

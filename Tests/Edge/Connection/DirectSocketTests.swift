@@ -77,8 +77,8 @@ struct DirectSocketTests {
     @Test("a handler hears that its channel is closed within the call that closes it")
     func closedHere() async throws {
         try await withConnection { witness, client in
-            let isTold = try await client.eventLoop.submit { witness.value.close() }.get()
-            #expect(isTold)
+            let isInactive = try await client.eventLoop.submit { witness.value.close() }.get()
+            #expect(isInactive)
         }
     }
 
@@ -87,8 +87,8 @@ struct DirectSocketTests {
         try await withConnection { witness, client in
             let ended = try await client.eventLoop.submit { witness.value.ended }.get()
             try await client.close()
-            let isTold = try await ended.futureResult.get()
-            #expect(isTold)
+            let isInactive = try await ended.futureResult.get()
+            #expect(isInactive)
         }
     }
 }

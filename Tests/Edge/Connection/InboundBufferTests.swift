@@ -7,7 +7,7 @@ import Testing
 @testable import RTMEdgeServer
 
 @Suite("What clients send and the edge holds")
-struct IntakeTests {
+struct InboundBufferTests {
     private func start(of length: UInt32, _ count: Int) -> ByteBuffer {
         var bytes = ByteBuffer(integer: length)
         bytes.writeRepeatingByte(0, count: count)
@@ -16,31 +16,31 @@ struct IntakeTests {
 
     @Test("before the login frames are short; after it they are as long as the operator allows")
     func loginFrames() throws {
-        var intake = Intake(frameBytesMax: 64 * 1024)
+        var inbound = InboundBuffer(frameBytesMax: 64 * 1024)
         #expect(throws: WireError.self) {
-            try intake.read(start(of: 50_000, 100), isLoggedIn: false) { _ in .nextFrame }
+            try inbound.read(start(of: 50_000, 100), isLoggedIn: false) { _ in .nextFrame }
         }
-        var later = Intake(frameBytesMax: 64 * 1024)
+        var later = InboundBuffer(frameBytesMax: 64 * 1024)
         try later.read(start(of: 50_000, 100), isLoggedIn: true) { _ in .nextFrame }
-        #expect(later.strangerBytesChanged(isStranger: false) == 0)
+        #expect(later.handshakeBytesChanged(isUnauthenticated: false) == 0)
     }
 
     @Test("a half frame holds as much memory as has arrived of it, whatever the chunk had room for")
     func halfFrames() throws {
-        var intake = Intake(frameBytesMax: 64 * 1024)
+        var inbound = InboundBuffer(frameBytesMax: 64 * 1024)
         var chunk = ByteBufferAllocator().buffer(capacity: 64 * 1024)
         chunk.writeImmutableBuffer(start(of: 20_000, 96))
-        try intake.read(chunk, isLoggedIn: false) { _ in .nextFrame }
-        let held = intake.strangerBytesChanged(isStranger: true)
+        try inbound.read(chunk, isLoggedIn: false) { _ in .nextFrame }
+        let held = inbound.handshakeBytesChanged(isUnauthenticated: true)
         #expect((100...256).contains(held))
-        try intake.read(start(of: 0, 9_996), isLoggedIn: false) { _ in .nextFrame }
-        let more = intake.strangerBytesChanged(isStranger: true)
+        try inbound.read(start(of: 0, 9_996), isLoggedIn: false) { _ in .nextFrame }
+        let more = inbound.handshakeBytesChanged(isUnauthenticated: true)
         #expect((9_000...20_000).contains(held + more))
-        #expect(intake.strangerBytesChanged(isStranger: false) == -(held + more))
+        #expect(inbound.handshakeBytesChanged(isUnauthenticated: false) == -(held + more))
     }
 
     @Test("half logins hold so much memory in all; one more is told to come back, and a login gives it back")
-    func strangers() throws {
+    func unauthenticated() throws {
         let fixture = EdgeFixture()
         defer { fixture.end() }
         var clients: [EdgeClient] = []

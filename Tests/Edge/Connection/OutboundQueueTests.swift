@@ -6,8 +6,8 @@ import Testing
 @testable import RTMEdgeServer
 
 /// What waits for one client, in its order, and how much memory it is.
-@Suite struct OutboundTests {
-    private var outbound = Outbound()
+@Suite struct OutboundQueueTests {
+    private var outbound = OutboundQueue()
 
     /// A frame of the length that begins with the number.
     private static func frame(_ number: UInt32, length: Int) -> ByteBuffer {
@@ -59,7 +59,7 @@ import Testing
         outbound.append(Self.frame(1, length: 100))
         var page = ByteBuffer()
         for number in 2...5 { page.writeImmutableBuffer(Self.frame(UInt32(number), length: 40_000)) }
-        outbound.append(AskedPage(frames: page))
+        outbound.append(RequestedPage(frames: page))
         outbound.append(Self.frame(6, length: 100))
         #expect(outbound.bytes == 200 && outbound.pageBytes == 160_000 && outbound.heldBytes == 160_000)
         #expect(outbound.next().map { Self.numbers($0.frames) } == [1])
@@ -74,9 +74,9 @@ import Testing
     mutating func theEnd() {
         for isLagging in [true, false] {
             outbound.append(Self.frame(1, length: 100))
-            outbound.append(AskedPage(frames: Self.frame(2, length: 100)))
+            outbound.append(RequestedPage(frames: Self.frame(2, length: 100)))
             outbound.append(Self.frame(3, length: 100))
-            outbound.write(of: TopicRank(place: 1, priority: .low)) {
+            outbound.write(of: TopicRank(index: 1, priority: .low)) {
                 $0.writeImmutableBuffer(Self.frame(4, length: 100))
             }
             let all = outbound.takeAll(isLagging: isLagging)

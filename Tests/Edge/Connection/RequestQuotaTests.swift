@@ -8,9 +8,9 @@ import Testing
 
 /// Nobody waits until thousands of requests of another client are done.
 @Suite("Requests of one client in a turn of the loop")
-struct RequestTurnTests {
+struct RequestQuotaTests {
     private typealias Request = Rtm_Client_ClientFrame.OneOf_Body
-    private static let share = Int(RequestTurn.requestsMax)
+    private static let share = Int(RequestQuota.requestsMax)
 
     /// So many requests in one read, with these ids.
     private func read(

@@ -125,7 +125,7 @@ import Testing
                 UInt64(10 + number),
                 .getHistory(.with { ($0.channelType, $0.channel, $0.count) = (.message, "lobby", 100) }))
         }
-        #expect(storage.callCount == CallTurn.queriesMax)
+        #expect(storage.callCount == CallQueue.queriesMax)
         anna.send(90, .heartbeat(.init()))
         #expect(anna.take().map(\.requestID) == [90])
         // A line that long: the socket isn't read any more.
@@ -137,7 +137,7 @@ import Testing
             fixture.storage.answerHistory(bytes: 200_000)
             fixture.pass()
         }
-        #expect(storage.callCount <= 2 * CallTurn.queriesMax, "no query is passed on while answers wait")
+        #expect(storage.callCount <= 2 * CallQueue.queriesMax, "no query is passed on while answers wait")
         #expect(anna.waitingBytes < 1 << 20)
         anna.isReading = true
         fixture.pass()

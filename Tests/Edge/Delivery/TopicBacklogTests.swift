@@ -10,20 +10,20 @@ import Testing
     private var backlog = TopicBacklog()
 
     /// A frame that says of which topic it is, and the how many-th.
-    private static func frame(_ place: Int, _ number: Int, filler: Int = 0) -> ByteBuffer {
+    private static func frame(_ topic: Int, _ number: Int, filler: Int = 0) -> ByteBuffer {
         var frame = ByteBuffer()
         frame.writeInteger(UInt32(16 + filler))
-        frame.writeInteger(place)
+        frame.writeInteger(topic)
         frame.writeInteger(number)
         frame.writeRepeatingByte(0, count: filler)
         return frame
     }
 
     private mutating func write(
-        _ place: Int, _ numbers: ClosedRange<Int>, _ priority: TopicPriority, filler: Int = 0
+        _ topic: Int, _ numbers: ClosedRange<Int>, _ priority: TopicPriority, filler: Int = 0
     ) {
-        backlog.write(of: TopicRank(place: place, priority: priority)) { outbound in
-            for number in numbers { outbound.writeImmutableBuffer(Self.frame(place, number, filler: filler)) }
+        backlog.write(of: TopicRank(index: topic, priority: priority)) { outbound in
+            for number in numbers { outbound.writeImmutableBuffer(Self.frame(topic, number, filler: filler)) }
         }
     }
 
@@ -32,9 +32,9 @@ import Testing
         var read: [[Int]] = []
         while let length = frames.readInteger(as: UInt32.self),
             var frame = frames.readSlice(length: Int(length)),
-            let place = frame.readInteger(as: Int.self), let number = frame.readInteger(as: Int.self)
+            let topic = frame.readInteger(as: Int.self), let number = frame.readInteger(as: Int.self)
         {
-            read.append([place, number])
+            read.append([topic, number])
         }
         #expect(frames.readableBytes == 0, "half a frame")
         return read
@@ -88,16 +88,16 @@ import Testing
             }
         }
         for _ in 0..<400 {
-            let place = Int.random(in: 0..<6, using: &random)
+            let topic = Int.random(in: 0..<6, using: &random)
             switch Int.random(in: 0..<10, using: &random) {
             case 0...5:
-                let first = written[place, default: 0] + 1
+                let first = written[topic, default: 0] + 1
                 let last = first + Int.random(in: 0..<4, using: &random)
-                written[place] = last
+                written[topic] = last
                 let priority = TopicPriority.allCases.randomElement(using: &random) ?? .normal
-                write(place, first...last, priority, filler: Int.random(in: 0..<200, using: &random))
+                write(topic, first...last, priority, filler: Int.random(in: 0..<200, using: &random))
             case 6...8: see(backlog.next(bytes: Int.random(in: 1..<600, using: &random)))
-            default: see(backlog.take(place))
+            default: see(backlog.take(topic))
             }
         }
         see(backlog.takeAll())

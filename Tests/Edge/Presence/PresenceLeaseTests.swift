@@ -50,7 +50,7 @@ struct PresenceLeaseTests {
             #expect(lease.synced(unlisted: isStillOlder ? [0] : [], sessions) == .done(refreshes: false))
         }
         #expect(lease.renewed(isKnown: true, sessions) == false)
-        // What a whole sync finds is told again, too; a place that nothing was told of is passed over.
+        // What a whole sync finds is told again, too; an index that nothing was announced of is passed over.
         lease.missed()
         #expect(lease.renewed(isKnown: true, sessions) == true)
         let whole = lease.nextSync { session in Self.memberships(of: session, count: 2) }
@@ -88,7 +88,7 @@ struct PresenceLeaseTests {
         #expect(lease.synced(sessions) == .done(refreshes: true))
         var refreshed: [UInt64: [Int]] = [:]
         while let next = lease.nextRefresh({ $0.id.rawValue == 2 ? [] : [4, 9] }) {
-            refreshed[next.session.id.rawValue, default: []].append(next.place)
+            refreshed[next.session.id.rawValue, default: []].append(next.channelIndex)
         }
         #expect(refreshed.mapValues { $0.sorted() } == [1: [4, 9], 3: [4, 9]])
         #expect(lease.renewed(isKnown: true, sessions) == false)
@@ -140,10 +140,14 @@ struct PresenceLeaseTests {
         lease.lacksSnapshot(sessions[0], at: 1)
         lease.ended(sessions[0])
         #expect(lease.beginRefreshes(sessions) == false)
-        for place in 0..<PresenceLease.lackingMax { lease.lacksSnapshot(sessions[1], at: place) }
+        for channelIndex in 0..<PresenceLease.lackingMax {
+            lease.lacksSnapshot(sessions[1], at: channelIndex)
+        }
         lease.lacksSnapshot(sessions[1], at: 0)
         lease.ended(sessions[1])
-        for place in 0...PresenceLease.lackingMax { lease.lacksSnapshot(sessions[2], at: place) }
+        for channelIndex in 0...PresenceLease.lackingMax {
+            lease.lacksSnapshot(sessions[2], at: channelIndex)
+        }
         #expect(lease.beginRefreshes(Array(sessions.dropLast())) == true)
         #expect(takeRefreshes() == [1: [0], 2: [0]])
     }
@@ -195,21 +199,21 @@ struct PresenceLeaseTests {
 
     @Test("departures that presence wasn't told of are kept in order, up to the limit, and told once")
     mutating func departures() {
-        let departures = (0...PresenceLease.untoldMax).map { number in
+        let departures = (0...PresenceLease.unannouncedMax).map { number in
             PresenceLease.Departure.ended(Self.caller(.test(UInt64(number))), .loggedOut)
         }
         for departure in departures { lease.remember(departure) }
-        #expect(lease.takeUntold() == Array(departures.dropLast()))
-        #expect(lease.takeUntold() == [])
+        #expect(lease.takeUnannounced() == Array(departures.dropLast()))
+        #expect(lease.takeUnannounced() == [])
     }
 
     // MARK: -
 
-    /// All that are due, each done at once; a session that is to get all of its snapshots has one place.
+    /// All that are due, each done at once; a session that is to get all of its snapshots has one.
     private mutating func takeRefreshes() -> [UInt64: [Int]] {
         var refreshes: [UInt64: [Int]] = [:]
         while let next = lease.nextRefresh({ _ in [0] }) {
-            refreshes[next.session.id.rawValue, default: []].append(next.place)
+            refreshes[next.session.id.rawValue, default: []].append(next.channelIndex)
             lease.refreshed()
         }
         return refreshes

@@ -114,7 +114,8 @@ struct EdgeConfigurationTests {
         let (app, limits) = (try #require(configuration.applications.first), configuration.limits)
         let rates = app.rates
         let file = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "protocol/README.md")
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "protocol/README.md")
         let written = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
             .compactMap { $0.firstMatch(of: #/^\| [^|]+ \| (\d+ a second|2 in five seconds)[^|]* \| (\d+)/#) }
             .map { "\($0.output.1), \($0.output.2)" }

@@ -162,7 +162,7 @@ private struct VirtualConnection {
     mutating func run(until end: Int) {
         while seconds < end, !isEnded {
             seconds += 1
-            if beats, seconds.isMultiple(of: 5) { deadline.heard(now: .at(1_000 + seconds)) }
+            if beats, seconds.isMultiple(of: 5) { deadline.frameReceived(now: .at(1_000 + seconds)) }
             if seconds >= next { check() }
         }
     }

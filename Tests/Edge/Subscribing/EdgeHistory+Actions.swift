@@ -10,10 +10,10 @@ import Testing
 /// Performing what the index wants done, and judging what the sessions are sent.
 extension EdgeHistory {
     mutating func change(
-        _ event: (inout SubscriptionIndex, _ hasRoom: Bool) -> [SubscribeAction]
+        _ event: (inout SubscriptionIndex, _ isWritable: Bool) -> [SubscribeAction]
     ) {
-        let hasRoom = hasRoom()
-        perform(event(&index, hasRoom))
+        let isWritable = isWritable()
+        perform(event(&index, isWritable))
         lookWhoIsLive()
     }
 
@@ -38,9 +38,9 @@ extension EdgeHistory {
         case .ask(let id, let questions): ask(id, questions)
         case .collect(let id, let questions): collect(id, questions)
         case .read(let id, let question): read(id, question)
-        case .goOn(let id): change { $0.goOn(id, hasRoom: $1) }
-        case .awaitRoom(let id, _):
-            events.waitsForRoom += 1
+        case .proceed(let id): change { $0.proceed(id, isWritable: $1) }
+        case .awaitWritable(let id, _):
+            events.writableWaits += 1
             delayed.append(id)
         case .retry(let id, _):
             events.retries += 1
@@ -113,13 +113,14 @@ extension EdgeHistory {
         let isThere = random.chance(4, in: 5)
         let isBig = !preparation.isCollection && random.chance(1, in: 4)
         events.preparations += 1
-        change { index, hasRoom in
+        change { index, isWritable in
             preparation.service == .presence
                 ? index.presenceAnswered(
                     preparation.id, isThere ? (isBig ? .bigSnapshot : .snapshot([])) : .unavailable,
-                    hasRoom: hasRoom)
+                    isWritable: isWritable)
                 : index.storageAnswered(
-                    preparation.id, isThere ? .success(ByteBuffer()) : .failure(.timedOut), hasRoom: hasRoom)
+                    preparation.id, isThere ? .success(ByteBuffer()) : .failure(.timedOut),
+                    isWritable: isWritable)
         }
     }
 
@@ -127,7 +128,7 @@ extension EdgeHistory {
     mutating func delayedAny() {
         guard let number = delayed.indices.randomElement(using: &random) else { return }
         let id = delayed.remove(at: number)
-        change { $0.goOn(id, hasRoom: $1) }
+        change { $0.proceed(id, isWritable: $1) }
     }
 
     // MARK: Judging
@@ -163,8 +164,8 @@ extension EdgeHistory {
         look()
         for viewer in viewers.values {
             for key in viewer.channels {
-                guard let place = index.channels.place(of: key) else { continue }
-                let isLive = if case .live = index.seats[viewer.key, place] { true } else { false }
+                guard let channelIndex = index.channels.index(of: key) else { continue }
+                let isLive = if case .live = index.bySession[viewer.key, channelIndex] { true } else { false }
                 guard isLive != viewer.isLive(key) else { continue }
                 viewer.isLive(key, isLive)
                 expectUpToDate(viewer, on: key)
@@ -177,8 +178,9 @@ extension EdgeHistory {
     private mutating func countSparedPages() {
         for (id, began) in asked where index.session(of: id) == nil {
             asked[id] = nil
-            guard let place = index.channels.place(of: began.key), let position = began.position,
-                case .live = index.seats[began.session, place], let now = index.position(of: began.key)
+            guard let channelIndex = index.channels.index(of: began.key), let position = began.position,
+                case .live = index.bySession[began.session, channelIndex],
+                let now = index.position(of: began.key)
             else { continue }
             if now.epoch == position.epoch, now.offset > position.offset { events.sparedPages += 1 }
         }

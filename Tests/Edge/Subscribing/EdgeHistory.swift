@@ -22,7 +22,7 @@ struct EdgeHistory {
         var preparations = 0
         var returns = 0
         var refreshes = 0
-        var waitsForRoom = 0
+        var writableWaits = 0
         var collections = 0
         var retries = 0
         /// Subscribes that the log moved on behind, and that needed no page nevertheless.
@@ -39,7 +39,7 @@ struct EdgeHistory {
             preparations += other.preparations
             returns += other.returns
             refreshes += other.refreshes
-            waitsForRoom += other.waitsForRoom
+            writableWaits += other.writableWaits
             collections += other.collections
             retries += other.retries
             sparedPages += other.sparedPages
@@ -184,7 +184,7 @@ struct EdgeHistory {
     }
 
     /// Whether a session's client has read what was sent before.
-    mutating func hasRoom() -> Bool { isSettling || random.chance(4, in: 5) }
+    mutating func isWritable() -> Bool { isSettling || random.chance(4, in: 5) }
 }
 
 // MARK: - Clients
@@ -215,10 +215,10 @@ extension EdgeHistory {
     /// A subscriber gets a new snapshot of presence.
     mutating func refreshAny() {
         let (viewer, key) = (anyViewer(), anyKey())
-        guard let place = index.channels.place(of: key) else { return }
+        guard let channelIndex = index.channels.index(of: key) else { return }
         var isRefreshed = false
         change { index, _ in
-            let actions = index.refresh(viewer.key, at: place)
+            let actions = index.refresh(viewer.key, at: channelIndex)
             isRefreshed = actions != nil
             return actions ?? []
         }
@@ -238,7 +238,7 @@ extension EdgeHistory {
         change { index, _ in index.ended(viewer.key) }
         viewers[viewer.id] = nil
         connections[viewer.key.slot] = nil
-        #expect(index.seats.all(of: viewer.key).isEmpty, "\(what)")
+        #expect(index.bySession.all(of: viewer.key).isEmpty, "\(what)")
         events.entries += viewer.entryCount
         events.gaps += viewer.gapCount
     }
@@ -269,7 +269,7 @@ extension EdgeHistory {
             attachFailed(interest, .disconnected)
         }
         for (_, id) in reads.sorted(by: { $0.key < $1.key }) {
-            change { $0.readFailed(id, .disconnected, hasRoom: $1) }
+            change { $0.readFailed(id, .disconnected, isWritable: $1) }
         }
         if failuresFirst { index.linkLost(0) }
     }
@@ -298,12 +298,12 @@ extension EdgeHistory {
         } else if let (number, id) = openReads.min(by: { $0.key < $1.key }) {
             events.timeouts += 1
             openReads[number] = nil
-            change { $0.readFailed(id, .timedOut, hasRoom: $1) }
+            change { $0.readFailed(id, .timedOut, isWritable: $1) }
         }
     }
 
     mutating func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure) {
-        for id in index.attachFailed(interest) { change { $0.attachFailed(id, failure, hasRoom: $1) } }
+        for id in index.attachFailed(interest) { change { $0.attachFailed(id, failure, isWritable: $1) } }
     }
 
     mutating func hear() {
@@ -333,7 +333,7 @@ extension EdgeHistory {
                 $0.pageRead(
                     id,
                     SubscribePage(frames: frames, position: page.position, gap: page.gap, more: page.more),
-                    hasRoom: $1)
+                    isWritable: $1)
             }
         case nil:
             break

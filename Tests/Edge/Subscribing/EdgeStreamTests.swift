@@ -174,7 +174,7 @@ struct EdgeStreamTests {
     func locks() {
         defer { fixture.end() }
         let anna = fixture.client("anna")
-        let place: (inout Rtm_Client_AcquireLock) -> Void = {
+        let request: (inout Rtm_Client_AcquireLock) -> Void = {
             ($0.channelType, $0.channel, $0.name) = (.stream, "room", "manage")
         }
         func refusal(_ body: Rtm_Client_ClientFrame.OneOf_Body) -> Rtm_Client_ErrorCode? {
@@ -182,7 +182,7 @@ struct EdgeStreamTests {
             guard case .error(let error) = anna.bodies().last else { return nil }
             return error.code
         }
-        #expect(refusal(.acquireLock(.with(place))) == .errorChannelNotJoined)
+        #expect(refusal(.acquireLock(.with(request))) == .errorChannelNotJoined)
         #expect(
             refusal(.setLock(.with { ($0.channelType, $0.channel, $0.name) = (.stream, "room", "manage") }))
                 == .errorChannelNotJoined)
@@ -198,7 +198,7 @@ struct EdgeStreamTests {
         #expect(refusal(.whoNow(.with { ($0.channelType, $0.channel) = (.stream, "room") })) == nil)
         #expect(fixture.presence.methods.contains(PresenceMethod.call))
         join(anna)
-        #expect(refusal(.acquireLock(.with(place))) == nil)
+        #expect(refusal(.acquireLock(.with(request))) == nil)
         #expect(fixture.storage.callCount == 2)
     }
 

@@ -10,7 +10,7 @@ import Testing
 /// test holds its answers back; a client has room, unless the test says otherwise.
 struct IndexScene {
     var index = SubscriptionIndex()
-    var hasRoom = true
+    var isWritable = true
     var presenceAnswers = true
     private var connections = SessionConnections()
     private var recorders: [SessionKey: RecordingConnection] = [:]
@@ -70,44 +70,44 @@ struct IndexScene {
     }
 
     mutating func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure = .timedOut) {
-        let hasRoom = hasRoom
+        let isWritable = isWritable
         for id in index.attachFailed(interest) {
-            change { $0.attachFailed(id, failure, hasRoom: hasRoom) }
+            change { $0.attachFailed(id, failure, isWritable: isWritable) }
         }
     }
 
     mutating func pageRead(_ id: SubscribeID, _ page: SubscribePage) {
-        let hasRoom = hasRoom
-        change { $0.pageRead(id, page, hasRoom: hasRoom) }
+        let isWritable = isWritable
+        change { $0.pageRead(id, page, isWritable: isWritable) }
     }
 
     mutating func presenceAnswered(_ id: SubscribeID, _ frames: ByteBuffer? = ByteBuffer()) {
-        let hasRoom = hasRoom
-        let answer = frames.map { PresenceAnswer.snapshot([AskedPage(frames: $0)]) } ?? .unavailable
-        change { $0.presenceAnswered(id, answer, hasRoom: hasRoom) }
+        let isWritable = isWritable
+        let answer = frames.map { PresenceAnswer.snapshot([RequestedPage(frames: $0)]) } ?? .unavailable
+        change { $0.presenceAnswered(id, answer, isWritable: isWritable) }
     }
 
     /// The snapshot is big, and has to be asked for by itself.
     mutating func presenceIsBig(_ id: SubscribeID) {
-        let hasRoom = hasRoom
-        change { $0.presenceAnswered(id, .bigSnapshot, hasRoom: hasRoom) }
+        let isWritable = isWritable
+        change { $0.presenceAnswered(id, .bigSnapshot, isWritable: isWritable) }
     }
 
     mutating func presenceRefused(_ id: SubscribeID, _ refusal: RTMError) {
-        let hasRoom = hasRoom
-        change { $0.presenceRefused(id, refusal, hasRoom: hasRoom) }
+        let isWritable = isWritable
+        change { $0.presenceRefused(id, refusal, isWritable: isWritable) }
     }
 
     mutating func storageAnswered(
         _ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>
     ) {
-        let hasRoom = hasRoom
-        change { $0.storageAnswered(id, outcome, hasRoom: hasRoom) }
+        let isWritable = isWritable
+        change { $0.storageAnswered(id, outcome, isWritable: isWritable) }
     }
 
-    mutating func goOn(_ id: SubscribeID) {
-        let hasRoom = hasRoom
-        change { $0.goOn(id, hasRoom: hasRoom) }
+    mutating func proceed(_ id: SubscribeID) {
+        let isWritable = isWritable
+        change { $0.proceed(id, isWritable: isWritable) }
     }
 
     mutating func leave(_ session: SessionKey, _ channel: ChannelKey = .test("a")) {
@@ -134,8 +134,8 @@ struct IndexScene {
                 if presenceAnswers { presenceAnswered(id) }
             case .collect(let id, let asked): collections.append((id, asked))
             case .read(let id, let question): reads.append((id, question))
-            case .goOn(let id): goOn(id)
-            case .awaitRoom(let id, _): waiting.append(id)
+            case .proceed(let id): proceed(id)
+            case .awaitWritable(let id, _): waiting.append(id)
             case .retry(let id, _): retries.append(id)
             case .fanOut(let fanOut): deliveries += connections.send(fanOut.batch, to: fanOut.subscribers)
             case .answer(_, let requestID, let answer): answers[requestID] = answer
@@ -164,14 +164,14 @@ struct IndexScene {
         let before = attaches.count
         enter(session, channel, features: features)
         if attaches.count > before, let request = attaches.last { attached(request.interest, at: .at(7)) }
-        let place = try #require(index.channels.place(of: channel))
+        let channelIndex = try #require(index.channels.index(of: channel))
         #expect(isLive(session, in: channel))
-        return index.channels[place].interest
+        return index.channels[channelIndex].interest
     }
 
     func isLive(_ session: SessionKey, in channel: ChannelKey = .test("a")) -> Bool {
-        guard let place = index.channels.place(of: channel) else { return false }
-        return if case .live = index.seats[session, place] { true } else { false }
+        guard let channelIndex = index.channels.index(of: channel) else { return false }
+        return if case .live = index.bySession[session, channelIndex] { true } else { false }
     }
 
     func position(_ channel: ChannelKey = .test("a")) -> StreamPosition? { index.position(of: channel) }

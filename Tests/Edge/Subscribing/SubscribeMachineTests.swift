@@ -110,17 +110,17 @@ struct SubscribeMachineTests {
         let session = scene.session(1)
         try scene.subscribe(scene.session(2))
         scene.presenceAnswers = false
-        scene.hasRoom = false
+        scene.isWritable = false
         let request = scene.enter(session, features: [.message, .presence])
         let id = try #require(scene.questions.last).id
         scene.presenceIsBig(id)
         #expect(scene.answers[request]?.position == .at(7), "the answer doesn't wait")
         #expect(scene.collections.isEmpty && scene.waiting == [id])
-        scene.hasRoom = true
-        scene.goOn(id)
+        scene.isWritable = true
+        scene.proceed(id)
         let asked = try #require(scene.collections.last?.1)
         #expect(asked.join == nil && asked.wantsRoster && asked.stored.isEmpty)
-        scene.hasRoom = false
+        scene.isWritable = false
         scene.presenceAnswered(id, IndexScene.frames(1...3))
         #expect(scene.taken(session) == [1, 2, 3] && scene.isLive(session))
     }
@@ -130,14 +130,14 @@ struct SubscribeMachineTests {
         let session = scene.session(1)
         try scene.subscribe(scene.session(2))
         scene.presenceAnswers = false
-        scene.hasRoom = false
+        scene.isWritable = false
         let request = scene.enter(session, features: [.message, .presence, .metadata])
         let id = try #require(scene.questions.last).id
         scene.presenceAnswered(id, IndexScene.frames(1...1))
         scene.storageAnswered(id, .success(IndexScene.frames(2...2)))
         #expect(scene.answers[request] == nil && scene.taken(session).isEmpty)
-        scene.hasRoom = true
-        scene.goOn(id)
+        scene.isWritable = true
+        scene.proceed(id)
         let asked = try #require(scene.collections.last?.1)
         #expect(asked.wantsRoster && asked.stored == .metadata)
         scene.storageAnswered(id, .failure(.timedOut))
@@ -207,14 +207,14 @@ struct SubscribeMachineTests {
         scene.gather(8, interest: interest)
         let request = scene.enter(session, after: .at(6))
         let read = try #require(scene.reads.last)
-        scene.hasRoom = false
+        scene.isWritable = false
         scene.pageRead(read.id, SubscribePage(frames: IndexScene.frames(7...8), position: .at(8)))
         #expect(scene.answers[request]?.position == .at(6), "the answer doesn't wait")
         #expect(scene.taken(session).isEmpty && scene.waiting.count == 1)
-        scene.goOn(read.id)
+        scene.proceed(read.id)
         #expect(scene.waiting.count == 2, "another one took the room")
-        scene.hasRoom = true
-        scene.goOn(read.id)
+        scene.isWritable = true
+        scene.proceed(read.id)
         #expect(scene.reads.count == 2 && scene.taken(session).isEmpty)
         scene.pageRead(read.id, SubscribePage(frames: IndexScene.frames(7...8), position: .at(8)))
         #expect(scene.taken(session) == [7, 8] && scene.isLive(session))
@@ -229,7 +229,7 @@ struct SubscribeMachineTests {
         scene.gather(8, interest: interest)
         let refused = scene.enter(new, after: .at(6))
         let first = try #require(scene.reads.last)
-        scene.change { $0.readFailed(first.id, .timedOut, hasRoom: true) }
+        scene.change { $0.readFailed(first.id, .timedOut, isWritable: true) }
         #expect(scene.answers[refused]?.refusal == .channelSubscribeTimeout)
         #expect(scene.notEntered == [new])
         scene.presenceAnswers = false
@@ -237,10 +237,10 @@ struct SubscribeMachineTests {
         scene.gather(9, interest: interest)
         scene.presenceAnswered(try #require(scene.questions.last).id)
         let second = try #require(scene.reads.last)
-        scene.change { $0.readFailed(second.id, .timedOut, hasRoom: true) }
+        scene.change { $0.readFailed(second.id, .timedOut, isWritable: true) }
         #expect(scene.answers[again]?.position == .at(8) && scene.gaps.isEmpty)
         #expect(scene.retries == [second.id] && !scene.isLive(returning))
-        scene.goOn(second.id)
+        scene.proceed(second.id)
         #expect(scene.reads.last?.question.after == .at(8))
     }
 
@@ -306,13 +306,13 @@ struct SubscribeMachineTests {
     mutating func refresh() throws {
         let session = scene.session(1)
         try scene.subscribe(session, features: [.message, .presence])
-        let place = try #require(scene.index.channels.place(of: .test("a")))
+        let channelIndex = try #require(scene.index.channels.index(of: .test("a")))
         scene.forget()
-        scene.change { $0.refresh(session, at: place) ?? [] }
+        scene.change { $0.refresh(session, at: channelIndex) ?? [] }
         #expect(scene.answers.isEmpty && scene.refreshed == 1 && scene.isLive(session))
         #expect(scene.entered.isEmpty, "it was a subscriber before")
         scene.presenceAnswers = false
-        scene.change { $0.refresh(session, at: place) ?? [] }
+        scene.change { $0.refresh(session, at: channelIndex) ?? [] }
         let old = try #require(scene.questions.last).id
         #expect(!scene.index.isSubscribing(session, to: .test("a")))
         let request = scene.enter(session, features: .message)

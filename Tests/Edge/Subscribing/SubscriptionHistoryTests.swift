@@ -28,7 +28,7 @@ struct SubscriptionHistoryTests {
         #expect(total.preparations > 2500)
         #expect(total.returns > 300)
         #expect(total.refreshes > 120)
-        #expect(total.waitsForRoom > 300)
+        #expect(total.writableWaits > 300)
         #expect(total.collections > 300)
         #expect(total.retries > 100)
         #expect(total.sparedPages > 100)

@@ -119,7 +119,7 @@ struct SubscriptionIndexLinkTests {
         try scene.subscribe(staying, to: .test("b"))
         scene.change { $0.ended(ending) }
         #expect(Set(scene.detaches.map(\.interest)) == [interests[0], interests[2]])
-        #expect(scene.index.seats.all(of: ending).isEmpty)
+        #expect(scene.index.bySession.all(of: ending).isEmpty)
         #expect(scene.index.channelCount == 1)
     }
 

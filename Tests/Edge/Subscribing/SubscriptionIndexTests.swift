@@ -30,7 +30,7 @@ struct SubscriptionIndexTests {
         #expect(scene.index.channelCount == 1)
     }
 
-    @Test("a failed attach refuses all who wait, and the last of them takes the place away")
+    @Test("a failed attach refuses all who wait, and the last of them takes the channelIndex away")
     mutating func attachFails() throws {
         let requests = [scene.enter(scene.session(1)), scene.enter(scene.session(2))]
         let interest = try #require(scene.attaches.first?.interest)
@@ -46,7 +46,7 @@ struct SubscriptionIndexTests {
         #expect(scene.index.channelCount == 0 && scene.detaches.count == 1)
     }
 
-    @Test("a place that is used again has another number, and nothing for the old number reaches it")
+    @Test("a channelIndex that is used again has another number, and nothing for the old number reaches it")
     mutating func reusedPlace() throws {
         let (session, other) = (scene.session(1), scene.session(2))
         let old = try scene.subscribe(session)
@@ -62,7 +62,7 @@ struct SubscriptionIndexTests {
         #expect(scene.position(.test("b")) == .at(7))
     }
 
-    @Test("a number that was never given is nobody's, in an empty index and in one with a free place")
+    @Test("a number that was never given is nobody's, in an empty index and in one with a free channelIndex")
     mutating func unknownInterest() throws {
         for interest in [0, 1, .max] as [UInt64] { scene.gather(1, interest: interest) }
         let session = scene.session(1)
@@ -115,7 +115,7 @@ struct SubscriptionIndexTests {
         let after = SessionKey(id: SessionID(rawValue: 2), slot: before.slot)
         try scene.subscribe(after)
         #expect(!scene.index.isSubscribed(before, to: .test("a")))
-        #expect(scene.index.placesToRefresh(of: before).isEmpty)
+        #expect(scene.index.subscriptionsToRefresh(of: before).isEmpty)
         scene.change { $0.ended(before) }
         #expect(scene.index.isSubscribed(after, to: .test("a")))
     }
@@ -248,14 +248,16 @@ struct SubscriptionIndexTests {
     }
 
     @Test(
-        "a channel in the place of one that everybody left in the same turn gets none of its entries")
+        "a channel in the channelIndex of one that everybody left in the same turn gets none of its entries")
     mutating func placeTakenMidTurn() throws {
         let (old, new) = (scene.session(1), scene.session(2))
         let interest = try scene.subscribe(old)
         scene.gather(8, interest: interest)
         scene.leave(old)
         let taken = try scene.subscribe(new, to: .test("b"))
-        #expect(UInt32(truncatingIfNeeded: taken) == UInt32(truncatingIfNeeded: interest), "the same place")
+        #expect(
+            UInt32(truncatingIfNeeded: taken) == UInt32(truncatingIfNeeded: interest), "the same channelIndex"
+        )
         scene.gather(8, interest: taken)
         scene.flush()
         #expect(scene.taken(old).isEmpty)

@@ -84,14 +84,14 @@ struct TopicHistoryTests {
             join(client, publishes: true)
             return client
         }
-        let listeners = (0..<4).map { number in
+        let subscriberCount = (0..<4).map { number in
             let listener = Listener("l\(number)")
             listener.client = fixture.client(listener.user)
             listener.client.map { join($0, publishes: false) }
             return listener
         }
         for step in 0..<200 {
-            let listener = listeners[Int.random(in: listeners.indices, using: &random)]
+            let listener = subscriberCount[Int.random(in: subscriberCount.indices, using: &random)]
             let topic = names[Int.random(in: names.indices, using: &random)]
             switch Int.random(in: 0..<12, using: &random) {
             case 0...1 where listener.client != nil:
@@ -117,8 +117,8 @@ struct TopicHistoryTests {
                 listener.client = nil
             case 4: listener.client?.isReading = false
             default:
-                let place = Int.random(in: users.indices, using: &random)
-                publishers[place].send(
+                let channelIndex = Int.random(in: users.indices, using: &random)
+                publishers[channelIndex].send(
                     30,
                     .publish(
                         .with {
@@ -126,13 +126,14 @@ struct TopicHistoryTests {
                             $0.payload = Data("\(step)".utf8)
                             $0.priority = Rtm_Client_Priority(rawValue: step % 4) ?? .normal
                         }))
-                for listener in listeners where listener.wanted[topic]?.contains(users[place]) == true {
-                    listener.expected[topic, default: []].append("\(users[place]) \(step)")
+                for listener in subscriberCount
+                where listener.wanted[topic]?.contains(users[channelIndex]) == true {
+                    listener.expected[topic, default: []].append("\(users[channelIndex]) \(step)")
                 }
-                _ = publishers[place].take()
+                _ = publishers[channelIndex].take()
             }
         }
-        for listener in listeners {
+        for listener in subscriberCount {
             if listener.client == nil {
                 let client = fixture.client(listener.user)
                 listener.client = client

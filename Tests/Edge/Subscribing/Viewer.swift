@@ -19,10 +19,10 @@ final class RecordingConnection: SessionConnection {
         _ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64
     ) {}
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {}
-    var hasRoom: Bool { true }
-    func whenRoom(_ body: @escaping () -> Void) { body() }
-    func stopReading() {}
-    func readOn() {}
+    var isWritable: Bool { true }
+    func whenWritable(_ body: @escaping () -> Void) { body() }
+    func pauseReading() {}
+    func resumeReading() {}
     func disconnect(_ reason: Disconnect) {}
     func replaced() {}
 

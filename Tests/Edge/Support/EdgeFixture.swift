@@ -140,7 +140,7 @@ final class EdgeClient {
         }
     }
 
-    /// Sends a request and lets it be dealt with.
+    /// Sends a request and lets it be spend with.
     func send(_ id: UInt64, _ body: Rtm_Client_ClientFrame.OneOf_Body?) {
         let frame = Rtm_Client_ClientFrame.with {
             $0.requestID = id
@@ -203,7 +203,7 @@ final class EdgeClient {
     var waitingBytes: Int { handler.waitingBytes }
 
     /// How much memory the edge holds of a half frame of the client.
-    var keptBytes: Int { handler.reader.intake.keptBytes }
+    var keptBytes: Int { handler.reader.inbound.keptBytes }
 
     /// How often the edge has read its socket.
     var reads: Int { socket.reads }

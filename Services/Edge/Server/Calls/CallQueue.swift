@@ -5,16 +5,16 @@ import RTMWire
 
 /// Which calls of a session may be passed on now. The answer to a query may be long, so a few queries are
 /// under way at a time, and only while the client reads what it was answered before. What comes behind waits
-/// in line, and a line that gets long stops the reading of further requests. Pure.
-struct CallTurn {
+/// in a queue, and a line that gets long stops the reading of further requests. Pure.
+struct CallQueue {
     /// Limit: queries of one session without an answer.
     static let queriesMax = 4
-    /// Limit: calls in line, from which on the client's socket isn't read.
-    static let comfortable = 16
-    /// Limit: calls in line. The client sent them before its socket was left unread.
+    /// Limit: queued calls, from which on the client's socket isn't read.
+    static let readingMax = 16
+    /// Limit: calls in queue. The client sent them before its socket was left unread.
     static let waitingMax = 1_024
 
-    /// A call in line.
+    /// A call in queue.
     struct Waiting {
         let requestID: UInt64
         let kind: ClientCall.Kind
@@ -22,51 +22,52 @@ struct CallTurn {
         let request: ByteBuffer
     }
 
-    enum Place {
-        case first
-        case inLine
-        case full
+    /// What becomes of a new call.
+    enum Decision {
+        case pass
+        case queue
+        case refuse
     }
 
     private var queries = 0
-    private var line: Deque<Waiting> = []
+    private var queue: Deque<Waiting> = []
     /// Somebody waits for the client to read.
-    var awaitsRoom = false
+    var awaitsWritable = false
 
-    var isEmpty: Bool { line.isEmpty }
+    var isEmpty: Bool { queue.isEmpty }
     /// Whether the client's socket isn't read.
-    var isLong: Bool { line.count > Self.comfortable }
+    var isLong: Bool { queue.count > Self.readingMax }
 
     /// Where a new call stands. The first one is passed on at once.
-    mutating func begin(_ kind: ClientCall.Kind, hasRoom: Bool) -> Place {
-        guard line.isEmpty, mayPass(kind, hasRoom) else {
-            return line.count < Self.waitingMax ? .inLine : .full
+    mutating func begin(_ kind: ClientCall.Kind, isWritable: Bool) -> Decision {
+        guard queue.isEmpty, mayPass(kind, isWritable) else {
+            return queue.count < Self.waitingMax ? .queue : .refuse
         }
         if kind.isQuery { queries += 1 }
-        return .first
+        return .pass
     }
 
-    mutating func wait(_ call: Waiting) { line.append(call) }
+    mutating func wait(_ call: Waiting) { queue.append(call) }
 
     /// Takes out the next call if it may be passed on now.
-    mutating func next(hasRoom: Bool) -> Waiting? {
-        guard let first = line.first, mayPass(first.kind, hasRoom) else { return nil }
+    mutating func next(isWritable: Bool) -> Waiting? {
+        guard let first = queue.first, mayPass(first.kind, isWritable) else { return nil }
         if first.kind.isQuery { queries += 1 }
-        return line.removeFirst()
+        return queue.removeFirst()
     }
 
     mutating func answered(_ kind: ClientCall.Kind) { if kind.isQuery { queries -= 1 } }
 
     /// What changes something has a short answer.
-    private func mayPass(_ kind: ClientCall.Kind, _ hasRoom: Bool) -> Bool {
-        !kind.isQuery || hasRoom && queries < Self.queriesMax
+    private func mayPass(_ kind: ClientCall.Kind, _ isWritable: Bool) -> Bool {
+        !kind.isQuery || isWritable && queries < Self.queriesMax
     }
 }
 
 extension RTMError {
     /// The client sends calls without reading the answers.
-    static let tooManyCallsInLine = RTMError(
+    static let tooManyQueuedCalls = RTMError(
         .operationRateExceedLimitation,
-        "\(CallTurn.waitingMax) calls of this session wait until the answers to earlier ones are read",
-        retryAfter: .seconds(1), limit: .init(name: "calls in line", value: UInt64(CallTurn.waitingMax)))
+        "\(CallQueue.waitingMax) calls of this session wait until the answers to earlier ones are read",
+        retryAfter: .seconds(1), limit: .init(name: "queued calls", value: UInt64(CallQueue.waitingMax)))
 }

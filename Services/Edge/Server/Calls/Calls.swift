@@ -43,18 +43,18 @@ final class Calls {
         } catch {
             return context.refuse(error, metrics)
         }
-        switch session.callTurn.begin(call.kind, hasRoom: session.hasRoom) {
-        case .first: pass(call.request, context.about(lock))
-        case .inLine:
-            session.callTurn.wait(
-                CallTurn.Waiting(
+        switch session.callQueue.begin(call.kind, isWritable: session.isWritable) {
+        case .pass: pass(call.request, context.about(lock))
+        case .queue:
+            session.callQueue.wait(
+                CallQueue.Waiting(
                     requestID: requestID, kind: call.kind, lock: lock,
                     request: ByteBuffer(bytes: call.request.bytes)))
-            if session.callTurn.isLong { session.connection?.stopReadingRequests() }
-            awaitRoom(session)
-        case .full:
-            locks.answered(context.about(lock), refusal: .tooManyCallsInLine)
-            context.refuse(.tooManyCallsInLine, metrics)
+            if session.callQueue.isLong { session.connection?.pauseReadingRequests() }
+            awaitWritable(session)
+        case .refuse:
+            locks.answered(context.about(lock), refusal: .tooManyQueuedCalls)
+            context.refuse(.tooManyQueuedCalls, metrics)
         }
     }
 
@@ -66,27 +66,29 @@ final class Calls {
         }
     }
 
-    /// What waits in line is passed on as far as it may be.
+    /// What waits in a queue is passed on as far as it may be.
     private func passNext(of session: Session) {
         // A call that fails at once comes back here: the loop below goes on, not a deeper call.
-        guard !session.isEnded, !session.callTurn.isEmpty, !isPassing else { return }
+        guard !session.isEnded, !session.callQueue.isEmpty, !isPassing else { return }
         isPassing = true
-        while let next = session.callTurn.next(hasRoom: session.hasRoom) {
+        while let next = session.callQueue.next(isWritable: session.isWritable) {
             let context = ForwardedCall(
                 session: session, requestID: next.requestID, kind: next.kind, lock: next.lock)
             next.request.withUnsafeReadableBytes { pass(WireText($0), context) }
         }
         isPassing = false
-        if !session.callTurn.isLong { session.connection?.readRequests() }
-        awaitRoom(session)
+        if !session.callQueue.isLong { session.connection?.resumeReadingRequests() }
+        awaitWritable(session)
     }
 
     /// An answer passes the next call on, too.
-    private func awaitRoom(_ session: Session) {
-        guard !session.callTurn.isEmpty, !session.callTurn.awaitsRoom, !session.hasRoom else { return }
-        session.callTurn.awaitsRoom = true
-        session.connection?.whenRoom { [self] in
-            session.callTurn.awaitsRoom = false
+    private func awaitWritable(_ session: Session) {
+        guard !session.callQueue.isEmpty, !session.callQueue.awaitsWritable, !session.isWritable else {
+            return
+        }
+        session.callQueue.awaitsWritable = true
+        session.connection?.whenWritable { [self] in
+            session.callQueue.awaitsWritable = false
             passNext(of: session)
         }
     }
@@ -145,7 +147,7 @@ final class Calls {
     }
 
     private func answered(_ call: ForwardedCall) {
-        call.session.callTurn.answered(call.kind)
+        call.session.callQueue.answered(call.kind)
         passNext(of: call.session)
     }
 }

@@ -3,7 +3,7 @@ import NIOCore
 /// Whether a client goes on asking for more than it may, although it is refused each time. A refusal
 /// costs the edge as much as many an answer, so who is refused without end is cut off. Pure: it is told the
 /// time.
-struct Conduct {
+struct AbuseBudget {
     private var refusals: TokenBucket?
     private var heartbeats: TokenBucket?
     /// What has come too fast since the last judgement.
@@ -26,7 +26,7 @@ struct Conduct {
     /// - Parameters:
     ///   - refusals: how many requests the session's rates have refused since the last judgement.
     ///   - rate: how many refusals are put up with.
-    mutating func isIntolerable(_ refusals: Int, _ rate: Rate, now: NIODeadline) -> Bool {
+    mutating func isExceeded(_ refusals: Int, _ rate: Rate, now: NIODeadline) -> Bool {
         excess += refusals
         guard excess > 0, !rate.isUnlimited else { return false }
         var bucket = self.refusals ?? TokenBucket(rate, now: now)

@@ -2,14 +2,14 @@ import DequeModule
 import NIOCore
 
 /// A connection whose client has closed its end.
-protocol Departing: AnyObject {
+protocol ClosingConnection: AnyObject {
     /// Closes our end, too.
-    func depart()
+    func closeSocket()
 }
 
 /// Closes the connections of a loop that their clients have closed. When a crowd leaves at once, NIO would
 /// close thousands of them in one turn, for which everybody else waits. So those behind the first wait.
-final class Departures<Member: Departing> {
+final class CloseQueue<Member: ClosingConnection> {
     /// Limit: connections that a turn of the loop closes. To close one takes 20 microseconds.
     static var closesPerTurn: Int { 32 }
     /// How long the others wait. NIO looks at its sockets meanwhile.
@@ -30,7 +30,7 @@ final class Departures<Member: Departing> {
     }
 
     private func turn() {
-        for _ in 0..<min(Self.closesPerTurn, waiting.count) { waiting.removeFirst().depart() }
+        for _ in 0..<min(Self.closesPerTurn, waiting.count) { waiting.removeFirst().closeSocket() }
         isScheduled = !waiting.isEmpty
         guard isScheduled else { return }
         eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { self.turn() }

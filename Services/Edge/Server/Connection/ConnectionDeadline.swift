@@ -50,7 +50,7 @@ struct ConnectionDeadline {
     }
 
     /// Any frame of the client shows that it lives.
-    mutating func heard(now: NIODeadline) {
+    mutating func frameReceived(now: NIODeadline) {
         if let silenceMax { deadline = now + silenceMax }
     }
 

@@ -19,7 +19,7 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
     }
 
     /// No page is a reason to cut a client off, because it is given only where there is room.
-    func send(_ page: AskedPage) {
+    func send(_ page: RequestedPage) {
         guard takesMore else { return }
         outbound.append(page)
         schedule()
@@ -65,7 +65,7 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
         } else {
             flush()
         }
-        if hasRoom { callRoomWaiters() }
+        if isWritable { callWritableWaiters() }
     }
 
     /// A client that has kept up is given all that has come in a turn. One that is behind is given a chunk
@@ -73,14 +73,14 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
     /// waits of topics.
     private func flush() {
         while !isWriting || !isLagging && !outbound.beginsWithPage, let chunk = outbound.next() { put(chunk) }
-        while !isWriting, let frames = outbound.takeBacklog(bytes: Outbound.chunkBytesMax) {
-            put(Outbound.Chunk(frames: frames, isShared: false))
+        while !isWriting, let frames = outbound.takeBacklog(bytes: OutboundQueue.chunkBytesMax) {
+            put(OutboundQueue.Chunk(frames: frames, isShared: false))
         }
         isLagging = isWriting || !outbound.isEmpty
         charge(isLagging && !machine.isEnded ? handedBytes + outbound.heldBytes : 0)
     }
 
-    private func put(_ chunk: Outbound.Chunk) {
+    private func put(_ chunk: OutboundQueue.Chunk) {
         guard let context else { return }
         var frames = chunk.frames
         loop.metrics.bytesSent(frames.readableBytes)
@@ -115,15 +115,15 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
     private var isWriting: Bool { writes > 0 }
 
     /// A few bytes that wait for the end of the turn don't count.
-    var hasRoom: Bool { machine.isEnded || !isLagging && outbound.frameBytes <= Self.roomBytesMax }
+    var isWritable: Bool { machine.isEnded || !isLagging && outbound.frameBytes <= Self.writableBytesMax }
 
-    func whenRoom(_ body: @escaping () -> Void) {
+    func whenWritable(_ body: @escaping () -> Void) {
         guard !machine.isEnded else { return body() }
         outbound.await(body)
         schedule()
     }
 
-    func callRoomWaiters() { for waiter in outbound.takeWaiters() { waiter() } }
+    func callWritableWaiters() { for waiter in outbound.takeWaiters() { waiter() } }
 
     /// What was not written is dropped: the client knows its positions and can continue from there.
     func cutOff(_ reason: Disconnect) {

@@ -13,18 +13,18 @@ import RTMWire
 /// however many entries are due. The bytes go straight to the socket, and what the socket doesn't take at
 /// once goes through NIO (docs/decisions/0008). A client that reads too slowly holds memory up to
 /// `outboundBytesMax`. Then it is cut off and told why; others never wait for it.
-final class ConnectionHandler: ChannelDuplexHandler, Departing {
+final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     /// Limit: the next snapshot, page of a catch-up or answer to a query is given only to a client that keeps
     /// up, and while no more bytes than this have gathered for it in a turn.
-    static let roomBytesMax = 256 * 1024
+    static let writableBytesMax = 256 * 1024
 
     // What a delivery needs comes first and side by side: with many connections, memory is what costs.
     let loop: EdgeLoop
-    var outbound = Outbound()
+    var outbound = OutboundQueue()
     var isScheduled = false
     /// The socket has not taken everything that was to be written.
     var isLagging = false
@@ -46,8 +46,8 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
     private(set) var isReachable: Bool
     var deadline: ConnectionDeadline
     let reader: ConnectionReader
-    private var conduct = Conduct()
-    var wheelPlace = DeadlineWheelPlace()
+    private var abuseBudget = AbuseBudget()
+    var wheelSlot = DeadlineWheelSlot()
 
     /// The client's time to log in begins here, which may be before the handler has a pipeline.
     ///
@@ -98,26 +98,26 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
             if reader.drain(chunk) { context.close(promise: nil) }
             return
         }
-        deadline.heard(now: loop.endOfTurn.now)
+        deadline.frameReceived(now: loop.endOfTurn.now)
         loop.metrics.bytesReceived(chunk.readableBytes)
         reader.arrived(chunk, at: self)
     }
 
     /// Who keeps exceeding a rate is cut off.
-    func judge() {
+    func checkAbuse() {
         let limits = loop.configuration.limits
         let refusals = session?.rates.takeRefusals() ?? 0
-        guard conduct.isIntolerable(refusals, limits.refusals, now: loop.endOfTurn.now) else { return }
+        guard abuseBudget.isExceeded(refusals, limits.refusals, now: loop.endOfTurn.now) else { return }
         disconnect(.rateExceeded)
     }
 
     /// Pings of WebSocket count as heartbeats do.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event as? ChannelEvent == .inputClosed { return loop.departures.add(self) }
+        if event as? ChannelEvent == .inputClosed { return loop.closeQueue.add(self) }
         if event is TLSUserEvent { isReachable = true }
         guard event is WebSocketPing else { return context.fireUserInboundEventTriggered(event) }
-        conduct.heartbeat(loop.configuration.limits.heartbeats, now: loop.endOfTurn.now)
-        judge()
+        abuseBudget.heartbeat(loop.configuration.limits.heartbeats, now: loop.endOfTurn.now)
+        checkAbuse()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -132,14 +132,14 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
         if reader.mayRead() { context.read() }
     }
 
-    func stopReading() { reader.stop(.publishes) }
-    func readOn() { reader.readOn(.publishes, at: self) }
-    func stopReadingRequests() { reader.stop(.answers) }
-    func readRequests() { reader.readOn(.answers, at: self) }
+    func pauseReading() { reader.stop(.publishes) }
+    func resumeReading() { reader.resumeReading(.publishes, at: self) }
+    func pauseReadingRequests() { reader.stop(.answers) }
+    func resumeReadingRequests() { reader.resumeReading(.answers, at: self) }
 
     /// A read that was held back is due.
     func readNow() {
-        deadline.heard(now: loop.endOfTurn.now)
+        deadline.frameReceived(now: loop.endOfTurn.now)
         context?.read()
     }
 
@@ -164,19 +164,19 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
         case .welcome(let version):
             answer(requestID, loop.logins.welcome(version: version))
         case .answerHeartbeat:
-            conduct.heartbeat(loop.configuration.limits.heartbeats, now: loop.endOfTurn.now)
+            abuseBudget.heartbeat(loop.configuration.limits.heartbeats, now: loop.endOfTurn.now)
             answer(requestID, HeartbeatAck(serverTimeMilliseconds: loop.wallClock()))
         case .refuse(let error):
             refuse(error, requestID)
         case .disconnect(let reason): disconnect(reason)
-        case .login(let login): ConnectionLogin(over: self).begin(login, requestID)
+        case .login(let login): logIn(login, requestID)
         case .logout:
             answer(requestID, LoggedOut())
             disconnect(Disconnect(.loggedOut, "logged out"))
         case .publish(let publish):
             if let session { return !loop.publishing.publish(session, publish, requestID) }
         case .renewToken(let renewal) where renewal.channel.isEmpty:
-            behindPublishes { ConnectionLogin(over: self).renewToken(of: $0, renewal.token, requestID) }
+            behindPublishes { renewToken(of: $0, renewal.token, requestID) }
         case .renewToken, .subscribe, .unsubscribe, .call, .subscribeUserMetadata, .unsubscribeUserMetadata:
             behindPublishes { loop.perform(action, of: $0, requestID) }
         }
@@ -193,7 +193,7 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
     /// session the time to log in bounds such requests.
     private func refuse(_ error: RTMError, _ requestID: UInt64) {
         guard let session else {
-            conduct.refused()
+            abuseBudget.refused()
             return answer(requestID, error)
         }
         answer(requestID, session.refusal(error, now: loop.endOfTurn.now))
@@ -201,18 +201,6 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
 
     func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
         write { ServerFrame(body, answering: requestID).encodeFrame(into: &$0) }
-    }
-
-    // MARK: Login
-
-    func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64) {
-        guard self.session === session, !machine.isEnded else { return }
-        ConnectionLogin(over: self).succeeded(session, inbox: position, gap: gap, requestID)
-    }
-
-    func refuseLogin(_ error: RTMError, _ requestID: UInt64) {
-        let (app, user) = (session?.appID ?? "", session?.userID ?? "")
-        ConnectionLogin(over: self).refuse(error, app: app, user: user, requestID)
     }
 
     // MARK: The end
@@ -235,33 +223,33 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
     func replaced() {
         guard !machine.isEnded else { return }
         ended(.lost, "the client is here again")
-        depart()
+        closeSocket()
     }
 
-    func depart() { context?.close(promise: nil) }
+    func closeSocket() { context?.close(promise: nil) }
 
     /// Ends the session, once.
     private func ended(_ end: SessionEnd, _ cause: @autoclosure () -> String) {
         if machine.isActive, let session { loop.sessionLog.ended(session, cause(), from: context.address) }
         machine.ended()
-        readOn()
+        resumeReading()
         charge(0)
         guard let session = session.take() else { return }
         session.end()
         loop.sessionEnded(session, end)
-        callRoomWaiters()
+        callWritableWaiters()
     }
 
     // MARK: Deadlines
 
     /// Called at the deadline that was returned last, or before it.
     func checkDeadline(now: NIODeadline) {
-        guard !machine.isEnded else { return depart() }
+        guard !machine.isEnded else { return closeSocket() }
         // Nobody can hear a client that isn't read.
-        if reader.isHeld { deadline.heard(now: now) }
+        if reader.isHeld { deadline.frameReceived(now: now) }
         if let bytes = context.waitingBytes { deadline.stillWaiting(bytes, now: now) }
         switch deadline.check(now: now, utc: loop.wallClock()) {
-        case .expired where machine.isNew && !isReachable: depart()
+        case .expired where machine.isNew && !isReachable: closeSocket()
         case .expired(let reason): disconnect(reason)
         case .alive(let until):
             let next = session.flatMap { loop.checkJoinTokens(of: $0) }.map { now + TimeAmount($0) }
@@ -276,9 +264,63 @@ final class ConnectionHandler: ChannelDuplexHandler, Departing {
     func joinTokenAccepted() { checkDeadline(now: loop.eventLoop.now) }
 }
 
+// MARK: - Login
+
+extension ConnectionHandler {
+    /// The inbox of the new session is attached next.
+    private func logIn(_ login: ClientRequest.Login, _ requestID: UInt64) {
+        do throws(RTMError) {
+            let session = try loop.logIn(self, login)
+            self.session = session
+            loop.subscribing.attachInbox(of: session, after: login.inboxAfter, requestID)
+        } catch {
+            refuseLogin(error, app: login.appID.string, user: login.userID.string, requestID)
+        }
+    }
+
+    func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64) {
+        guard self.session === session, !machine.isEnded else { return }
+        machine.loggedIn()
+        loop.unauthenticated.trim()
+        loop.sessionLog.loggedIn(session, from: context.address)
+        deadline.loggedIn(
+            now: loop.eventLoop.now, heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
+            grace: .seconds(Int64(Limits.heartbeatGrace)))
+        deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
+        answer(requestID, loop.logins.loggedIn(session, inbox: position, gap: gap))
+        // The deadline of the handshake, which is still armed, may be later than that of the first heartbeat.
+        checkDeadline(now: loop.eventLoop.now)
+        loop.loggedIn(session)
+    }
+
+    func refuseLogin(_ error: RTMError, _ requestID: UInt64) {
+        refuseLogin(error, app: session?.appID ?? "", user: session?.userID ?? "", requestID)
+    }
+
+    private func refuseLogin(_ error: RTMError, app: String, user: String, _ requestID: UInt64) {
+        guard !machine.isEnded else { return }
+        let now = loop.eventLoop.now
+        loop.sessionLog.refused(error, app: app, user: user, from: context.address, now: now)
+        answer(requestID, error)
+        disconnect(Disconnect(.loginRefused, "the login was refused: \(error.reason)"))
+    }
+
+    private func renewToken(of session: Session, _ token: WireText, _ requestID: UInt64) {
+        do throws(RTMError) {
+            try loop.tokenRenewals.renew(session, token)
+            deadline.tokenAccepted(expiresAt: session.tokenExpiresAt)
+            answer(requestID, TokenRenewed())
+            // The new token may end before the old one.
+            checkDeadline(now: loop.eventLoop.now)
+        } catch {
+            answer(requestID, error)
+        }
+    }
+}
+
 extension ChannelHandlerContext? {
     /// Where the client is, for the log.
-    var address: String { self?.channel.clientAddress ?? "" }
+    fileprivate var address: String { self?.channel.clientAddress ?? "" }
 
     /// How many bytes wait for the socket.
     fileprivate var waitingBytes: Int? { try? self?.channel.syncOptions?.getOption(.bufferedWritableBytes) }

@@ -3,10 +3,10 @@ import NIOCore
 /// Something that has to be looked at when its time comes.
 protocol DeadlineWheelMember: AnyObject {
     /// The member's place in the wheel. Only the wheel uses it.
-    var wheelPlace: DeadlineWheelPlace { get set }
+    var wheelSlot: DeadlineWheelSlot { get set }
 }
 
-struct DeadlineWheelPlace {
+struct DeadlineWheelSlot {
     /// Nil if the member is in no wheel.
     fileprivate var tick: Int?
     fileprivate var index = 0
@@ -47,24 +47,24 @@ struct DeadlineWheel<Member: DeadlineWheelMember> {
         let horizon = passed + Self.slotCount - 1
         let tick = min(max(Int(wanted / Self.resolution.nanoseconds), passed + 1), horizon)
         let slot = tick % Self.slotCount
-        member.wheelPlace.tick = tick
-        member.wheelPlace.index = slots[slot].count
+        member.wheelSlot.tick = tick
+        member.wheelSlot.index = slots[slot].count
         slots[slot].append(member)
         count += 1
         return time(of: tick)
     }
 
     mutating func remove(_ member: Member) {
-        guard let tick = member.wheelPlace.tick else { return }
+        guard let tick = member.wheelSlot.tick else { return }
         let slot = tick % Self.slotCount
-        let index = member.wheelPlace.index
+        let index = member.wheelSlot.index
         let last = slots[slot].removeLast()
         if last !== member {
             slots[slot][index] = last
-            last.wheelPlace.index = index
+            last.wheelSlot.index = index
         }
         if slots[slot].isEmpty { slots[slot] = [] }
-        member.wheelPlace.tick = nil
+        member.wheelSlot.tick = nil
         count -= 1
     }
 
@@ -74,7 +74,7 @@ struct DeadlineWheel<Member: DeadlineWheelMember> {
         var due: [Member] = []
         defer {
             count -= due.count
-            for member in due { member.wheelPlace.tick = nil }
+            for member in due { member.wheelSlot.tick = nil }
         }
         // After a long sleep every slot is looked at only once.
         for tick in passed..<max(passed, min(target, passed + Self.slotCount)) {
@@ -98,4 +98,50 @@ struct DeadlineWheel<Member: DeadlineWheelMember> {
     }
 
     private func time(of tick: Int) -> NIODeadline { start + Self.resolution * tick }
+}
+
+/// The deadlines of all connections of a loop, with one timer for all of them.
+final class ConnectionDeadlines {
+    /// Limit: connections that a turn of the loop looks at, because each of them may have to be closed.
+    private static let checksPerTurn = 32
+    /// How long the others wait. NIO looks at its sockets meanwhile.
+    private static let pause = TimeAmount.microseconds(100)
+
+    private let eventLoop: any EventLoop
+    private var wheel: DeadlineWheel<ConnectionHandler>
+    private var timer: (task: Scheduled<Void>, due: NIODeadline)?
+
+    init(on eventLoop: any EventLoop) {
+        self.eventLoop = eventLoop
+        wheel = DeadlineWheel(start: eventLoop.now)
+    }
+
+    /// How many connections there are.
+    var count: Int { wheel.count }
+
+    /// The connection is asked at this time, or before, whether its deadline has passed.
+    func remind(_ connection: ConnectionHandler, at deadline: NIODeadline) {
+        arm(wheel.insert(connection, deadline: deadline))
+    }
+
+    func forget(_ connection: ConnectionHandler) { wheel.remove(connection) }
+
+    private func arm(_ due: NIODeadline) {
+        if let timer {
+            guard due < timer.due else { return }
+            timer.task.cancel()
+        }
+        let task = eventLoop.assumeIsolated().scheduleTask(deadline: due) { self.turn() }
+        timer = (task, due)
+    }
+
+    private func turn() {
+        timer = nil
+        let now = eventLoop.now
+        for connection in wheel.advance(to: now, countMax: Self.checksPerTurn) {
+            connection.checkDeadline(now: now)
+        }
+        // Counted from here: what is due when the turn ends would run before NIO looks at its sockets.
+        if let due = wheel.nextDue { arm(max(due, eventLoop.now + Self.pause)) }
+    }
 }

@@ -4,11 +4,11 @@ import RTMServiceLink
 import RTMWire
 
 /// What waits to be written to a client, in its order: frames, and pages of what the client has asked for;
-/// behind them, while the socket is behind, the lines of topics (C-14); and who waits for room. Pure.
+/// behind them, while the socket is behind, the queues of topics (C-14); and who waits for room. Pure.
 ///
 /// Frames gather in chunks. A client that reads slowly gets them chunk by chunk, and a chunk that is handed
 /// to the socket is never written to again, so nothing is copied.
-struct Outbound {
+struct OutboundQueue {
     /// Limit: frames beyond this begin a new chunk, and a page is handed to the socket in such pieces.
     static let chunkBytesMax = 64 * 1024
 
@@ -39,7 +39,7 @@ struct Outbound {
     var hasWaiters: Bool { !waiters.isEmpty }
     /// Whether a page is next.
     var beginsWithPage: Bool { chunks.first?.isPage ?? false }
-    /// Bytes of frames and pages, without those of the lines.
+    /// Bytes of frames and pages, without those of the queues.
     var frameBytes: Int { frames.readableBytes + chunkBytes + pageBytes }
     /// All that waits beside the pages, which the client has asked for.
     var bytes: Int { frames.readableBytes + chunkBytes + backlogBytes }
@@ -61,7 +61,7 @@ struct Outbound {
         (frames, isShared) = (more, true)
     }
 
-    mutating func append(_ page: AskedPage) {
+    mutating func append(_ page: RequestedPage) {
         guard page.frames.readableBytes > 0 else { return }
         closeChunk()
         chunks.append(
@@ -95,7 +95,7 @@ struct Outbound {
         isShared = false
     }
 
-    /// Takes out what is next of the frames and pages, which go before all lines.
+    /// Takes out what is next of the frames and pages, which go before all queues.
     mutating func next() -> Chunk? {
         guard !chunks.isEmpty else {
             guard frames.readableBytes > 0 else { return nil }
@@ -121,7 +121,7 @@ struct Outbound {
         return piece
     }
 
-    /// Takes out what is next of the lines, about as many bytes as that.
+    /// Takes out what is next of the queues, about as many bytes as that.
     mutating func takeBacklog(bytes: Int) -> ByteBuffer? { backlog.next(bytes: bytes) }
 
     /// Takes out what goes before the last frame of a connection. A client that is behind, or has yet to get
@@ -143,7 +143,7 @@ struct Outbound {
     /// Forgets all that was to be written.
     mutating func drop() {
         let waiting = waiters
-        self = Outbound()
+        self = OutboundQueue()
         waiters = waiting
     }
 
@@ -157,7 +157,7 @@ struct Outbound {
 
 /// Whole frames that a client has asked for: a page of what it missed, a snapshot, or the answer to a query.
 /// They are given only where the client has room, so they are no reason to cut it off.
-struct AskedPage {
+struct RequestedPage {
     let frames: ByteBuffer
     /// Counts the memory where sessions share it; nil if the page is for one session.
     var charge: AnyObject?

@@ -9,7 +9,7 @@ import RTMWire
 /// see an entry (its own message, or a feature that it did not ask for) gets a selection.
 struct DeliveryBatch {
     /// Entries that the same subscribers may see.
-    struct Part {
+    struct Slice {
         let frames: Range<Int>
         let count: Int
         fileprivate let feature: SubscriptionFeatures
@@ -22,18 +22,18 @@ struct DeliveryBatch {
     private(set) var frames = ByteBuffer()
     /// The number of all entries.
     private(set) var count = 0
-    private var parts: [Part] = []
+    private var slices: [Slice] = []
     /// Whoever wants all of these features and is none of these publishers may see everything.
     private var features: SubscriptionFeatures = []
     private var publishers: [UInt64] = []
     /// Of a topic: who hears whom; nil for every other channel.
     private var audience: TopicAudience?
     /// Of a topic: whose entries these are.
-    private var heard = PublisherSet()
+    private var topicPublishers = PublisherSet()
     /// Of a topic: how urgent the most urgent of them is; nil for every other channel.
     private(set) var topic: TopicRank?
 
-    var isEmpty: Bool { parts.isEmpty }
+    var isEmpty: Bool { slices.isEmpty }
 
     /// Adds the entries of a delivery, without the first `known`.
     mutating func append(_ delivery: DeliveryPush, without known: Int) {
@@ -47,17 +47,17 @@ struct DeliveryBatch {
     ) {
         append(delivery, without: known, of: publisher)
         self.audience = audience
-        heard.insert(publisher)
+        topicPublishers.insert(publisher)
         topic = TopicRank(
-            place: rank.place, priority: min(rank.priority, topic?.priority ?? rank.priority))
+            index: rank.index, priority: min(rank.priority, topic?.priority ?? rank.priority))
     }
 
     private mutating func append(_ delivery: DeliveryPush, without known: Int, of publisher: Int) {
         let start = frames.writerIndex
         frames.writeBytes(FrameReader.dropFirst(known, of: delivery.frames.bytes))
         let added = delivery.count - known
-        parts.append(
-            Part(
+        slices.append(
+            Slice(
                 frames: start..<frames.writerIndex, count: added, feature: delivery.feature,
                 publisherSession: delivery.publisherSession, publisher: publisher))
         count += added
@@ -71,21 +71,21 @@ struct DeliveryBatch {
     func isWhole(for subscriber: Subscriber) -> Bool {
         subscriber.features.isSuperset(of: features)
             && !publishers.contains(subscriber.session.id.rawValue)
-            && audience?.hears(subscriber.session.id, all: heard) != false
+            && audience?.wants(subscriber.session.id, all: topicPublishers) != false
     }
 
     /// What a subscriber gets that may not see everything (M-2, M-21, C-8).
-    func selection(for subscriber: Subscriber) -> [Part] {
-        parts.filter {
+    func selection(for subscriber: Subscriber) -> [Slice] {
+        slices.filter {
             $0.publisherSession != subscriber.session.id.rawValue && subscriber.features.contains($0.feature)
-                && audience?.hears(subscriber.session.id, $0.publisher) != false
+                && audience?.wants(subscriber.session.id, $0.publisher) != false
         }
     }
 
     /// Writes a selection.
-    func write(_ parts: [Part], to outbound: inout ByteBuffer) {
-        for part in parts {
-            guard let slice = frames.getSlice(at: part.frames.lowerBound, length: part.frames.count) else {
+    func write(_ slices: [Slice], to outbound: inout ByteBuffer) {
+        for slice in slices {
+            guard let slice = frames.getSlice(at: slice.frames.lowerBound, length: slice.frames.count) else {
                 continue
             }
             outbound.writeImmutableBuffer(slice)
@@ -100,18 +100,65 @@ struct DeliveryBatch {
     ) {
         send(self, subscribers)
         frames = ByteBuffer()
-        parts.removeAll(keepingCapacity: true)
+        slices.removeAll(keepingCapacity: true)
         count = 0
         features = []
         publishers.removeAll(keepingCapacity: true)
         audience = nil
-        heard = PublisherSet()
+        topicPublishers = PublisherSet()
         topic = nil
     }
 }
 
-/// A batch, and who gets it. The loop sends it to their connections.
-struct FanOut {
-    let batch: DeliveryBatch
-    let subscribers: ContiguousArray<Subscriber>
+/// The batches of a turn, one for each channel with entries, in the order in which their first entries came.
+///
+/// Batches stay where they are and are used again, so that a turn allocates nothing but frames. Moving a
+/// batch of five fields to its channel and back cost a fifth of all instructions of a delivery.
+struct PendingDeliveries {
+    private struct Gathered {
+        /// Where the channel lies in the table.
+        var index: Int
+        var batch = DeliveryBatch()
+    }
+
+    /// Limit: batches that are kept for the next turn. A turn with entries of more channels makes new ones.
+    private static let spareMax = 64
+
+    /// The batches of this turn, and behind them those that are kept.
+    private var gathered: [Gathered] = []
+    private var count = 0
+
+    /// The numbers of this turn's batches.
+    var numbers: Range<Int> { 0..<count }
+
+    subscript(number: Int) -> DeliveryBatch {
+        get { gathered[number].batch }
+        _modify { yield &gathered[number].batch }
+    }
+
+    func index(of number: Int) -> Int { gathered[number].index }
+
+    /// Begins the batch of a channel, and returns its number.
+    mutating func begin(for index: Int) -> Int {
+        if count < gathered.count {
+            gathered[count].index = index
+        } else {
+            gathered.append(Gathered(index: index))
+        }
+        count += 1
+        return count - 1
+    }
+
+    /// Takes a batch out before the turn ends. An empty one stays in its index.
+    mutating func take(_ number: Int) -> DeliveryBatch {
+        var taken = DeliveryBatch()
+        swap(&taken, &gathered[number].batch)
+        return taken
+    }
+
+    /// Every batch was handed out.
+    mutating func end() {
+        count = 0
+        if gathered.count > Self.spareMax { gathered.removeLast(gathered.count - Self.spareMax) }
+    }
 }

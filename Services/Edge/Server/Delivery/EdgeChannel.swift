@@ -36,22 +36,22 @@ struct EdgeChannel {
     }
 
     let key: ChannelKey
-    /// The number under which messaging delivers. It names the place in the table and how often that place
+    /// The number under which messaging delivers. It names the index in the table and how often that index
     /// was reused.
     let interest: UInt64
     /// Set for an inbox. An inbox belongs to one session: the newest login of its user.
     let owner: InboxOwner?
     /// The number by which messaging knows which owner is the newest; 0 until messaging has given one.
-    var claim: UInt64 = 0
+    var ownership: UInt64 = 0
     /// The position of the newest entry that arrived; nil until messaging has answered for the first time.
     var position: StreamPosition?
     var attachment = Attachment.detached
     /// Subscribes that go on once the channel is attached. Some of them may have ended meanwhile.
     var waiting: [SubscribeID] = []
     /// Subscribes that have not ended yet, the waiting ones among them. They keep the channel.
-    var enteringCount = 0
+    var subscribingCount = 0
     /// Subscribes that have missed nothing although they aren't live yet.
-    var entrants = UpToDateEntrants()
+    var caughtUp = CaughtUpSubscribers()
     private(set) var subscribers = ContiguousArray<Subscriber>()
     /// The number of the channel's batch among those of this turn; nil until an entry arrives.
     var batch: Int?
@@ -62,11 +62,11 @@ struct EdgeChannel {
         self.owner = owner
     }
 
-    var isUnused: Bool { subscribers.isEmpty && enteringCount == 0 }
+    var isUnused: Bool { subscribers.isEmpty && subscribingCount == 0 }
 
     // MARK: Subscribers
 
-    /// Returns the seat of the new subscriber.
+    /// Returns the index of the new subscriber.
     mutating func add(_ subscriber: Subscriber) -> Int {
         // Invariant: what arrived before a subscriber isn't for it, so it was handed out before.
         assert(batch == nil, "a new subscriber would receive entries from before its position")
@@ -74,11 +74,11 @@ struct EdgeChannel {
         return subscribers.count - 1
     }
 
-    /// Returns the session that took over the seat, if one did.
-    mutating func remove(at seat: Int) -> SessionKey? {
-        subscribers.swapAt(seat, subscribers.count - 1)
+    /// Returns the session that took over the index, if one did.
+    mutating func remove(at index: Int) -> SessionKey? {
+        subscribers.swapAt(index, subscribers.count - 1)
         subscribers.removeLast()
-        return seat < subscribers.count ? subscribers[seat].session : nil
+        return index < subscribers.count ? subscribers[index].session : nil
     }
 
     // MARK: Entries
@@ -96,7 +96,7 @@ struct EdgeChannel {
     mutating func advance(past delivery: DeliveryPush) -> Int? {
         guard let known = entriesKnown(of: delivery), known < delivery.count else { return nil }
         position?.offset = delivery.offset + UInt64(delivery.count) - 1
-        if !entrants.isEmpty { entrants.missed(delivery) }
+        if !caughtUp.isEmpty { caughtUp.missed(delivery) }
         return known
     }
 
@@ -113,4 +113,45 @@ struct EdgeChannel {
         let isNext = delivery.offset - next <= delivery.offsetsBetween
         return isNext || attachment == .attached ? 0 : nil
     }
+}
+
+/// The subscribes to one channel that aren't live yet and have missed nothing since they began: every entry
+/// that arrived meanwhile is one that they may not see.
+///
+/// A user's own join is such an entry. It moves the log behind nearly every subscribe, and without this list
+/// the edge would ask messaging for a page that is empty.
+struct CaughtUpSubscribers {
+    /// The sessions by what they want to see. So an entry costs as much as there are sets of features,
+    /// however many sessions come at once. A session has one subscribe to a channel at a time.
+    private var sessions: [SubscriptionFeatures: Set<SessionID>] = [:]
+
+    var isEmpty: Bool { sessions.isEmpty }
+
+    /// The subscribe of this session stands at the channel's position.
+    mutating func add(_ subscriber: Subscriber) {
+        sessions[subscriber.features, default: []].insert(subscriber.session.id)
+    }
+
+    /// Entries arrived. Whoever may see them has missed something now, so it has to read the log.
+    mutating func missed(_ delivery: DeliveryPush) {
+        let publisher = SessionID(rawValue: delivery.publisherSession)
+        for features in Array(sessions.keys) where features.contains(delivery.feature) {
+            sessions[features] = sessions[features]?.contains(publisher) == true ? [publisher] : nil
+        }
+    }
+
+    func contains(_ subscriber: Subscriber) -> Bool {
+        sessions[subscriber.features]?.contains(subscriber.session.id) ?? false
+    }
+
+    mutating func remove(_ subscriber: Subscriber) {
+        guard contains(subscriber) else { return }
+        sessions[subscriber.features]?.remove(subscriber.session.id)
+        if sessions[subscriber.features]?.isEmpty == true { sessions[subscriber.features] = nil }
+        // An empty dictionary that had something keeps its memory, and every channel has a list.
+        if sessions.isEmpty { sessions = [:] }
+    }
+
+    /// The log was lost up to a new position.
+    mutating func removeAll() { sessions = [:] }
 }

@@ -41,10 +41,10 @@ package struct FanOutStep {
                 interest = request.interest
                 let response = AttachResponse(position: StreamPosition(epoch: 1, offset: 0))
                 perform(index.attached(interest, response), &interest)
-            case .goOn(let id):
-                perform(index.goOn(id, hasRoom: true), &interest)
+            case .proceed(let id):
+                perform(index.proceed(id, isWritable: true), &interest)
             case .ask(let id, _):
-                perform(index.presenceAnswered(id, .snapshot([]), hasRoom: true), &interest)
+                perform(index.presenceAnswered(id, .snapshot([]), isWritable: true), &interest)
             default:
                 break
             }
@@ -84,10 +84,10 @@ private final class CountingConnection: SessionConnection {
         _ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64
     ) {}
     func refuseLogin(_ error: RTMError, _ requestID: UInt64) {}
-    var hasRoom: Bool { true }
-    func whenRoom(_ body: @escaping () -> Void) { body() }
-    func stopReading() {}
-    func readOn() {}
+    var isWritable: Bool { true }
+    func whenWritable(_ body: @escaping () -> Void) { body() }
+    func pauseReading() {}
+    func resumeReading() {}
     func disconnect(_ reason: Disconnect) {}
     func replaced() {}
 }

@@ -8,7 +8,7 @@ import RTMModel
 struct TopicAudience {
     private struct Publisher {
         let number: Int
-        var listeners: Int
+        var subscriberCount: Int
     }
 
     private var publishers: [String: Publisher] = [:]
@@ -34,30 +34,30 @@ struct TopicAudience {
     /// The number of a publisher; nil if nobody wants him.
     func number(of publisher: String) -> Int? { publishers[publisher]?.number }
 
-    func hears(_ subscriber: SessionID, _ publisher: Int) -> Bool {
+    func wants(_ subscriber: SessionID, _ publisher: Int) -> Bool {
         wanted[subscriber]?.numbers.contains(publisher) ?? false
     }
 
-    func hears(_ subscriber: SessionID, all publishers: PublisherSet) -> Bool {
+    func wants(_ subscriber: SessionID, all publishers: PublisherSet) -> Bool {
         wanted[subscriber]?.numbers.isSuperset(of: publishers) ?? publishers.isEmpty
     }
 
     private mutating func occupy(_ name: String) -> Int {
         if var present = publishers[name] {
-            present.listeners += 1
+            present.subscriberCount += 1
             publishers[name] = present
             return present.number
         }
         let number = free.popLast() ?? publishers.count
-        publishers[name] = Publisher(number: number, listeners: 1)
+        publishers[name] = Publisher(number: number, subscriberCount: 1)
         return number
     }
 
     private mutating func release(_ name: String) {
         guard var publisher = publishers[name] else { return }
-        publisher.listeners -= 1
-        publishers[name] = publisher.listeners > 0 ? publisher : nil
-        if publisher.listeners == 0 { free.append(publisher.number) }
+        publisher.subscriberCount -= 1
+        publishers[name] = publisher.subscriberCount > 0 ? publisher : nil
+        if publisher.subscriberCount == 0 { free.append(publisher.number) }
     }
 }
 
@@ -85,8 +85,8 @@ struct PublisherSet: Hashable {
         return other.high.indices.allSatisfy { word($0 + 1) & other.high[$0] == other.high[$0] }
     }
 
-    private func word(_ place: Int) -> UInt64 {
-        guard place > 0 else { return low }
-        return place <= high.count ? high[place - 1] : 0
+    private func word(_ index: Int) -> UInt64 {
+        guard index > 0 else { return low }
+        return index <= high.count ? high[index - 1] : 0
     }
 }

@@ -17,7 +17,7 @@ struct EdgeListener: Service {
     private let tls: ServerTLS?
     private let webSocket: WebSocketGate?
     private let balancers: [AddressRange]
-    private let loops: EdgeLoops
+    private let loops: EdgeNode
     private let limiter: ConnectionLimiter
     private let acceptGuard: AcceptGuard
     private let metrics: EdgeMetrics
@@ -30,7 +30,7 @@ struct EdgeListener: Service {
     ///   - balancers: who says in a header of the PROXY protocol where the client is.
     init(
         purpose: String, address: HostPort, tls: ServerTLS?, webSocket: WebSocketGate?,
-        balancers: [AddressRange], loops: EdgeLoops, limiter: ConnectionLimiter,
+        balancers: [AddressRange], loops: EdgeNode, limiter: ConnectionLimiter,
         accepting: AcceptPolicy, metrics: EdgeMetrics, logger: Logger
     ) {
         name = "\(purpose) listener"
@@ -103,17 +103,17 @@ struct EdgeListener: Service {
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
         let loop = loops.loop(of: channel.eventLoop)
-        switch limiter.admit(remote, makingRoom: loop.endStranger) {
+        switch limiter.admit(remote, makingRoom: loop.evictUnauthenticated) {
         case .admitted:
             let isOnSocket = tls == nil && webSocket == nil
             // TLS and WebSocket have a farewell of their own. Without it they are closed at once.
             if isOnSocket { try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true) }
             let connection = ConnectionHandler(loop: loop, isOnSocket: isOnSocket)
             let slot = ConnectionSlot(of: channel, connection, remote, limiter)
-            loop.strangers.add(slot)
+            loop.unauthenticated.add(slot)
             channel.closeFuture.assumeIsolated().whenComplete { _ in
                 slot.release()
-                loop.strangers.trim()
+                loop.unauthenticated.trim()
             }
             if let webSocket {
                 try WebSocketUpgrade.begin(on: channel, through: webSocket, as: connection, loop)
@@ -169,6 +169,41 @@ private final class RefusedConnection: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         drainedBytes += unwrapInboundIn(data).readableBytes
-        if drainedBytes > Intake.drainedBytesMax { context.close(promise: nil) }
+        if drainedBytes > InboundBuffer.drainedBytesMax { context.close(promise: nil) }
+    }
+}
+
+/// What an admitted connection takes of the limits of connections, until it ends or makes room for another
+/// one. It is confined to the connection's event loop.
+final class ConnectionSlot: Stranger {
+    let address: String
+    private let channel: any Channel
+    private let connection: ConnectionHandler
+    /// Nil once the place is free again.
+    private var limiter: ConnectionLimiter?
+
+    init(
+        of channel: any Channel, _ connection: ConnectionHandler, _ address: String,
+        _ limiter: ConnectionLimiter
+    ) {
+        (self.channel, self.connection) = (channel, connection)
+        (self.address, self.limiter) = (address, limiter)
+    }
+
+    var isStranger: Bool { limiter != nil && !connection.machine.isActive }
+
+    func release() { limiter.take()?.release(address) }
+
+    /// Ends the connection. Its place and its descriptor are free afterwards.
+    func evict(_ reason: Disconnect) {
+        connection.disconnect(reason)
+        release()
+        channel.closeAtOnce()
+    }
+
+    /// Ends the connection when its client has read why.
+    func disconnect(_ reason: Disconnect) {
+        guard connection.isReachable else { return channel.closeAtOnce() }
+        connection.disconnect(reason)
     }
 }

@@ -8,10 +8,10 @@ import RTMWire
 protocol RefreshedSubscriptions: AnyObject {
     /// Where the session is a subscriber that wants presence. A subscriber that is coming in again gets a new
     /// snapshot once it is live.
-    func placesToRefresh(of session: SessionKey) -> [Int]
+    func subscriptionsToRefresh(of session: SessionKey) -> [Int]
     /// The session comes in again for a new snapshot, and `Memberships.refreshed` is called when it has come
     /// so far. Returns false if there is no need.
-    func refresh(_ session: SessionKey, at place: Int) -> Bool
+    func refresh(_ session: SessionKey, at channelIndex: Int) -> Bool
     /// The channels of which the session is a member, or on its way to be.
     func channelsOfMember(
         _ session: SessionKey
@@ -46,7 +46,7 @@ final class Memberships {
 
     func presenceIsUp() {
         lease.linkUp()
-        tellAgain()
+        announceAgain()
         renew()
     }
 
@@ -98,8 +98,8 @@ extension Memberships {
 // MARK: - Departures
 
 extension Memberships {
-    func tell(_ departure: PresenceLease.Departure) {
-        let isTold =
+    func announce(_ departure: PresenceLease.Departure) {
+        let isAnnounced =
             switch departure {
             case .left(_, let channel, let caller):
                 presence.leave(
@@ -107,25 +107,25 @@ extension Memberships {
             case .ended(let caller, let end):
                 presence.sessionEnded(SessionEndedPush(caller: caller, end: end))
             }
-        if isTold { lease.told(departure) } else { lease.remember(departure) }
+        if isAnnounced { lease.announced(departure) } else { lease.remember(departure) }
     }
 
     func ended(_ session: Session, _ end: SessionEnd) {
         lease.ended(session.key)
-        if session.isMember { tell(.ended(session.caller, end)) }
+        if session.isMember { announce(.ended(session.caller, end)) }
     }
 
     /// The session doesn't become a member of a channel, and presence may have it as one already.
     func hasNotEntered(_ session: Session, _ channel: ChannelKey, isContinued: Bool) {
         guard session.isMember else { return }
-        guard isContinued else { return tell(.left(session.key, channel, session.caller)) }
+        guard isContinued else { return announce(.left(session.key, channel, session.caller)) }
         // Who wanted to go on has not left (P-4): he tries again, or the sync finds that he is lost.
         lease.missed()
     }
 
-    private func tellAgain() {
-        for departure in lease.takeDoubtful() where !isBack(departure) { tell(departure) }
-        for departure in lease.takeUntold() { tell(departure) }
+    private func announceAgain() {
+        for departure in lease.takeDoubtful() where !isBack(departure) { announce(departure) }
+        for departure in lease.takeUnannounced() { announce(departure) }
     }
 
     private func isBack(_ departure: PresenceLease.Departure) -> Bool {
@@ -176,7 +176,7 @@ extension Memberships {
         return channels.map { channel, features in
             Membership(
                 channel: channel, caller: session.caller, quiet: features.contains(.quiet),
-                presenceTimeout: .seconds(Int64(session.presenceTimeout)), claim: session.claim)
+                presenceTimeout: .seconds(Int64(session.presenceTimeout)), claim: session.ownership)
         }
     }
 }
@@ -184,7 +184,9 @@ extension Memberships {
 // MARK: - New snapshots
 
 extension Memberships {
-    func lacksSnapshot(_ session: SessionKey, at place: Int) { lease.lacksSnapshot(session, at: place) }
+    func lacksSnapshot(_ session: SessionKey, at channelIndex: Int) {
+        lease.lacksSnapshot(session, at: channelIndex)
+    }
 
     /// Presence lost what it knew, or didn't give somebody his snapshot, or messaging lost what followed
     /// it: whoever wants presence and is affected gets a snapshot of what presence knows now (P-1), some at a
@@ -194,8 +196,8 @@ extension Memberships {
         guard presence.isUp, !isRefreshing, let subscriptions else { return }
         isRefreshing = true
         defer { isRefreshing = false }
-        while let next = lease.nextRefresh({ subscriptions.placesToRefresh(of: $0) }) {
-            if !subscriptions.refresh(next.session, at: next.place) { lease.refreshed() }
+        while let next = lease.nextRefresh({ subscriptions.subscriptionsToRefresh(of: $0) }) {
+            if !subscriptions.refresh(next.session, at: next.channelIndex) { lease.refreshed() }
         }
     }
 

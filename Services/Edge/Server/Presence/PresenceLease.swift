@@ -23,7 +23,7 @@ struct PresenceLease {
     static let retryDelay = Duration.seconds(1)
     /// Limit: departures remembered while presence is away. Presence misses a departure beyond it in the next
     /// sync, and lets that user go when the presence timeout is over.
-    static let untoldMax = 10_000
+    static let unannouncedMax = 10_000
     /// How long a presence that has forgotten everything has to hear of the other edges, before its snapshots
     /// replace what subscribers know. Links come back within this time.
     static let othersDelay = Duration.seconds(5)
@@ -34,7 +34,7 @@ struct PresenceLease {
         case ended(Caller, SessionEnd)
     }
 
-    private struct Seat: Hashable {
+    private struct Member: Hashable {
         let session: SessionKey
         let channel: ChannelKey
     }
@@ -47,7 +47,7 @@ struct PresenceLease {
     private var isSyncFirst = true
     /// No subscriber's snapshot is valid any more.
     private var isRefreshNeeded = false
-    /// The places of the subscriptions that lack a snapshot, by their sessions.
+    /// The channelIndices of the subscriptions that lack a snapshot, by their sessions.
     private var lacking: [SessionKey: Set<Int>] = [:]
     private var lackingCount = 0
     /// How long the new snapshots have to wait after a sync.
@@ -55,22 +55,22 @@ struct PresenceLease {
     /// The sessions that the sync has yet to tell presence of.
     private var unsynced: [SessionKey] = []
     /// The memberships of the request that is under way, in its order.
-    private var reported: [Seat] = []
+    private var reported: [Member] = []
     /// The memberships that presence doesn't list, because newer logins of the users are in the channels.
-    private var unlisted: Set<Seat> = []
+    private var unlisted: Set<Member> = []
     /// The sync tells presence of these memberships only.
-    private var syncedAgain: Set<Seat>?
-    /// The sessions that have yet to get new snapshots, the last one first. The places are nil for a session
-    /// that gets one wherever it wants presence; that is looked up when its turn comes.
-    private var unrefreshed: [(session: SessionKey, places: [Int]?)] = []
+    private var syncedAgain: Set<Member>?
+    /// The sessions that have yet to get new snapshots, the last one first. The indices are nil for a session
+    /// that gets one wherever it wants presence; they are looked up when its turn comes.
+    private var unrefreshed: [(session: SessionKey, channelIndices: [Int]?)] = []
     private var refreshing = 0
     /// Departures that presence has yet to be told of, in their order.
-    private var untold: [Departure] = []
+    private var unannounced: [Departure] = []
     /// Departures that were sent over this link and may not have arrived. The answer to a renewal that was
     /// sent behind them shows that they have, because the link keeps the order.
     private var unconfirmed: [Departure] = []
     /// How many of these were sent before the renewal that is under way.
-    private var toldBeforeRenewal = 0
+    private var announcedBeforeRenewal = 0
     /// The departures that were unconfirmed when the link was lost.
     private var doubtful: [Departure] = []
 
@@ -88,15 +88,15 @@ struct PresenceLease {
         unlisted = []
         let cutOff = unrefreshed
         unrefreshed = []
-        doubtful += unconfirmed.prefix(Self.untoldMax - min(doubtful.count, Self.untoldMax))
+        doubtful += unconfirmed.prefix(Self.unannouncedMax - min(doubtful.count, Self.unannouncedMax))
         unconfirmed = []
-        toldBeforeRenewal = 0
-        for (session, places) in cutOff {
-            guard let places else {
+        announcedBeforeRenewal = 0
+        for (session, channelIndices) in cutOff {
+            guard let channelIndices else {
                 isRefreshNeeded = true
                 continue
             }
-            for place in places { lacksSnapshot(session, at: place) }
+            for channelIndex in channelIndices { lacksSnapshot(session, at: channelIndex) }
         }
     }
 
@@ -104,21 +104,21 @@ struct PresenceLease {
 
     /// Presence could not be told.
     mutating func remember(_ departure: Departure) {
-        if untold.count < Self.untoldMax { untold.append(departure) }
+        if unannounced.count < Self.unannouncedMax { unannounced.append(departure) }
     }
 
     /// These have to be told before a sync: a user who unsubscribed has left, and is not lost.
-    mutating func takeUntold() -> [Departure] {
-        defer { untold = [] }
-        return untold
+    mutating func takeUnannounced() -> [Departure] {
+        defer { unannounced = [] }
+        return unannounced
     }
 
     /// Presence was told, over a link that was up.
-    mutating func told(_ departure: Departure) {
-        if unconfirmed.count < Self.untoldMax { unconfirmed.append(departure) }
+    mutating func announced(_ departure: Departure) {
+        if unconfirmed.count < Self.unannouncedMax { unconfirmed.append(departure) }
     }
 
-    /// These have to be told once more, before the untold ones. A departure that is told twice changes
+    /// These have to be told once more, before the unannounced ones. A departure that is told twice changes
     /// nothing. A session that has come into the channel again since then must be left out.
     mutating func takeDoubtful() -> [Departure] {
         defer { doubtful = [] }
@@ -126,19 +126,19 @@ struct PresenceLease {
     }
 
     /// A renewal is about to be sent.
-    mutating func renewing() { toldBeforeRenewal = unconfirmed.count }
+    mutating func renewing() { announcedBeforeRenewal = unconfirmed.count }
 
     /// Presence was not told of a membership, or may not have heard of it.
     mutating func missed() { isSyncNeeded = true }
 
     /// The subscription gets a snapshot with the next renewal.
-    mutating func lacksSnapshot(_ session: SessionKey, at place: Int) {
+    mutating func lacksSnapshot(_ session: SessionKey, at channelIndex: Int) {
         guard !isRefreshNeeded else { return }
         guard lackingCount < Self.lackingMax else {
             isRefreshNeeded = true
             return forgetLacking()
         }
-        if lacking[session, default: []].insert(place).inserted { lackingCount += 1 }
+        if lacking[session, default: []].insert(channelIndex).inserted { lackingCount += 1 }
     }
 
     mutating func ended(_ session: SessionKey) {
@@ -148,7 +148,7 @@ struct PresenceLease {
     /// Presence has answered that it doesn't list the session in the channel.
     mutating func isUnlisted(_ session: SessionKey, in channel: ChannelKey) {
         guard unlisted.count < Self.unlistedMax else { return missed() }
-        unlisted.insert(Seat(session: session, channel: channel))
+        unlisted.insert(Member(session: session, channel: channel))
     }
 
     private mutating func forgetLacking() {
@@ -158,8 +158,8 @@ struct PresenceLease {
 
     /// Returns whether a sync of these sessions begins.
     mutating func renewed(isKnown: Bool, _ sessions: @autoclosure () -> [SessionKey]) -> Bool {
-        unconfirmed.removeFirst(toldBeforeRenewal)
-        toldBeforeRenewal = 0
+        unconfirmed.removeFirst(announcedBeforeRenewal)
+        announcedBeforeRenewal = 0
         if !isKnown {
             isSyncNeeded = true
             isRefreshNeeded = true
@@ -182,9 +182,9 @@ struct PresenceLease {
         reported = []
         while batch.count < Self.syncBatch, let session = unsynced.popLast() {
             for membership in memberships(session) {
-                let seat = Seat(session: session, channel: membership.channel)
-                guard syncedAgain?.contains(seat) != false else { continue }
-                reported.append(seat)
+                let member = Member(session: session, channel: membership.channel)
+                guard syncedAgain?.contains(member) != false else { continue }
+                reported.append(member)
                 batch.append(membership)
             }
         }
@@ -201,11 +201,12 @@ struct PresenceLease {
         case done(refreshes: Bool)
     }
 
-    /// - Parameter places: of the memberships in the request that presence doesn't list.
-    mutating func synced(unlisted places: [Int] = [], _ sessions: @autoclosure () -> [SessionKey]) -> Synced {
+    /// - Parameter channelIndices: of the memberships in the request that presence doesn't list.
+    mutating func synced(unlisted indices: [Int] = [], _ sessions: @autoclosure () -> [SessionKey]) -> Synced
+    {
         guard isSyncing else { return .done(refreshes: false) }
-        for place in places where reported.indices.contains(place) {
-            isUnlisted(reported[place].session, in: reported[place].channel)
+        for index in indices where reported.indices.contains(index) {
+            isUnlisted(reported[index].session, in: reported[index].channel)
         }
         reported = []
         guard unsynced.isEmpty else { return .more }
@@ -243,14 +244,16 @@ struct PresenceLease {
     }
 
     /// The next subscription to get a snapshot; nil if enough are under way, or if there are no more.
-    mutating func nextRefresh(_ places: (SessionKey) -> [Int]) -> (session: SessionKey, place: Int)? {
+    mutating func nextRefresh(_ channelIndices: (SessionKey) -> [Int]) -> (
+        session: SessionKey, channelIndex: Int
+    )? {
         guard refreshing < Self.refreshesMax else { return nil }
         while let next = unrefreshed.popLast() {
-            var left = next.places ?? places(next.session)
-            guard let place = left.popLast() else { continue }
+            var left = next.channelIndices ?? channelIndices(next.session)
+            guard let channelIndex = left.popLast() else { continue }
             if !left.isEmpty { unrefreshed.append((next.session, left)) }
             refreshing += 1
-            return (next.session, place)
+            return (next.session, channelIndex)
         }
         return nil
     }

@@ -104,7 +104,7 @@ final class Publishing {
                 sentAt: endOfTurn.now)
             if window.sent(pending.bytes, by: session.key, &session.publishShare) {
                 metrics.publisherHeld()
-                session.connection?.stopReading()
+                session.connection?.pauseReading()
             }
             messaging.publish(request, context: .session(pending))
         }
@@ -295,7 +295,7 @@ extension Publishing {
         let candidates = window.answered(pending.bytes, of: session.key, &session.publishShare)
         for key in candidates {
             guard let session = sessions[key], window.release(key, &session.publishShare) else { continue }
-            session.connection?.readOn()
+            session.connection?.resumeReading()
         }
     }
 
@@ -310,8 +310,8 @@ extension Publishing {
 
     private func refuse(_ pending: PendingPublish, in shard: Int, _ error: RTMError) {
         pending.session.publishRefused(pending.origin, in: shard, error, now: endOfTurn.now)
-        for place in 0..<UInt64(pending.count) {
-            pending.session.answer(pending.requestID &+ place, error)
+        for index in 0..<UInt64(pending.count) {
+            pending.session.answer(pending.requestID &+ index, error)
         }
     }
 }

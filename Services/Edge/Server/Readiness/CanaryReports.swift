@@ -25,11 +25,11 @@ final class CanaryReports: Sendable {
             guard former != verdict else { return }
             verdicts[loop] = verdict
             if case .silent = verdict { silences.increment() }
-            tell(verdicts)
+            updateProbe(verdicts)
         }
     }
 
-    private func tell(_ verdicts: [Canary.Verdict]) {
+    private func updateProbe(_ verdicts: [Canary.Verdict]) {
         let silent = verdicts.count { if case .silent = $0 { true } else { false } }
         let waiting = verdicts.count { $0 == .waiting }
         if silent > 0 {

@@ -31,7 +31,7 @@ struct EdgeLimits: Sendable {
     /// How long a closing connection may take to read its last frame.
     var lingerTimeout: TimeAmount = .seconds(5)
     /// How long an edge that ends waits for its clients to close.
-    var farewellTimeout: TimeAmount = .seconds(1)
+    var gracefulCloseTimeout: TimeAmount = .seconds(1)
     /// How many channels are attached again at once after messaging was away.
     var reattachBatch = 4_096
     /// How many sessions are sent away per step when the edge drains; a step takes 20 ms.

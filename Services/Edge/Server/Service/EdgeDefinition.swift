@@ -76,7 +76,7 @@ package enum EdgeDefinition {
         let sharedRates = SharedRates(edge.applications)
         let canaries = CanaryReports(
             loops: loopCount, probe: context.probe("canary"), metrics: context.metrics)
-        let loops = try await EdgeLoops.make(on: group) { [edge] number, eventLoop in
+        let loops = try await EdgeNode.make(on: group) { [edge] number, eventLoop in
             EdgeLoop(
                 eventLoop: eventLoop, configuration: edge, links: links, metrics: metrics,
                 reachability: reachability, logger: context.logger, sharedRates: sharedRates,
@@ -93,7 +93,7 @@ package enum EdgeDefinition {
                 loops.take(applications)
             }
         }
-        return Assembly([loops] + listeners(configuration, tls, loops, limiter, metrics, context))
+        return Assembly([loops] + subscriberCount(configuration, tls, loops, limiter, metrics, context))
     }
 
     private static func connectionLimiter(
@@ -112,8 +112,8 @@ package enum EdgeDefinition {
             perAddressMax: limits.connectionsPerAddressMax, refusedMax: plan.refusedMax)
     }
 
-    private static func listeners(
-        _ configuration: Configuration, _ tls: ServerTLS?, _ loops: EdgeLoops, _ limiter: ConnectionLimiter,
+    private static func subscriberCount(
+        _ configuration: Configuration, _ tls: ServerTLS?, _ loops: EdgeNode, _ limiter: ConnectionLimiter,
         _ metrics: EdgeMetrics, _ context: ServiceContext
     ) -> [EdgeListener] {
         let gate = WebSocketGate(

@@ -212,15 +212,15 @@ package enum EdgeKeys {
     /// Without this check an app could be served that lets nobody in: builders of tokens refuse such ids and
     /// certificates.
     @Sendable private static func unusable(_ apps: [AppRecord]) -> String? {
-        for (place, app) in apps.enumerated() {
+        for (index, app) in apps.enumerated() {
             guard let certificate = app.certificate else { continue }
             guard AccessToken.isIdentifier(certificate.revealed) else {
-                return "has a certificate in record \(place + 1) that is not 32 hexadecimal digits. "
+                return "has a certificate in record \(index + 1) that is not 32 hexadecimal digits. "
                     + "Set one as `openssl rand -hex 16` prints it"
             }
             guard AccessToken.isIdentifier(app.id) else {
                 return
-                    "has an id in record \(place + 1) that is not 32 hexadecimal digits, which it has to be "
+                    "has an id in record \(index + 1) that is not 32 hexadecimal digits, which it has to be "
                     + "where there is a certificate. Set such an id, or leave the certificate out"
             }
         }

@@ -27,8 +27,8 @@ final class EdgeLoop {
     /// What waits to be written to the loop's clients.
     let outboundMemory: OutboundMemory
     let deadlines: ConnectionDeadlines
-    let departures: Departures<ConnectionHandler>
-    var strangers = PendingConnections<ConnectionSlot>()
+    let closeQueue: CloseQueue<ConnectionHandler>
+    var unauthenticated = Strangers<ConnectionSlot>()
     let sessions = Sessions()
     let sessionLog: SessionLog
     let logins: Logins
@@ -49,7 +49,7 @@ final class EdgeLoop {
     private let events: ServiceEvents
     private var random: any RandomNumberGenerator
     /// What half frames of clients that have not logged in hold.
-    private var strangerBytes = 0
+    private var handshakeBytes = 0
     private let canaries: Canaries<ServiceEvents>?
 
     init(
@@ -69,7 +69,7 @@ final class EdgeLoop {
         endOfTurn = EndOfTurn.shared(on: eventLoop)
         arena = DecodeArena(bytesMax: 4 * configuration.limits.frameBytesMax)
         deadlines = ConnectionDeadlines(on: eventLoop)
-        departures = Departures(on: eventLoop)
+        closeQueue = CloseQueue(on: eventLoop)
         outboundMemory = OutboundMemory(
             bytesMax: configuration.limits.outboundLoopBytesMax, sessions: sessions, metrics: metrics,
             endOfTurn: endOfTurn)
@@ -153,9 +153,9 @@ extension EdgeLoop {
     ///
     /// - Parameter address: if it isn't nil, only a connection from there does.
     /// - Returns: whether there was one.
-    func endStranger(from address: String?) -> Bool {
-        guard let slot = strangers.takeOldest(from: address) else { return false }
-        slot.makeRoom(
+    func evictUnauthenticated(from address: String?) -> Bool {
+        guard let slot = unauthenticated.takeOldest(from: address) else { return false }
+        slot.evict(
             Disconnect(
                 .tooManyConnections, "this server is full, and you haven't logged in", retryAfter: .seconds(5)
             ))
@@ -163,10 +163,10 @@ extension EdgeLoop {
     }
 
     /// Half frames of clients that have not logged in hold so much more. Returns whether that is all right.
-    func hasRoomForStrangers(_ change: Int) -> Bool {
-        strangerBytes += change
-        metrics.strangerBytesChanged(by: change)
-        return strangerBytes <= configuration.limits.handshakeBytesMax
+    func chargeHandshakeBytes(_ change: Int) -> Bool {
+        handshakeBytes += change
+        metrics.handshakeBytesChanged(by: change)
+        return handshakeBytes <= configuration.limits.handshakeBytesMax
     }
 
     /// Hands what a session asks to the feature that it is about.
@@ -195,7 +195,7 @@ extension EdgeLoop {
     func loggedIn(_ session: Session) {
         // Its token may have expired while the inbox was attached.
         guard !session.isEnded else { return }
-        guard let subscriptions = session.subscriptionsAtLogin.take() else { return }
+        guard let subscriptions = session.loginSubscriptions.take() else { return }
         for channel in subscriptions.channels { channelRequests.subscribe(session, channel) }
         for user in subscriptions.users { userMetadataRequests.subscribe(session, user) }
     }
@@ -234,10 +234,10 @@ extension EdgeLoop {
             session.connection?.disconnect(goAway())
         }
         for _ in 0..<configuration.limits.drainBatch {
-            guard let slot = strangers.takeOldest() else { break }
-            slot.sendAway(goAway())
+            guard let slot = unauthenticated.takeOldest() else { break }
+            slot.disconnect(goAway())
         }
-        guard sessions.isEmpty, strangers.count == 0 else {
+        guard sessions.isEmpty, unauthenticated.count == 0 else {
             eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drain(drained) }
             return
         }
@@ -254,14 +254,14 @@ extension EdgeLoop {
 
     /// The clients get a moment to read why they were sent away: when the process ends, the kernel resets
     /// connections with unread bytes.
-    func awaitFarewells(_ closed: EventLoopPromise<Void>) {
-        awaitFarewells(until: eventLoop.now + configuration.limits.farewellTimeout, closed)
+    func awaitCloses(_ closed: EventLoopPromise<Void>) {
+        awaitCloses(until: eventLoop.now + configuration.limits.gracefulCloseTimeout, closed)
     }
 
-    private func awaitFarewells(until deadline: NIODeadline, _ closed: EventLoopPromise<Void>) {
+    private func awaitCloses(until deadline: NIODeadline, _ closed: EventLoopPromise<Void>) {
         guard deadlines.count > 0, eventLoop.now < deadline else { return closed.succeed() }
         eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) {
-            self.awaitFarewells(until: deadline, closed)
+            self.awaitCloses(until: deadline, closed)
         }
     }
 }

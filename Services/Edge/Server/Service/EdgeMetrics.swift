@@ -6,7 +6,7 @@ struct EdgeMetrics: Sendable {
     private let connections: Gauge
     private let proxyHeadersRefused: Counter
     private let sessions: Gauge
-    private let strangerBytes: Gauge
+    private let handshakeBytes: Gauge
     private let outboundBytes: Gauge
     private let channels: Gauge
     private let bytesIn: Counter
@@ -52,7 +52,7 @@ struct EdgeMetrics: Sendable {
             "rtm_edge_proxy_headers_refused_total",
             "Connections of load balancers that didn't begin with a header of the PROXY protocol, version 2.")
         sessions = registry.gauge("rtm_edge_sessions", "Logged-in sessions, and logins under way.")
-        strangerBytes = registry.gauge(
+        handshakeBytes = registry.gauge(
             "rtm_edge_handshake_bytes",
             "Memory of half frames before the login. At edge.handshake.bytesMax per loop, connections are ended."
         )
@@ -119,7 +119,7 @@ struct EdgeMetrics: Sendable {
     func proxyHeaderRefused() { proxyHeadersRefused.increment() }
     func connectionClosed() { connections.add(-1) }
     func sessionsChanged(by change: Int) { sessions.add(change) }
-    func strangerBytesChanged(by change: Int) { strangerBytes.add(change) }
+    func handshakeBytesChanged(by change: Int) { handshakeBytes.add(change) }
     func outboundBytesChanged(by change: Int) { outboundBytes.add(change) }
     func channelsChanged(by change: Int) { channels.add(change) }
     func bytesReceived(_ count: Int) { bytesIn.increment(by: count) }
@@ -161,4 +161,55 @@ extension ClientCall.Service: MetricLabel {
 extension Disconnect.Code: MetricLabel {
     package static var labelName: String { "code" }
     package var labelValue: String { "\(self)" }
+}
+
+/// What an edge counts for one app.
+struct AppMetrics: Sendable {
+    let sessions: Gauge
+    let publishes: Counter
+    let loginRefusals: Counter
+
+    func published(_ count: Int) { publishes.increment(by: count) }
+    func sessionsChanged(by change: Int) { sessions.add(change) }
+    func loginRefused() { loginRefusals.increment() }
+}
+
+/// The metrics of the apps. The first apps of the configuration have series of their own. All others share
+/// one, so that neither a client nor a long configuration can make series without end.
+struct AppMetricsTable: Sendable {
+    /// Limit: apps with series of their own.
+    static let ownMax = 100
+    /// The label of all apps without series of their own.
+    static let otherLabel = "other"
+
+    private let own: [String: AppMetrics]
+    private let other: AppMetrics
+
+    /// - Parameter apps: the ids of the apps in the order of the configuration.
+    init(_ registry: MetricsRegistry, apps: [String]) {
+        let labels = apps.prefix(Self.ownMax).filter { $0 != Self.otherLabel } + [Self.otherLabel]
+        let sessions = registry.gauges(
+            "rtm_edge_app_sessions", "Sessions by app; apps beyond the first 100 count as other.",
+            label: "app", values: labels)
+        let publishes = registry.counters(
+            "rtm_edge_app_publishes_total", "Published messages by app.", label: "app", values: labels)
+        let refusals = registry.counters(
+            "rtm_edge_app_login_refusals_total",
+            "Refused logins by app; unknown apps count as other. Many: that app's tokens are wrong.",
+            label: "app", values: labels)
+        var all: [String: AppMetrics] = [:]
+        for label in labels {
+            guard let sessions = sessions[label], let publishes = publishes[label],
+                let refusals = refusals[label]
+            else { continue }
+            all[label] = AppMetrics(sessions: sessions, publishes: publishes, loginRefusals: refusals)
+        }
+        guard let other = all[Self.otherLabel] else {
+            preconditionFailure("the series of all other apps is always declared")
+        }
+        self.other = other
+        own = all
+    }
+
+    subscript(app: String) -> AppMetrics { own[app] ?? other }
 }

@@ -7,7 +7,7 @@ import RTMServiceLink
 import RTMWire
 
 /// All loops of an edge, each on its own event loop.
-struct EdgeLoops: Service {
+struct EdgeNode: Service {
     let name = "edge loops"
     let group: MultiThreadedEventLoopGroup
     private let loops: [ObjectIdentifier: NIOLoopBound<EdgeLoop>]
@@ -16,14 +16,14 @@ struct EdgeLoops: Service {
     static func make(
         on group: MultiThreadedEventLoopGroup,
         _ make: @escaping @Sendable (_ number: Int, any EventLoop) -> EdgeLoop
-    ) async throws -> EdgeLoops {
+    ) async throws -> EdgeNode {
         var loops: [ObjectIdentifier: NIOLoopBound<EdgeLoop>] = [:]
         for (number, eventLoop) in group.makeIterator().enumerated() {
             loops[ObjectIdentifier(eventLoop)] = try await eventLoop.submit {
                 NIOLoopBound(make(number, eventLoop), eventLoop: eventLoop)
             }.get()
         }
-        return EdgeLoops(group: group, loops: loops)
+        return EdgeNode(group: group, loops: loops)
     }
 
     private init(group: MultiThreadedEventLoopGroup, loops: [ObjectIdentifier: NIOLoopBound<EdgeLoop>]) {
@@ -60,11 +60,11 @@ struct EdgeLoops: Service {
             try? await drained.futureResult.get()
         }
         // The loops wait for their clients together: one client that doesn't close holds up its loop.
-        let farewells = group.makeIterator().map { eventLoop in
+        let closes = group.makeIterator().map { eventLoop in
             let closed = eventLoop.makePromise(of: Void.self)
-            eventLoop.execute { loop(of: eventLoop).awaitFarewells(closed) }
+            eventLoop.execute { loop(of: eventLoop).awaitCloses(closed) }
             return closed.futureResult
         }
-        for closed in farewells { try? await closed.get() }
+        for closed in closes { try? await closed.get() }
     }
 }

@@ -9,7 +9,7 @@ package final class EmbeddedEdge {
     let loop: EdgeLoop
 
     /// What an edge meets, and what a world of its own decides.
-    package struct Surroundings {
+    package struct Environment {
         let eventLoop: any EventLoop
         let wallClock: () -> UInt64
         let random: any RandomNumberGenerator
@@ -46,24 +46,26 @@ package final class EmbeddedEdge {
     }
 
     package convenience init(
-        _ configuration: Configuration, named name: String, _ services: Services, in place: Surroundings
+        _ configuration: Configuration, named name: String, _ services: Services, in environment: Environment
     ) {
-        self.init(EdgeConfiguration(configuration), named: name, services, in: place)
+        self.init(EdgeConfiguration(configuration), named: name, services, in: environment)
     }
 
     init(
-        _ configuration: EdgeConfiguration, named name: String, _ services: Services, in place: Surroundings
+        _ configuration: EdgeConfiguration, named name: String, _ services: Services,
+        in environment: Environment
     ) {
         let metrics = MetricsRegistry()
-        let probe = ReadinessRegistry(logger: place.logger).probe("messaging")
+        let probe = ReadinessRegistry(logger: environment.logger).probe("messaging")
         loop = EdgeLoop(
-            eventLoop: place.eventLoop, configuration: configuration,
+            eventLoop: environment.eventLoop, configuration: configuration,
             links: EdgeServiceLinks(
                 messaging: services.messaging, presence: services.presence, storage: services.storage,
                 link: services.link, node: name),
             metrics: EdgeMetrics(metrics),
-            reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: place.logger,
-            wallClock: place.wallClock, random: place.random)
+            reachability: Reachability(loops: 1, messaging: probe, metrics: metrics),
+            logger: environment.logger,
+            wallClock: environment.wallClock, random: environment.random)
     }
 
     package func start() { loop.start() }

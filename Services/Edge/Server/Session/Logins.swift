@@ -66,8 +66,8 @@ final class Logins {
             session: session.id, serverTimeMilliseconds: wallClock(),
             heartbeatIntervalSeconds: UInt32(session.heartbeatInterval),
             heartbeatGraceSeconds: UInt32(Limits.heartbeatGrace), inboxPosition: position, inboxGap: gap,
-            subscriptionCount: session.subscriptionsAtLogin?.channels.count ?? 0,
-            followedUserCount: session.subscriptionsAtLogin?.users.count ?? 0,
+            subscriptionCount: session.loginSubscriptions?.channels.count ?? 0,
+            followedUserCount: session.loginSubscriptions?.users.count ?? 0,
             publishRates: PublishRates(
                 targetMessages: rates.publish.perSecond,
                 sessionMessages: rates.sessionPublish.messages.perSecond,
@@ -90,7 +90,7 @@ final class Logins {
         guard isMessagingUp else { throw .messagingUnreachable(.loginNoServerResources, for: nil) }
         try sharedRates.sessions.enter(application)
         let appPublishes = publishes(of: application)
-        let subscriptions = SubscriptionsAtLogin(login, channelsMax: application.subscriptionsMax)
+        let subscriptions = LoginSubscriptions(login, channelsMax: application.subscriptionsMax)
         metrics.sessionsChanged(by: 1)
         let appMetrics = metrics.apps[application.id]
         appMetrics.sessionsChanged(by: 1)
@@ -106,7 +106,7 @@ final class Logins {
                     ? Restorable() : application.rates.restorable.without(subscriptions),
                 connection: connection, appMetrics: appMetrics)
         }
-        session.subscriptionsAtLogin = subscriptions
+        session.loginSubscriptions = subscriptions
         return session
     }
 
@@ -122,5 +122,18 @@ final class Logins {
         let share = AppPublishShare(of: sharedRates.publishes(of: application))
         publishes[application.id] = share
         return share
+    }
+}
+
+/// Session ids that no other loop of any edge gives out: a random prefix of 40 bits, and a count.
+struct SessionIDSource {
+    private let prefix: UInt64
+    private var count: UInt64 = 0
+
+    init(prefix: UInt64) { self.prefix = prefix << 24 }
+
+    mutating func next() -> SessionID {
+        count += 1
+        return SessionID(rawValue: prefix &+ count)
     }
 }

@@ -24,17 +24,17 @@ final class Session {
 
     /// The number of the session's inbox at messaging, by which presence tells the newest login of a user; 0
     /// until messaging has given one.
-    var claim: UInt64 = 0
+    var ownership: UInt64 = 0
     var rates: SessionRates
     /// What the sessions of its app on this loop may publish together.
     let appPublishes: AppPublishShare
     var publishBarriers = PublishBarriers()
     /// What it has published that messaging has not answered yet.
     var publishShare = PublishWindow.Share()
-    var catchUpTurn = CatchUpTurn()
-    var callTurn = CallTurn()
+    var catchUpQueue = CatchUpQueue()
+    var callQueue = CallQueue()
     /// What the login brought with it, until the login is accepted.
-    var subscriptionsAtLogin: SubscriptionsAtLogin?
+    var loginSubscriptions: LoginSubscriptions?
     /// Whether presence has been told of the session.
     var isMember = false
     /// What storage has to know about the session's end; nil until the session asks for a lock.
@@ -104,13 +104,13 @@ final class Session {
 
     var isEnded: Bool { connection == nil }
 
-    var hasRoom: Bool { connection?.hasRoom ?? true }
+    var isWritable: Bool { connection?.isWritable ?? true }
 
     /// Sends whole frames at the end of the turn.
     func send(_ frames: ByteBuffer) { connection?.send(frames) }
 
     /// Sends what the client has asked for.
-    func send(_ page: AskedPage) { connection?.send(page) }
+    func send(_ page: RequestedPage) { connection?.send(page) }
 
     /// Writes whole frames behind what waits for the end of the turn.
     func write(_ encode: (inout ByteBuffer) -> Void) { connection?.write(encode) }
@@ -122,6 +122,6 @@ final class Session {
     /// Nothing is sent after this.
     func end() {
         connection = nil
-        callTurn = CallTurn()
+        callQueue = CallQueue()
     }
 }

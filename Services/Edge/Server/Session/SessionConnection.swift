@@ -7,7 +7,7 @@ protocol SessionConnection: AnyObject {
     /// Adds whole frames to what is written at the end of the turn.
     func send(_ frames: ByteBuffer)
     /// Adds what the client has asked for, which waits there until the client reads it.
-    func send(_ page: AskedPage)
+    func send(_ page: RequestedPage)
     /// Has whole frames written behind those.
     func write(_ encode: (inout ByteBuffer) -> Void)
     /// As `send` and `write`, but while the client is behind the frames wait, and more urgent topics go
@@ -21,21 +21,21 @@ protocol SessionConnection: AnyObject {
     func refuseLogin(_ error: RTMError, _ requestID: UInt64)
     /// Whether the client has taken nearly all that was sent to it. What the client has asked for itself
     /// waits for that.
-    var hasRoom: Bool { get }
+    var isWritable: Bool { get }
     /// Calls when there is room, or when the connection has ended.
-    func whenRoom(_ body: @escaping () -> Void)
+    func whenWritable(_ body: @escaping () -> Void)
     /// How many bytes wait for the client to read them, pages included.
     var waitingBytes: Int { get }
     /// Drops them, says why, and closes.
     func cutOff(_ reason: Disconnect)
     /// Reads no more requests, until the answers to the earlier ones are read.
-    func stopReadingRequests()
-    /// Reads on after `stopReadingRequests`.
-    func readRequests()
+    func pauseReadingRequests()
+    /// Reads on after `pauseReadingRequests`.
+    func resumeReadingRequests()
     /// Leaves what the client sends in the socket, so that it sends no more.
-    func stopReading()
-    /// Reads on after `stopReading`.
-    func readOn()
+    func pauseReading()
+    /// Reads on after `pauseReading`.
+    func resumeReading()
     /// The session has a new token for a stream channel, which ends at some time.
     func joinTokenAccepted()
     /// Says why, and closes.
@@ -49,11 +49,11 @@ extension SessionConnection {
     func joinTokenAccepted() {}
 
     // Where nothing waits.
-    func send(_ page: AskedPage) { send(page.frames) }
+    func send(_ page: RequestedPage) { send(page.frames) }
     var waitingBytes: Int { 0 }
     func cutOff(_ reason: Disconnect) { disconnect(reason) }
-    func stopReadingRequests() {}
-    func readRequests() {}
+    func pauseReadingRequests() {}
+    func resumeReadingRequests() {}
     func send(_ frames: ByteBuffer, of topic: TopicRank) { send(frames) }
     func write(of topic: TopicRank, _ encode: (inout ByteBuffer) -> Void) { write(encode) }
     func release(_ topic: Int) {}

@@ -74,7 +74,7 @@ struct Restorable: Sendable, Hashable {
     var acquires = 0
 
     /// What the login brought with it isn't taken up a second time.
-    func without(_ taken: SubscriptionsAtLogin?) -> Restorable {
+    func without(_ taken: LoginSubscriptions?) -> Restorable {
         var rest = self
         rest.subscribes = max(0, subscribes - (taken?.channels.count ?? 0))
         rest.followedUsers = max(0, followedUsers - (taken?.users.count ?? 0))
@@ -160,8 +160,8 @@ struct SessionRates {
     /// What a change of states costs is known when presence has answered (`announced`). A session that has
     /// spent more than it has waits until that is made up for, so it keeps the rate in the long run.
     private mutating func checkStateBytes(_ rate: Rate, _ now: NIODeadline) throws(RTMError) {
-        guard !rate.isUnlimited, let place = calls.firstIndex(where: { $0.kind == .states }),
-            let wait = calls[place].bucket.wait(for: 1, rate, now: now)
+        guard !rate.isUnlimited, let index = calls.firstIndex(where: { $0.kind == .states }),
+            let wait = calls[index].bucket.wait(for: 1, rate, now: now)
         else { return }
         refused()
         throw RTMError(
@@ -177,11 +177,11 @@ struct SessionRates {
     mutating func announced(_ cost: UInt64, _ rates: ApplicationRates, now: NIODeadline) {
         let rate = rates.stateBytes
         guard !rate.isUnlimited, cost > 0 else { return }
-        let place = calls.firstIndex { $0.kind == .states } ?? calls.endIndex
-        if place == calls.endIndex { calls.append((.states, TokenBucket(rate, now: now))) }
+        let index = calls.firstIndex { $0.kind == .states } ?? calls.endIndex
+        if index == calls.endIndex { calls.append((.states, TokenBucket(rate, now: now))) }
         // Brings the bucket up to now first.
-        _ = calls[place].bucket.wait(for: 1, rate, now: now)
-        calls[place].bucket.spend(Int(clamping: cost))
+        _ = calls[index].bucket.wait(for: 1, rate, now: now)
+        calls[index].bucket.spend(Int(clamping: cost))
     }
 
     mutating func userMetadata(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
@@ -201,9 +201,9 @@ struct SessionRates {
         _ kind: CallKind, _ rate: Rate, _ now: NIODeadline, _ code: ErrorCode, _ what: String
     ) throws(RTMError) {
         guard !rate.isUnlimited else { return }
-        let place = calls.firstIndex { $0.kind == kind } ?? calls.endIndex
-        if place == calls.endIndex { calls.append((kind, TokenBucket(rate, now: now))) }
-        guard let wait = calls[place].bucket.take(rate, now: now) else { return }
+        let index = calls.firstIndex { $0.kind == kind } ?? calls.endIndex
+        if index == calls.endIndex { calls.append((kind, TokenBucket(rate, now: now))) }
+        guard let wait = calls[index].bucket.take(rate, now: now) else { return }
         refused()
         throw RTMError(
             code, "\(rate.perSecond) \(what) a second are allowed",

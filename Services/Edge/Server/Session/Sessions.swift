@@ -2,6 +2,15 @@ import NIOCore
 import RTMModel
 import RTMServiceKit
 
+/// A session as the cores of a loop know it: its id, and the slot in which the loop keeps it.
+///
+/// A slot is a place in an array, so a delivery finds its connection without a lookup in a table. A slot is
+/// used again after its session has ended; the id tells the two sessions apart.
+struct SessionKey: Sendable, Hashable {
+    let id: SessionID
+    let slot: UInt32
+}
+
 /// The sessions of one loop, by their keys.
 final class Sessions {
     private var slots = ContiguousArray<Session?>()
@@ -39,62 +48,5 @@ final class Sessions {
         connections[key.slot] = nil
         free.append(key.slot)
         return true
-    }
-}
-
-/// Connections by the slot of their session.
-struct SessionConnections {
-    private var slots = ContiguousArray<(any SessionConnection)?>()
-
-    subscript(slot: UInt32) -> (any SessionConnection)? {
-        get { slot < slots.count ? slots[Int(slot)] : nil }
-        set {
-            while slots.count <= slot { slots.appendSparingly(nil) }
-            slots[Int(slot)] = newValue
-        }
-    }
-
-    /// Gives a batch to all of its subscribers. A session may end meanwhile, which changes the loop's table
-    /// and not this copy of it.
-    ///
-    /// - Returns: how many entries they got in all.
-    func send(_ batch: DeliveryBatch, to subscribers: ContiguousArray<Subscriber>) -> Int {
-        if let topic = batch.topic { return send(batch, of: topic, to: subscribers) }
-        var deliveries = 0
-        for subscriber in subscribers {
-            if batch.isWhole(for: subscriber) {
-                self[subscriber.session.slot]?.send(batch.frames)
-                deliveries += batch.count
-            } else {
-                deliveries += sendSelection(of: batch, to: subscriber)
-            }
-        }
-        return deliveries
-    }
-
-    private func sendSelection(of batch: DeliveryBatch, to subscriber: Subscriber) -> Int {
-        let parts = batch.selection(for: subscriber)
-        guard !parts.isEmpty else { return 0 }
-        self[subscriber.session.slot]?.write { batch.write(parts, to: &$0) }
-        return parts.reduce(0) { $0 + $1.count }
-    }
-
-    /// The same for a topic, whose entries may have to wait (C-14).
-    private func send(
-        _ batch: DeliveryBatch, of topic: TopicRank, to subscribers: ContiguousArray<Subscriber>
-    ) -> Int {
-        var deliveries = 0
-        for subscriber in subscribers {
-            if batch.isWhole(for: subscriber) {
-                self[subscriber.session.slot]?.send(batch.frames, of: topic)
-                deliveries += batch.count
-            } else {
-                let parts = batch.selection(for: subscriber)
-                guard !parts.isEmpty else { continue }
-                self[subscriber.session.slot]?.write(of: topic) { batch.write(parts, to: &$0) }
-                deliveries += parts.reduce(0) { $0 + $1.count }
-            }
-        }
-        return deliveries
     }
 }

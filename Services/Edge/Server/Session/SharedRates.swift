@@ -49,3 +49,76 @@ final class SharedRates: Sendable {
         return repeats.withLock { $0.passes(session.appID, session.userID, rates, now: now) }
     }
 }
+
+/// How often the users of an edge have logged in lately. Pure: it is told the time.
+struct LoginRates {
+    /// By app, because the apps have rates of their own.
+    private var logins: [String: TokenBuckets<String>] = [:]
+
+    mutating func forget(appsExcept present: Set<String>) {
+        logins = logins.filter { present.contains($0.key) }
+    }
+
+    mutating func login(
+        _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
+    ) throws(RTMError) {
+        guard !rates.login.isUnlimited,
+            let wait = logins[appID, default: TokenBuckets()].take(userID, rates.login, now: now)
+        else { return }
+        throw RTMError(
+            .loginRejected, "user \"\(userID)\" may log in \(rates.login.perSecond) times a second",
+            retryAfter: .nanoseconds(wait.nanoseconds),
+            limit: .init(name: "logins per second", value: UInt64(rates.login.perSecond)))
+    }
+}
+
+/// How many publishes that are sent again pass without the rate of their channel. The first sending has paid
+/// for them, and a refusal would call a message unpublished that was published. The edge can't know whether
+/// there was a first sending, so a user has as many of them as a client keeps, and they come back no faster
+/// than the user may publish: more logins don't make it more. Pure: it is told the time.
+struct RepeatRates {
+    private var repeats: [String: TokenBuckets<String>] = [:]
+
+    mutating func forget(appsExcept present: Set<String>) {
+        repeats = repeats.filter { present.contains($0.key) }
+    }
+
+    mutating func passes(
+        _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
+    ) -> Bool {
+        guard !rates.publish.isUnlimited else { return true }
+        let rate = Rate(perSecond: rates.publish.perSecond, burst: Limits.repeatedPublishesMax)
+        return repeats[appID, default: TokenBuckets()].take(userID, rate, now: now) == nil
+    }
+}
+
+/// How many sessions each app has at this edge, on all its loops (L-42). Logins under way count, too.
+final class AppSessions: Sendable {
+    /// Sessions end all the time, so who is refused comes back soon.
+    private static let retryAfter: Duration = .seconds(5)
+
+    private let counts = Mutex<[String: Int]>([:])
+
+    /// One more session; throws if the app has all that it may have.
+    func enter(_ application: Application) throws(RTMError) {
+        let sessionsMax = application.sessionsMax
+        let isBelowLimit = counts.withLock { counts in
+            let count = counts[application.id, default: 0]
+            guard sessionsMax == 0 || count < sessionsMax else { return false }
+            counts[application.id] = count + 1
+            return true
+        }
+        guard !isBelowLimit else { return }
+        throw RTMError(
+            .loginNoServerResources, "app \"\(application.id)\" has all the sessions that it may have here",
+            retryAfter: Self.retryAfter,
+            limit: .init(name: "sessions of an app", value: UInt64(sessionsMax)))
+    }
+
+    func leave(_ appID: String) {
+        counts.withLock { counts in
+            let count = counts[appID, default: 1] - 1
+            counts[appID] = count > 0 ? count : nil
+        }
+    }
+}

@@ -6,7 +6,7 @@ import RTMWire
 ///
 /// As many are taken as a session may have. The client learns the number and sends the others itself, so
 /// that each of those gets the refusal that names the limit.
-struct SubscriptionsAtLogin {
+struct LoginSubscriptions {
     struct Channel {
         let requestID: UInt64
         /// Nil for a number that is not a channel type.

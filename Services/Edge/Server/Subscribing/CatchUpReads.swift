@@ -26,7 +26,7 @@ final class CatchUpReads {
     }
 
     func begin(_ read: CatchUpRead) {
-        guard let session = sessions[read.session], session.catchUpTurn.begin(read) else { return }
+        guard let session = sessions[read.session], session.catchUpQueue.begin(read) else { return }
         send(read, for: session)
     }
 
@@ -59,14 +59,14 @@ final class CatchUpReads {
 
     /// The next subscribe of the session reads in a later turn: reads that all fail must not pile up.
     func ended(of key: SessionKey) {
-        guard let session = sessions[key], let next = session.catchUpTurn.ended() else { return }
-        eventLoop.assumeIsolated().execute { self.sendWhenRoom(next, for: session) }
+        guard let session = sessions[key], let next = session.catchUpQueue.ended() else { return }
+        eventLoop.assumeIsolated().execute { self.sendWhenWritable(next, for: session) }
     }
 
     /// What comes without room for it would have to be read again.
-    private func sendWhenRoom(_ read: CatchUpRead, for session: Session) {
-        guard !session.isEnded, !session.hasRoom else { return send(read, for: session) }
-        session.connection?.whenRoom { self.send(read, for: session) }
+    private func sendWhenWritable(_ read: CatchUpRead, for session: Session) {
+        guard !session.isEnded, !session.isWritable else { return send(read, for: session) }
+        session.connection?.whenWritable { self.send(read, for: session) }
     }
 }
 
@@ -76,5 +76,64 @@ extension CatchUpRead {
         case .page(let read): read.question.session
         case .snapshots(_, let questions): questions.session
         }
+    }
+}
+
+/// A page of a log that is to be read for a session.
+struct PendingRead {
+    let id: SubscribeID
+    let question: PageQuestion
+}
+
+/// What a subscribe of a session reads when the session's turn has come.
+enum CatchUpRead {
+    /// A page of what it missed.
+    case page(PendingRead)
+    /// Snapshots that are big, or for which there was no room.
+    case snapshots(SubscribeID, SnapshotQuestions)
+}
+
+/// Which subscribe of a session may read now. One reads at a time: the pages and snapshots of many subscribes
+/// at once would lie in memory until the client reads. Pure.
+struct CatchUpQueue {
+    private var isTaken = false
+    private var waiting: [CatchUpRead] = []
+
+    /// Returns whether the read may begin now. Otherwise it waits for its turn.
+    mutating func begin(_ read: CatchUpRead) -> Bool {
+        guard isTaken else {
+            isTaken = true
+            return true
+        }
+        waiting.append(read)
+        return false
+    }
+
+    /// A read has ended. Returns the next one, which may begin now.
+    mutating func ended() -> CatchUpRead? {
+        guard waiting.isEmpty else { return waiting.removeFirst() }
+        isTaken = false
+        return nil
+    }
+}
+
+extension PageQuestion {
+    /// The frames of a page that the subscriber may see: in a topic those of the publishers that it wants
+    /// (C-8).
+    func wanted(_ frames: WireText) -> ByteBuffer {
+        guard channel.type == .topic else { return ByteBuffer(bytes: frames.bytes) }
+        let publishers = Set(publishers)
+        var wanted = ByteBuffer()
+        var rest = frames.bytes
+        while !rest.isEmpty {
+            let next = FrameReader.dropFirst(1, of: rest)
+            guard next.count < rest.count else { break }
+            let frame = UnsafeRawBufferPointer(rebasing: rest.prefix(rest.count - next.count))
+            if let publisher = PublicationPublisher.first(in: frame), publishers.contains(publisher.string) {
+                wanted.writeBytes(frame)
+            }
+            rest = next
+        }
+        return wanted
     }
 }

@@ -44,7 +44,7 @@ final class ChannelRequests {
 
     /// A subscription that came with the login. The rate of logins bounds these, so no other rate counts
     /// them.
-    func subscribe(_ session: Session, _ channel: SubscriptionsAtLogin.Channel) {
+    func subscribe(_ session: Session, _ channel: LoginSubscriptions.Channel) {
         do throws(RTMError) {
             let wish = ChannelWish(channel)
             let key = try channel.name.withWireText { name -> Result<ChannelKey, RTMError> in
@@ -84,7 +84,7 @@ final class ChannelRequests {
         let key = session.channel(name.string, wish.type ?? .none)
         try subscribing.checkIsPossible(
             key, wish.type == .stream ? .channelJoinFailed : .channelSubscribeFailed)
-        try checkRoom(for: key, of: session)
+        try checkCapacity(for: key, of: session)
         if let grant { accept(key.name, grant, session) }
         return key
     }
@@ -129,7 +129,7 @@ final class ChannelRequests {
 
     /// A session may be subscribed to so many channels (L-24, L-25), and in a stream channel to so many
     /// topics (L-28).
-    private func checkRoom(for key: ChannelKey, of session: Session) throws(RTMError) {
+    private func checkCapacity(for key: ChannelKey, of session: Session) throws(RTMError) {
         let limit = SubscriptionLimit(key.type, of: session.application)
         let count = key.type == .topic ? countOfTopics(beside: key, of: session) : nil
         switch subscribing.room(for: key, of: session, count, countMax: limit.countMax) {
@@ -183,8 +183,8 @@ extension ChannelRequests {
 
     private func leave(_ key: ChannelKey, _ session: Session) {
         _ = subscribing.leave(session, key)
-        if key.type != .topic { memberships.tell(.left(session.key, key, session.caller)) }
-        if key.type.hasLocks { locks.tell(of: session, .left, key) }
+        if key.type != .topic { memberships.announce(.left(session.key, key, session.caller)) }
+        if key.type.hasLocks { locks.report(of: session, .left, key) }
         if key.type == .stream { session.joinTokens?.left(key.name) }
     }
 }

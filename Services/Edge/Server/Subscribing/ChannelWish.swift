@@ -20,7 +20,7 @@ struct ChannelWish {
         features = Self.features(request.features, in: type)
     }
 
-    init(_ channel: SubscriptionsAtLogin.Channel) {
+    init(_ channel: LoginSubscriptions.Channel) {
         type = channel.type
         after = channel.after
         token = channel.token

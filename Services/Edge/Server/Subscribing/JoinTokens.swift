@@ -1,5 +1,7 @@
 import RTMAccessToken
 import RTMModel
+import RTMServiceKit
+import RTMWire
 
 /// The tokens by which a session has joined stream channels: whom to warn of their end, what ends with them
 /// (C-2, S-50), and whether they allow to publish there. Pure: it is told the time.
@@ -50,5 +52,27 @@ struct JoinTokens {
             }
         }
         return (events, next)
+    }
+}
+
+/// Who may join a stream channel (C-2).
+extension Application {
+    /// - Parameters:
+    /// - credential: a token with an rtc service for the channel and the user. An app without certificate
+    ///   takes the app id, or nothing.
+    /// - nowMilliseconds: UTC, since 1970.
+    /// - Returns: what the token gives; nil where there is no token.
+    func checkJoin(
+        _ channel: String, _ credential: String, userID: String, nowMilliseconds: UInt64
+    ) throws(RTMError) -> JoinGrant? {
+        guard service == .all else {
+            throw RTMError(.channelNotAvailable, "stream channels are switched off for app \"\(id)\"")
+        }
+        guard let certificate else {
+            _ = try grant(for: credential, userID: userID, nowMilliseconds: nowMilliseconds)
+            return nil
+        }
+        return try TokenVerifier(appID: id, certificate: certificate, lifeMax: tokenLifeMax)
+            .verifyJoin(credential, channel: channel, userID: userID, nowMilliseconds: nowMilliseconds)
     }
 }

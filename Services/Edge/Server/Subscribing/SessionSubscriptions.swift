@@ -1,34 +1,35 @@
 import RTMModel
 import RTMServiceKit
 
-/// What the sessions of one loop are subscribed to, by the slot of the session and the place of the channel.
-struct SessionSeats {
+/// What the sessions of one loop are subscribed to, by the slot of the session and the index of the
+/// channel.
+struct SessionSubscriptions {
     /// Where a session stands in a channel.
-    enum Seat: Hashable {
+    enum Subscription: Hashable {
         /// Its subscribe is under way.
-        case entering(SubscribeID)
+        case subscribing(SubscribeID)
         /// It is a subscriber; this is its number in the channel's list.
         case live(Int)
     }
 
     private struct Slot {
-        /// Whose seats these are; nil until the slot's session has one.
+        /// Whose subscriptions these are; nil until the slot's session has one.
         var session: SessionID?
-        var seats: [Int: Seat] = [:]
-        /// How many of the seats are in message channels.
+        var subscriptions: [Int: Subscription] = [:]
+        /// How many of the subscriptions are in message channels.
         var messageCount = 0
-        /// How many of the seats are in the metadata of users.
+        /// How many of the subscriptions are in the metadata of users.
         var metadataCount = 0
     }
 
     private var slots = ContiguousArray<Slot>()
 
-    subscript(session: SessionKey, place: Int) -> Seat? { all(of: session)[place] }
+    subscript(session: SessionKey, channelIndex: Int) -> Subscription? { all(of: session)[channelIndex] }
 
     /// By the places of the channels. A session that has ended has none, whoever has its slot now.
-    func all(of session: SessionKey) -> [Int: Seat] { slot(of: session)?.seats ?? [:] }
+    func all(of session: SessionKey) -> [Int: Subscription] { slot(of: session)?.subscriptions ?? [:] }
 
-    /// How many seats the session has in channels of this type; nil for types of which nobody keeps count.
+    /// How many channels of this type the session is subscribed to; nil for types that aren't counted.
     func count(of session: SessionKey, in type: ChannelType) -> Int? {
         switch type {
         case .message: slot(of: session)?.messageCount ?? 0
@@ -42,14 +43,16 @@ struct SessionSeats {
         return slots[Int(session.slot)]
     }
 
-    /// - Parameter seat: nil if the session leaves the channel.
-    mutating func set(_ seat: Seat?, of session: SessionKey, at place: Int, in type: ChannelType) {
+    /// - Parameter subscription: nil if the session leaves the channel.
+    mutating func set(
+        _ subscription: Subscription?, of session: SessionKey, at channelIndex: Int, in type: ChannelType
+    ) {
         while slots.count <= session.slot { slots.appendSparingly(Slot()) }
         let slot = Int(session.slot)
         if slots[slot].session != session.id { slots[slot] = Slot(session: session.id) }
-        let before = slots[slot].seats[place]
-        slots[slot].seats[place] = seat
-        let change = (seat == nil ? 0 : 1) - (before == nil ? 0 : 1)
+        let before = slots[slot].subscriptions[channelIndex]
+        slots[slot].subscriptions[channelIndex] = subscription
+        let change = (subscription == nil ? 0 : 1) - (before == nil ? 0 : 1)
         switch type {
         case .message: slots[slot].messageCount += change
         case .none: slots[slot].metadataCount += change
@@ -58,9 +61,9 @@ struct SessionSeats {
     }
 
     /// The session has ended.
-    mutating func removeAll(of session: SessionKey) -> [Int: Seat] {
+    mutating func removeAll(of session: SessionKey) -> [Int: Subscription] {
         guard let slot = slot(of: session) else { return [:] }
         slots[Int(session.slot)] = Slot()
-        return slot.seats
+        return slot.subscriptions
     }
 }

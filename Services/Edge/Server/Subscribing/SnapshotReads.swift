@@ -70,7 +70,7 @@ final class SnapshotReads {
             JoinRequest(
                 channel: channel, caller: session.caller, lease: lease, quiet: join.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)),
-                wantsSnapshot: join.wantsSnapshot, claim: session.claim),
+                wantsSnapshot: join.wantsSnapshot, claim: session.ownership),
             context: PendingJoin(id: id, session: session.key, channel: channel))
     }
 
@@ -90,7 +90,7 @@ final class SnapshotReads {
         case .success(let response):
             let frames = ByteBuffer(bytes: response.frames.bytes)
             reader?.presenceAnswered(
-                join.id, .snapshot(frames.readableBytes > 0 ? [AskedPage(frames: frames)] : []))
+                join.id, .snapshot(frames.readableBytes > 0 ? [RequestedPage(frames: frames)] : []))
         case .failure(.refused(let refusal))
         where refusal.code == .channelSubscribeFailed || refusal.code == .channelJoinFailed:
             reader?.presenceRefused(join.id, refusal)
@@ -114,7 +114,7 @@ final class SnapshotReads {
         if case .success(let part) = outcome {
             let frames = ByteBuffer(bytes: part.frames.bytes)
             rosterReads.received(
-                AskedPage(frames: frames, charge: OutboundCharge(frames.readableBytes, to: memory)),
+                RequestedPage(frames: frames, charge: OutboundCharge(frames.readableBytes, to: memory)),
                 of: channel)
             isThere = !memory.isOver
             if isThere, part.snapshot != 0 {
@@ -128,5 +128,45 @@ final class SnapshotReads {
 
     func snapshotRead(_ id: SubscribeID, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
         reader?.storageAnswered(id, outcome.map { ByteBuffer(bytes: $0.frames.bytes) })
+    }
+}
+
+/// The snapshots of big channels that a loop is getting from presence, each in parts and for all sessions
+/// that wait for one. Pure.
+///
+/// A session appears in the snapshots that begin after its join. So a session that comes while a snapshot is
+/// being read waits for the next one, together with all others. However many come at once, the snapshots of a
+/// channel are read one after the other, and the sessions that share a snapshot share its bytes.
+struct RosterReads<Reader> {
+    /// Limit: snapshots read at the same time.
+    static var atOnceMax: Int { 2 }
+
+    private var waiting: [ChannelKey: [Reader]] = [:]
+    /// The channels that a session waits for, the longest wait first.
+    private var order: [ChannelKey] = []
+    private var reads: [ChannelKey: (readers: [Reader], pages: [RequestedPage])] = [:]
+
+    mutating func wait(_ reader: Reader, for channel: ChannelKey) {
+        if waiting[channel] == nil { order.append(channel) }
+        waiting[channel, default: []].append(reader)
+    }
+
+    /// The channel whose snapshot has to be asked for now, from the beginning.
+    mutating func begin() -> ChannelKey? {
+        guard reads.count < Self.atOnceMax, let index = order.firstIndex(where: { reads[$0] == nil }) else {
+            return nil
+        }
+        let channel = order.remove(at: index)
+        reads[channel] = (waiting.removeValue(forKey: channel) ?? [], [])
+        return channel
+    }
+
+    mutating func received(_ part: RequestedPage, of channel: ChannelKey) {
+        reads[channel]?.pages.append(part)
+    }
+
+    /// All parts have come, or no more will.
+    mutating func end(_ channel: ChannelKey) -> (readers: [Reader], pages: [RequestedPage]) {
+        reads.removeValue(forKey: channel) ?? ([], [])
     }
 }

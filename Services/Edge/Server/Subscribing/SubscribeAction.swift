@@ -17,11 +17,11 @@ enum SubscribeAction {
 
     // MARK: To itself
 
-    /// `goOn` has to follow at once: by then the session's room is known anew.
-    case goOn(SubscribeID)
-    /// `goOn` has to follow when the session's client has read what was sent before.
-    case awaitRoom(SubscribeID, SessionKey)
-    /// `goOn` has to follow after this time.
+    /// `proceed` has to follow at once: by then the session's room is known anew.
+    case proceed(SubscribeID)
+    /// `proceed` has to follow when the session's client has read what was sent before.
+    case awaitWritable(SubscribeID, SessionKey)
+    /// `proceed` has to follow after this time.
     case retry(SubscribeID, after: Duration)
 
     // MARK: To sessions
@@ -30,12 +30,12 @@ enum SubscribeAction {
     case fanOut(FanOut)
 
     case answer(SessionKey, requestID: UInt64, SubscribeAnswer)
-    case send(SessionKey, AskedPage)
+    case send(SessionKey, RequestedPage)
     case gap(SessionKey, ChannelKey, StreamPosition)
     /// What waits of a topic goes before all that follows, because the session's subscription changes.
     case release(SessionKey, topic: Int)
     /// All subscribers of a channel have lost what lay before this position.
-    case gapForAll(ContiguousArray<Subscriber>, place: Int, ChannelKey, StreamPosition)
+    case gapForAll(ContiguousArray<Subscriber>, channelIndex: Int, ChannelKey, StreamPosition)
 
     // MARK: To the other features of the loop
 
@@ -46,7 +46,7 @@ enum SubscribeAction {
     /// Presence may not know of a membership.
     case joinMissed
     /// The subscription needs a new snapshot of presence.
-    case lacksSnapshot(SessionKey, place: Int)
+    case lacksSnapshot(SessionKey, channelIndex: Int)
     /// A refresh doesn't keep the next one waiting any more.
     case refreshed
 }
@@ -80,7 +80,7 @@ struct SnapshotQuestions: Hashable {
 
 /// What presence says about the channel of a subscriber.
 enum PresenceAnswer {
-    case snapshot([AskedPage])
+    case snapshot([RequestedPage])
     /// The snapshot is big, and has to be asked for by itself.
     case bigSnapshot
     /// Presence can't be asked at present.

@@ -13,17 +13,17 @@ struct SubscribeMachine {
     enum State {
         /// The channel isn't attached yet. Followed by `preparing`; a login skips that.
         case attaching
-        /// Presence and storage are asked. Followed by `reading`, `waitingForRoom`, `standing`, or live.
+        /// Presence and storage are asked. Followed by `reading`, `awaitingWritable`, `standing`, or live.
         case preparing(Preparation)
         /// The client hasn't read what was sent before: its next snapshot or page waits, so that what a
         /// client asks for itself never makes it a slow consumer. Neither is held meanwhile; they are read
         /// again when there is room. Followed by `preparing`, `reading`, `standing`, or live.
-        case waitingForRoom
+        case awaitingWritable
         /// A page of what it missed is under way. Followed by every other state but the first two, or live.
         case reading
         /// The log can't be read at present. Followed by `reading` or live with the next attachment of the
         /// channel, or by a later attempt.
-        case standing
+        case suspended
     }
 
     /// What presence and storage still have to say.
@@ -50,14 +50,14 @@ struct SubscribeMachine {
         let position: StreamPosition?
         let isAttached: Bool
         /// The session's client has taken nearly all that was sent to it.
-        let hasRoom: Bool
+        let isWritable: Bool
     }
 
     /// How long a read that failed waits for the next attempt.
     static let retryDelay = Duration.seconds(1)
 
     let request: SubscribeRequest
-    let place: Int
+    let channelIndex: Int
     private(set) var state = State.attaching
     private(set) var kind: Kind
     /// The client has been given everything up to here; nil for a new subscribe until the channel is
@@ -75,9 +75,9 @@ struct SubscribeMachine {
     /// The lease counts it among the refreshes under way.
     private(set) var holdsRefresh: Bool
 
-    init(_ request: SubscribeRequest, at place: Int) {
+    init(_ request: SubscribeRequest, at channelIndex: Int) {
         self.request = request
-        self.place = place
+        self.channelIndex = channelIndex
         kind = request.after == nil ? .new : .continued
         given = request.after
         added = request.features
@@ -111,9 +111,9 @@ extension SubscribeMachine {
             case awaitNextAttachment
             case ask(SnapshotQuestions)
             case collect(SnapshotQuestions)
-            case awaitRoom
+            case awaitWritable
             case read(PageQuestion)
-            case goOn
+            case proceed
             case retry
             case goLive(gap: Bool)
             case giveUp(RTMError)
@@ -124,11 +124,11 @@ extension SubscribeMachine {
     }
 
     /// Goes as far as it can: the channel is attached, there is room, or it is time to try again.
-    mutating func goOn(_ view: ChannelView) -> Step {
+    mutating func proceed(_ view: ChannelView) -> Step {
         switch state {
         case .attaching where !request.hasSnapshots: begin(view)
         case .attaching: ask(view)
-        case .standing, .waitingForRoom: begin(view)
+        case .suspended, .awaitingWritable: begin(view)
         case .preparing, .reading: Step()
         }
     }
@@ -230,15 +230,15 @@ extension SubscribeMachine {
 
     private mutating func collected(_ view: ChannelView, _ actions: [SubscribeAction]) -> Step {
         guard given != view.position else { return Step(actions: actions, next: .goLive(gap: false)) }
-        state = .standing
-        return Step(actions: actions + reply.giveAll(at: given), next: .goOn)
+        state = .suspended
+        return Step(actions: actions + reply.giveAll(at: given), next: .proceed)
     }
 
     // MARK: Reading
 
     /// The snapshots are there: the session is live at once, or first reads what it missed.
     private mutating func begin(_ view: ChannelView, _ actions: [SubscribeAction] = []) -> Step {
-        guard view.hasRoom else { return awaitRoom(actions) }
+        guard view.isWritable else { return awaitWritable(actions) }
         if reply.lacksPresence || reply.lacksStored { return collect(actions) }
         guard let given, given != view.position else {
             return Step(actions: actions, next: .goLive(gap: false))
@@ -246,7 +246,7 @@ extension SubscribeMachine {
         // A page would reach beyond the position of a channel that isn't attached, and what lies between
         // would come twice.
         guard view.isAttached else {
-            state = .standing
+            state = .suspended
             return Step(actions: actions, next: .awaitAttachment)
         }
         state = .reading
@@ -259,11 +259,11 @@ extension SubscribeMachine {
     mutating func pageRead(_ page: SubscribePage, _ view: ChannelView) -> Step {
         guard case .reading = state else { return Step() }
         // Somebody else has taken the room. To hold the page would take memory that nothing bounds.
-        guard view.hasRoom else { return awaitRoom() }
+        guard view.isWritable else { return awaitWritable() }
         // The link was lost while the read waited for its turn. As above: what lies behind our position comes
         // with the next attachment, too.
         guard view.isAttached else {
-            state = .standing
+            state = .suspended
             return Step(next: .awaitAttachment)
         }
         guard !page.gap else {
@@ -271,8 +271,8 @@ extension SubscribeMachine {
         }
         let actions = take(page)
         guard page.more else { return Step(actions: actions, next: .goLive(gap: false)) }
-        state = .standing
-        return Step(actions: actions, next: .goOn)
+        state = .suspended
+        return Step(actions: actions, next: .proceed)
     }
 
     /// A log that began anew has more behind the gap: all that it has is read.
@@ -280,14 +280,14 @@ extension SubscribeMachine {
         lostEvents = lostEvents || hasOldSnapshot
         let actions = reply.giveAll(at: position, gap: true)
         given = position
-        state = .standing
-        return Step(actions: actions, next: .goOn)
+        state = .suspended
+        return Step(actions: actions, next: .proceed)
     }
 
     private mutating func take(_ page: SubscribePage) -> [SubscribeAction] {
         var actions = reply.giveAll(at: given)
         if page.frames.readableBytes > 0 {
-            actions.append(.send(request.session, AskedPage(frames: page.frames)))
+            actions.append(.send(request.session, RequestedPage(frames: page.frames)))
         }
         given = page.position
         return actions
@@ -301,24 +301,24 @@ extension SubscribeMachine {
             return Step(next: .giveUp(request.error(failure)))
         }
         if case .refused(let error) = failure, !error.isRetryable { return Step(next: .goLive(gap: true)) }
-        state = .standing
-        return Step(actions: view.hasRoom ? reply.giveAll(at: given) : [], next: .retry)
+        state = .suspended
+        return Step(actions: view.isWritable ? reply.giveAll(at: given) : [], next: .retry)
     }
 
     /// The channel could not be attached. A subscriber that was to come in again stays what it was.
     mutating func attachFailed(_ failure: ServiceLinkRequestFailure, _ view: ChannelView) -> Step {
         switch state {
-        case .attaching, .standing: break
-        case .preparing, .waitingForRoom, .reading: return Step()
+        case .attaching, .suspended: break
+        case .preparing, .awaitingWritable, .reading: return Step()
         }
         guard reply.isGiven || kind == .returning else {
             return Step(next: .giveUp(request.error(failure)))
         }
         var actions: [SubscribeAction] = []
         if case .attaching = state { actions = withoutSnapshots() }
-        state = .standing
+        state = .suspended
         if given == view.position { return begin(view, actions) }
-        if view.hasRoom { actions += reply.giveAll(at: given) }
+        if view.isWritable { actions += reply.giveAll(at: given) }
         return Step(actions: actions, next: .awaitNextAttachment)
     }
 
@@ -333,7 +333,7 @@ extension SubscribeMachine {
 
     /// The client may not have the patience to wait for what was sent before, so it is answered now. But the
     /// answer says whether storage can be asked, so it waits for what storage is asked again.
-    private mutating func awaitRoom(_ actions: [SubscribeAction] = []) -> Step {
+    private mutating func awaitWritable(_ actions: [SubscribeAction] = []) -> Step {
         var actions = actions
         hasWaited = true
         if holdsRefresh {
@@ -343,8 +343,8 @@ extension SubscribeMachine {
         }
         reply.dropSnapshots()
         if !request.isLogin, !reply.lacksStored { actions += reply.answer(at: given) }
-        state = .waitingForRoom
-        return Step(actions: actions, next: .awaitRoom)
+        state = .awaitingWritable
+        return Step(actions: actions, next: .awaitWritable)
     }
 }
 
@@ -358,7 +358,7 @@ extension SubscribeMachine {
         if request.purpose == .subscribe, request.channel.type.hasLocks, kind != .returning {
             actions.append(.entered(request.session, request.channel))
         }
-        if lacksSnapshot { actions.append(.lacksSnapshot(request.session, place: place)) }
+        if lacksSnapshot { actions.append(.lacksSnapshot(request.session, channelIndex: channelIndex)) }
         return holdsRefresh ? actions + [.refreshed] : actions
     }
 

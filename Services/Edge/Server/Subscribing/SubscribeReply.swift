@@ -17,7 +17,7 @@ struct SubscribeReply {
     /// Features that were asked for and can't be had at present.
     var unavailable: SubscriptionFeatures = []
     /// What presence and storage have sent, until it is given. Presence comes first (M-4).
-    var presencePages: [AskedPage] = []
+    var presencePages: [RequestedPage] = []
     var storageFrames = ByteBuffer()
     /// Snapshots that are read when the client has room: they are big, or came without room for them.
     private(set) var lacksPresence = false
@@ -67,7 +67,7 @@ struct SubscribeReply {
 
     private mutating func giveSnapshots() -> [SubscribeAction] {
         let pages =
-            presencePages + (storageFrames.readableBytes > 0 ? [AskedPage(frames: storageFrames)] : [])
+            presencePages + (storageFrames.readableBytes > 0 ? [RequestedPage(frames: storageFrames)] : [])
         (presencePages, storageFrames) = ([], ByteBuffer())
         return pages.map { .send(request.session, $0) }
     }

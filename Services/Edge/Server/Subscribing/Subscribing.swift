@@ -132,14 +132,14 @@ extension Subscribing {
 
     /// An event of one subscribe, with the room that its session has now.
     private func step(
-        _ id: SubscribeID, _ event: (inout SubscriptionIndex, _ hasRoom: Bool) -> [SubscribeAction]
+        _ id: SubscribeID, _ event: (inout SubscriptionIndex, _ isWritable: Bool) -> [SubscribeAction]
     ) {
         guard let session = index.session(of: id) else { return }
-        let hasRoom = sessions[session]?.hasRoom ?? true
-        change { event(&$0, hasRoom) }
+        let isWritable = sessions[session]?.isWritable ?? true
+        change { event(&$0, isWritable) }
     }
 
-    private func goOn(_ id: SubscribeID) { step(id) { $0.goOn(id, hasRoom: $1) } }
+    private func proceed(_ id: SubscribeID) { step(id) { $0.proceed(id, isWritable: $1) } }
 
     private func perform(_ actions: [SubscribeAction]) {
         for action in actions { perform(action) }
@@ -154,11 +154,11 @@ extension Subscribing {
         case .ask(let id, let questions): ask(id, questions)
         case .collect(let id, let questions): reads.begin(.snapshots(id, questions))
         case .read(let id, let question): reads.begin(.page(PendingRead(id: id, question: question)))
-        case .goOn(let id): goOn(id)
-        case .awaitRoom(let id, let session):
-            sessions[session]?.connection?.whenRoom { [self] in goOn(id) }
+        case .proceed(let id): proceed(id)
+        case .awaitWritable(let id, let session):
+            sessions[session]?.connection?.whenWritable { [self] in proceed(id) }
         case .retry(let id, let delay):
-            eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { self.goOn(id) }
+            eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { self.proceed(id) }
         case .fanOut(let fanOut):
             metrics.delivered(sessions.connections.send(fanOut.batch, to: fanOut.subscribers))
         case .answer(let session, let requestID, let answer):
@@ -168,16 +168,17 @@ extension Subscribing {
         case .gap(let session, let channel, let position):
             sessions[session]?.send(ServerFrame(Gap(channel, position)).frame)
         case .release(let session, let topic): sessions[session]?.connection?.release(topic)
-        case .gapForAll(let subscribers, let place, let channel, let position):
-            sayGap(to: subscribers, at: place, channel, position)
+        case .gapForAll(let subscribers, let channelIndex, let channel, let position):
+            sayGap(to: subscribers, at: channelIndex, channel, position)
         case .entered(let session, let channel):
-            if let session = sessions[session] { locks.tell(of: session, .entered, channel) }
+            if let session = sessions[session] { locks.report(of: session, .entered, channel) }
         case .hasNotEntered(let session, let channel, let isContinued):
             if let session = sessions[session] {
                 memberships.hasNotEntered(session, channel, isContinued: isContinued)
             }
         case .joinMissed: memberships.joinMissed()
-        case .lacksSnapshot(let session, let place): memberships.lacksSnapshot(session, at: place)
+        case .lacksSnapshot(let session, let channelIndex):
+            memberships.lacksSnapshot(session, at: channelIndex)
         case .refreshed: memberships.refreshed()
         }
     }
@@ -204,18 +205,18 @@ extension Subscribing {
     }
 
     private func sayGap(
-        to subscribers: ContiguousArray<Subscriber>, at place: Int, _ channel: ChannelKey,
+        to subscribers: ContiguousArray<Subscriber>, at channelIndex: Int, _ channel: ChannelKey,
         _ position: StreamPosition
     ) {
         let frame = ServerFrame(Gap(channel, position)).frame
         metrics.gap()
         for subscriber in subscribers {
             let connection = sessions.connections[subscriber.session.slot]
-            if channel.type == .topic { connection?.release(place) }
+            if channel.type == .topic { connection?.release(channelIndex) }
             connection?.send(frame)
             // Who came and went may have been told in what is lost.
             if subscriber.features.contains(.presence) {
-                memberships.lacksSnapshot(subscriber.session, at: place)
+                memberships.lacksSnapshot(subscriber.session, at: channelIndex)
             }
         }
     }
@@ -225,16 +226,16 @@ extension Subscribing {
 
 extension Subscribing: SnapshotReader {
     func presenceAnswered(_ id: SubscribeID, _ answer: PresenceAnswer) {
-        step(id) { $0.presenceAnswered(id, answer, hasRoom: $1) }
+        step(id) { $0.presenceAnswered(id, answer, isWritable: $1) }
         reads.snapshotCame(id)
     }
 
     func presenceRefused(_ id: SubscribeID, _ refusal: RTMError) {
-        step(id) { $0.presenceRefused(id, refusal, hasRoom: $1) }
+        step(id) { $0.presenceRefused(id, refusal, isWritable: $1) }
     }
 
     func storageAnswered(_ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>) {
-        step(id) { $0.storageAnswered(id, outcome, hasRoom: $1) }
+        step(id) { $0.storageAnswered(id, outcome, isWritable: $1) }
         reads.snapshotCame(id)
     }
 }
@@ -242,10 +243,10 @@ extension Subscribing: SnapshotReader {
 // MARK: - New snapshots of presence
 
 extension Subscribing: RefreshedSubscriptions {
-    func placesToRefresh(of session: SessionKey) -> [Int] { index.placesToRefresh(of: session) }
+    func subscriptionsToRefresh(of session: SessionKey) -> [Int] { index.subscriptionsToRefresh(of: session) }
 
-    func refresh(_ session: SessionKey, at place: Int) -> Bool {
-        guard let actions = index.refresh(session, at: place) else { return false }
+    func refresh(_ session: SessionKey, at channelIndex: Int) -> Bool {
+        guard let actions = index.refresh(session, at: channelIndex) else { return false }
         perform(actions)
         return true
     }
@@ -260,7 +261,7 @@ extension Subscribing {
     ) {
         switch outcome {
         case .success(let response):
-            if let owner = index.owner(of: interest) { sessions[owner]?.claim = response.claim }
+            if let owner = index.owner(of: interest) { sessions[owner]?.ownership = response.claim }
             change { $0.attached(interest, response) }
             reattachNext(shard)
         case .failure(.refused(let error)) where error.code == .loginAborted:
@@ -278,7 +279,7 @@ extension Subscribing {
 
     private func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure) {
         for id in index.attachFailed(interest) {
-            step(id) { $0.attachFailed(id, failure, hasRoom: $1) }
+            step(id) { $0.attachFailed(id, failure, isWritable: $1) }
         }
     }
 
@@ -290,9 +291,9 @@ extension Subscribing {
             let page = SubscribePage(
                 frames: read.question.wanted(response.frames), position: response.position,
                 gap: response.gap, more: response.more)
-            step(id) { $0.pageRead(id, page, hasRoom: $1) }
+            step(id) { $0.pageRead(id, page, isWritable: $1) }
         case .failure(let failure):
-            step(id) { $0.readFailed(id, failure, hasRoom: $1) }
+            step(id) { $0.readFailed(id, failure, isWritable: $1) }
         }
         reads.ended(of: read.question.session)
     }
@@ -310,7 +311,7 @@ extension Subscribing {
     }
 
     func messagingIsUp(_ shard: Int) {
-        index.learnShards(messaging.shards.all.count)
+        index.setShardCount(messaging.shards.all.count)
         reattach(shard, limit: reattachBatch)
     }
 

@@ -27,7 +27,7 @@ final class UserMetadataRequests {
     }
 
     /// A user whom the login asked to follow. No rate counts it, as with channels.
-    func subscribe(_ session: Session, _ user: SubscriptionsAtLogin.User) {
+    func subscribe(_ session: Session, _ user: LoginSubscriptions.User) {
         do throws(RTMError) {
             let metadata = try user.id.withWireText { id -> Result<ChannelKey, RTMError> in
                 Result { () throws(RTMError) in try key(of: id, for: session) }
@@ -42,7 +42,7 @@ final class UserMetadataRequests {
         _ key: ChannelKey, of session: Session, _ requestID: UInt64, _ after: StreamPosition?
     ) throws(RTMError) {
         try subscribing.checkIsPossible(key, .storageOperationFailed)
-        try checkRoom(for: key, of: session)
+        try checkCapacity(for: key, of: session)
         subscribing.enter(
             SubscribeRequest(
                 session: session.key, requestID: requestID, channel: key, purpose: .userMetadata,
@@ -72,7 +72,7 @@ final class UserMetadataRequests {
     }
 
     /// A session may watch so many users (L-38).
-    private func checkRoom(for key: ChannelKey, of session: Session) throws(RTMError) {
+    private func checkCapacity(for key: ChannelKey, of session: Session) throws(RTMError) {
         let limit = Limits.userMetadataSubscriptionsMax
         switch subscribing.room(for: key, of: session, countMax: limit) {
         case .free: return

@@ -121,7 +121,7 @@ final class WebSocketCodec: ChannelDuplexHandler {
         }
     }
 
-    // MARK: Outbound
+    // MARK: OutboundQueue
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         var rest = unwrapOutboundIn(data)

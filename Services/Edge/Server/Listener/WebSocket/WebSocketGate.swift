@@ -1,3 +1,4 @@
+import NIOCore
 import NIOHTTP1
 
 /// Which HTTP requests become a WebSocket. All others get an answer that says what is wrong with them.
@@ -46,4 +47,28 @@ struct WebSocketGate: Sendable {
     private func isWanted(_ headers: HTTPHeaders) -> Bool {
         origins.isEmpty || headers["Origin"].allSatisfy { origins.contains($0.lowercased()) }
     }
+}
+
+/// An answer to a request that will not become a WebSocket. The connection ends with it.
+struct HTTPRefusal: Sendable {
+    let status: HTTPResponseStatus
+    /// The body of the answer, for whoever debugs a client or a proxy.
+    let reason: String
+    private let headers: [(String, String)]
+
+    init(_ status: HTTPResponseStatus, _ reason: String, _ headers: [(String, String)] = []) {
+        self.status = status
+        self.reason = reason
+        self.headers = headers
+    }
+
+    var head: HTTPResponseHead {
+        var headers = HTTPHeaders(headers)
+        headers.add(name: "Content-Type", value: "text/plain; charset=utf-8")
+        headers.add(name: "Content-Length", value: "\(body.readableBytes)")
+        headers.add(name: "Connection", value: "close")
+        return HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+    }
+
+    var body: ByteBuffer { ByteBuffer(string: reason + "\n") }
 }
