@@ -26,7 +26,7 @@ import Testing
         for second in [Int64(0), 4, 8] {
             let time = start + .seconds(second)
             #expect(
-                outage.changed(isWhole: false, isReached: true, now: time) == .look(time + .seconds(5)))
+                outage.changed(isWhole: false, isReached: true, now: time) == .checkAgain(time + .seconds(5)))
             let later = time + .milliseconds(3_999)
             #expect(outage.changed(isWhole: false, isReached: true, now: later) == .none)
             #expect(outage.changed(isWhole: true, isReached: true, now: later) == .none)

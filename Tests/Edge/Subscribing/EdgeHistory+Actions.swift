@@ -17,6 +17,10 @@ extension EdgeHistory {
         lookWhoIsLive()
     }
 
+    mutating func handle(_ event: SubscribeEvent, of id: SubscribeID) {
+        change { $0.handle(event, of: id, isWritable: $1) }
+    }
+
     mutating func flush() {
         index.endTurn { batch, subscribers in
             deliveries += connections.send(batch, to: subscribers)
@@ -35,10 +39,10 @@ extension EdgeHistory {
         switch action {
         case .attach(let request): attach(request)
         case .detach(let push, _): detach(push)
-        case .ask(let id, let questions): ask(id, questions)
-        case .collect(let id, let questions): collect(id, questions)
-        case .read(let id, let question): read(id, question)
-        case .proceed(let id): change { $0.proceed(id, isWritable: $1) }
+        case .ask(let query): ask(query)
+        case .collect(let query): collect(query)
+        case .read(let query): read(query)
+        case .proceed(let id): handle(.proceed, of: id)
         case .awaitWritable(let id, _):
             events.writableWaits += 1
             delayed.append(id)
@@ -80,28 +84,28 @@ extension EdgeHistory {
         if isUp { messaging.call(.detach(push)) }
     }
 
-    private mutating func read(_ id: SubscribeID, _ question: PageQuestion) {
-        asked[id] = nil
+    private mutating func read(_ query: PageQuery) {
+        asked[query.id] = nil
         let number = nextNumber()
-        openReads[number] = id
+        openReads[number] = query.id
         messaging.call(
             .read(
                 id: number,
                 FakeMessaging.Read(
-                    channel: question.channel, after: question.after, session: question.session.id.rawValue,
-                    features: question.features, entriesMax: .random(in: 1...3, using: &random))))
+                    channel: query.channel, after: query.after, session: query.session.id.rawValue,
+                    features: query.features, entriesMax: .random(in: 1...3, using: &random))))
     }
 
-    private mutating func ask(_ id: SubscribeID, _ questions: SnapshotQuestions) {
-        asked[id] = (questions.session, questions.channel, index.position(of: questions.channel))
-        openPreparations.append(Preparation(id: id, service: .presence))
-        if !questions.stored.isEmpty { openPreparations.append(Preparation(id: id, service: .metadata)) }
+    private mutating func ask(_ query: SnapshotQuery) {
+        asked[query.id] = (query.session, query.channel, index.position(of: query.channel))
+        openPreparations.append(Preparation(id: query.id, service: .presence))
+        if !query.stored.isEmpty { openPreparations.append(Preparation(id: query.id, service: .metadata)) }
     }
 
-    private mutating func collect(_ id: SubscribeID, _ questions: SnapshotQuestions) {
+    private mutating func collect(_ query: SnapshotQuery) {
         events.collections += 1
-        #expect(questions.join == nil && questions.wantsRoster, "\(what): only presence had a big snapshot")
-        openPreparations.append(Preparation(id: id, service: .presence, isCollection: true))
+        #expect(query.join == nil && query.wantsRoster, "\(what): only presence had a big snapshot")
+        openPreparations.append(Preparation(id: query.id, service: .presence, isCollection: true))
     }
 
     // MARK: What comes later
@@ -113,14 +117,13 @@ extension EdgeHistory {
         let isThere = random.chance(4, in: 5)
         let isBig = !preparation.isCollection && random.chance(1, in: 4)
         events.preparations += 1
-        change { index, isWritable in
-            preparation.service == .presence
-                ? index.presenceAnswered(
-                    preparation.id, isThere ? (isBig ? .bigSnapshot : .snapshot([])) : .unavailable,
-                    isWritable: isWritable)
-                : index.storageAnswered(
-                    preparation.id, isThere ? .success(ByteBuffer()) : .failure(.timedOut),
-                    isWritable: isWritable)
+        if preparation.service == .presence {
+            let answer: PresenceAnswer =
+                isThere ? (isBig ? .bigSnapshot : .snapshot([])) : .unavailable
+            handle(.presenceAnswered(answer), of: preparation.id)
+        } else {
+            handle(
+                .storageAnswered(isThere ? .success(ByteBuffer()) : .failure(.timedOut)), of: preparation.id)
         }
     }
 
@@ -128,7 +131,7 @@ extension EdgeHistory {
     mutating func delayedAny() {
         guard let number = delayed.indices.randomElement(using: &random) else { return }
         let id = delayed.remove(at: number)
-        change { $0.proceed(id, isWritable: $1) }
+        handle(.proceed, of: id)
     }
 
     // MARK: Judging

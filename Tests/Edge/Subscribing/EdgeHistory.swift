@@ -269,7 +269,7 @@ extension EdgeHistory {
             attachFailed(interest, .disconnected)
         }
         for (_, id) in reads.sorted(by: { $0.key < $1.key }) {
-            change { $0.readFailed(id, .disconnected, isWritable: $1) }
+            handle(.pageRead(.failure(.disconnected)), of: id)
         }
         if failuresFirst { index.linkLost(0) }
     }
@@ -298,12 +298,12 @@ extension EdgeHistory {
         } else if let (number, id) = openReads.min(by: { $0.key < $1.key }) {
             events.timeouts += 1
             openReads[number] = nil
-            change { $0.readFailed(id, .timedOut, isWritable: $1) }
+            handle(.pageRead(.failure(.timedOut)), of: id)
         }
     }
 
     mutating func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure) {
-        for id in index.attachFailed(interest) { change { $0.attachFailed(id, failure, isWritable: $1) } }
+        for id in index.attachFailed(interest) { handle(.attachFailed(failure), of: id) }
     }
 
     mutating func hear() {
@@ -329,12 +329,9 @@ extension EdgeHistory {
                 let position = StreamPosition(epoch: page.position.epoch, offset: offset)
                 frames.writeImmutableBuffer(Record(channel: key, position: position).frame)
             }
-            change {
-                $0.pageRead(
-                    id,
-                    SubscribePage(frames: frames, position: page.position, gap: page.gap, more: page.more),
-                    isWritable: $1)
-            }
+            let read = SubscribePage(
+                frames: frames, position: page.position, gap: page.gap, more: page.more)
+            handle(.pageRead(.success(read)), of: id)
         case nil:
             break
         }

@@ -18,9 +18,9 @@ struct IndexScene {
     /// What was to be done since the test looked last.
     private(set) var attaches: [AttachRequest] = []
     private(set) var detaches: [DetachPush] = []
-    private(set) var questions: [(id: SubscribeID, SnapshotQuestions)] = []
-    private(set) var collections: [(id: SubscribeID, SnapshotQuestions)] = []
-    private(set) var reads: [(id: SubscribeID, question: PageQuestion)] = []
+    private(set) var questions: [SnapshotQuery] = []
+    private(set) var collections: [SnapshotQuery] = []
+    private(set) var reads: [PageQuery] = []
     private(set) var waiting: [SubscribeID] = []
     private(set) var retries: [SubscribeID] = []
     private(set) var answers: [UInt64: SubscribeAnswer] = [:]
@@ -70,44 +70,36 @@ struct IndexScene {
     }
 
     mutating func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure = .timedOut) {
-        let isWritable = isWritable
-        for id in index.attachFailed(interest) {
-            change { $0.attachFailed(id, failure, isWritable: isWritable) }
-        }
+        for id in index.attachFailed(interest) { handle(.attachFailed(failure), of: id) }
     }
 
     mutating func pageRead(_ id: SubscribeID, _ page: SubscribePage) {
-        let isWritable = isWritable
-        change { $0.pageRead(id, page, isWritable: isWritable) }
+        handle(.pageRead(.success(page)), of: id)
+    }
+
+    mutating func readFailed(_ id: SubscribeID, _ failure: ServiceLinkRequestFailure) {
+        handle(.pageRead(.failure(failure)), of: id)
     }
 
     mutating func presenceAnswered(_ id: SubscribeID, _ frames: ByteBuffer? = ByteBuffer()) {
-        let isWritable = isWritable
         let answer = frames.map { PresenceAnswer.snapshot([RequestedPage(frames: $0)]) } ?? .unavailable
-        change { $0.presenceAnswered(id, answer, isWritable: isWritable) }
+        handle(.presenceAnswered(answer), of: id)
     }
 
-    /// The snapshot is big, and has to be asked for by itself.
-    mutating func presenceIsBig(_ id: SubscribeID) {
-        let isWritable = isWritable
-        change { $0.presenceAnswered(id, .bigSnapshot, isWritable: isWritable) }
-    }
-
-    mutating func presenceRefused(_ id: SubscribeID, _ refusal: RTMError) {
-        let isWritable = isWritable
-        change { $0.presenceRefused(id, refusal, isWritable: isWritable) }
+    mutating func presenceAnswered(_ id: SubscribeID, _ answer: PresenceAnswer) {
+        handle(.presenceAnswered(answer), of: id)
     }
 
     mutating func storageAnswered(
         _ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>
     ) {
-        let isWritable = isWritable
-        change { $0.storageAnswered(id, outcome, isWritable: isWritable) }
+        handle(.storageAnswered(outcome), of: id)
     }
 
-    mutating func proceed(_ id: SubscribeID) {
-        let isWritable = isWritable
-        change { $0.proceed(id, isWritable: isWritable) }
+    mutating func proceed(_ id: SubscribeID) { handle(.proceed, of: id) }
+
+    private mutating func handle(_ event: SubscribeEvent, of id: SubscribeID) {
+        perform(index.handle(event, of: id, isWritable: isWritable))
     }
 
     mutating func leave(_ session: SessionKey, _ channel: ChannelKey = .test("a")) {
@@ -129,11 +121,11 @@ struct IndexScene {
             switch action {
             case .attach(let request): attaches.append(request)
             case .detach(let push, _): detaches.append(push)
-            case .ask(let id, let asked):
-                questions.append((id, asked))
-                if presenceAnswers { presenceAnswered(id) }
-            case .collect(let id, let asked): collections.append((id, asked))
-            case .read(let id, let question): reads.append((id, question))
+            case .ask(let query):
+                questions.append(query)
+                if presenceAnswers { presenceAnswered(query.id) }
+            case .collect(let query): collections.append(query)
+            case .read(let query): reads.append(query)
             case .proceed(let id): proceed(id)
             case .awaitWritable(let id, _): waiting.append(id)
             case .retry(let id, _): retries.append(id)

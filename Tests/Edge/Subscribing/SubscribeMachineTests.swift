@@ -17,9 +17,10 @@ struct SubscribeMachineTests {
         try scene.subscribe(scene.session(2))
         scene.presenceAnswers = false
         let request = scene.enter(session, features: [.message, .presence, .metadata, .lock, .quiet])
-        let (id, questions) = try #require(scene.questions.last)
-        #expect(questions.join == .init(isQuiet: true, wantsSnapshot: true))
-        #expect(questions.stored == [.metadata, .lock])
+        let query = try #require(scene.questions.last)
+        let id = query.id
+        #expect(query.join == .init(isQuiet: true, wantsSnapshot: true))
+        #expect(query.stored == [.metadata, .lock])
         scene.storageAnswered(id, .success(IndexScene.frames(2...2)))
         #expect(scene.answers[request] == nil)
         scene.presenceAnswered(id, IndexScene.frames(1...1))
@@ -54,7 +55,7 @@ struct SubscribeMachineTests {
         scene.presenceAnswers = false
         let request = scene.enter(session, features: [.message, .presence, .metadata])
         let id = try #require(scene.questions.last).id
-        scene.presenceRefused(id, RTMError(.channelSubscribeFailed, "the channel is full"))
+        scene.presenceAnswered(id, .refused(RTMError(.channelSubscribeFailed, "the channel is full")))
         #expect(scene.answers[request] == nil)
         scene.storageAnswered(id, .success(IndexScene.frames(2...2)))
         #expect(scene.answers[request]?.refusal == .channelSubscribeFailed)
@@ -67,8 +68,9 @@ struct SubscribeMachineTests {
         let user = ChannelKey(appID: "app", type: .none, name: "bob")
         let request = scene.enter(session, user, features: .metadata, purpose: .userMetadata)
         scene.attached(try #require(scene.attaches.last?.interest), at: .at(7))
-        let (id, questions) = try #require(scene.questions.last)
-        #expect(questions.join == nil && questions.stored == .metadata)
+        let query = try #require(scene.questions.last)
+        let id = query.id
+        #expect(query.join == nil && query.stored == .metadata)
         scene.storageAnswered(id, .failure(.timedOut))
         #expect(scene.answers[request]?.refusal == .storageOperationTimeout)
         #expect(scene.index.channelCount == 0 && scene.notEntered.isEmpty)
@@ -113,12 +115,12 @@ struct SubscribeMachineTests {
         scene.isWritable = false
         let request = scene.enter(session, features: [.message, .presence])
         let id = try #require(scene.questions.last).id
-        scene.presenceIsBig(id)
+        scene.presenceAnswered(id, .bigSnapshot)
         #expect(scene.answers[request]?.position == .at(7), "the answer doesn't wait")
         #expect(scene.collections.isEmpty && scene.waiting == [id])
         scene.isWritable = true
         scene.proceed(id)
-        let asked = try #require(scene.collections.last?.1)
+        let asked = try #require(scene.collections.last)
         #expect(asked.join == nil && asked.wantsRoster && asked.stored.isEmpty)
         scene.isWritable = false
         scene.presenceAnswered(id, IndexScene.frames(1...3))
@@ -138,7 +140,7 @@ struct SubscribeMachineTests {
         #expect(scene.answers[request] == nil && scene.taken(session).isEmpty)
         scene.isWritable = true
         scene.proceed(id)
-        let asked = try #require(scene.collections.last?.1)
+        let asked = try #require(scene.collections.last)
         #expect(asked.wantsRoster && asked.stored == .metadata)
         scene.storageAnswered(id, .failure(.timedOut))
         scene.presenceAnswered(id, IndexScene.frames(3...4))
@@ -160,8 +162,8 @@ struct SubscribeMachineTests {
         for session in curious { scene.enter(session, features: [.message, .presence]) }
         // The join of the first of the curious ones: he is the only one of them who may not see it.
         scene.gather(8, interest: interest, from: 5, feature: .presence)
-        for (id, _) in scene.questions.dropFirst() { scene.presenceAnswered(id) }
-        #expect(scene.reads.map(\.question.session) == Array(curious.dropFirst()))
+        for query in scene.questions.dropFirst() { scene.presenceAnswered(query.id) }
+        #expect(scene.reads.map(\.session) == Array(curious.dropFirst()))
         for session in quiet + curious.prefix(1) { #expect(scene.isLive(session)) }
     }
 
@@ -175,10 +177,10 @@ struct SubscribeMachineTests {
         // It has missed something before, so what it may not see makes no difference any more.
         scene.gather(9, interest: interest, from: 1)
         scene.presenceAnswered(try #require(scene.questions.last).id)
-        let (id, question) = try #require(scene.reads.first)
-        #expect(question.after == .at(7) && !question.showsOwn)
+        let query = try #require(scene.reads.first)
+        #expect(query.after == .at(7) && !query.showsOwn)
         #expect(scene.answers[request] == nil)
-        scene.pageRead(id, SubscribePage(frames: IndexScene.frames(8...8), position: .at(9)))
+        scene.pageRead(query.id, SubscribePage(frames: IndexScene.frames(8...8), position: .at(9)))
         #expect(scene.answers[request]?.position == .at(7))
         #expect(scene.taken(session) == [8] && scene.isLive(session))
     }
@@ -190,12 +192,12 @@ struct SubscribeMachineTests {
         scene.gather(run: 8...10, interest: interest)
         scene.enter(session, after: .at(6))
         let first = try #require(scene.reads.last)
-        #expect(first.question.after == .at(6))
+        #expect(first.after == .at(6))
         scene.pageRead(
             first.id, SubscribePage(frames: IndexScene.frames(7...8), position: .at(8), more: true))
         #expect(!scene.isLive(session))
         let second = try #require(scene.reads.last)
-        #expect(second.question.after == .at(8) && scene.reads.count == 2)
+        #expect(second.after == .at(8) && scene.reads.count == 2)
         scene.pageRead(second.id, SubscribePage(frames: IndexScene.frames(9...10), position: .at(10)))
         #expect(scene.taken(session) == [7, 8, 9, 10] && scene.isLive(session))
     }
@@ -229,7 +231,7 @@ struct SubscribeMachineTests {
         scene.gather(8, interest: interest)
         let refused = scene.enter(new, after: .at(6))
         let first = try #require(scene.reads.last)
-        scene.change { $0.readFailed(first.id, .timedOut, isWritable: true) }
+        scene.readFailed(first.id, .timedOut)
         #expect(scene.answers[refused]?.refusal == .channelSubscribeTimeout)
         #expect(scene.notEntered == [new])
         scene.presenceAnswers = false
@@ -237,11 +239,11 @@ struct SubscribeMachineTests {
         scene.gather(9, interest: interest)
         scene.presenceAnswered(try #require(scene.questions.last).id)
         let second = try #require(scene.reads.last)
-        scene.change { $0.readFailed(second.id, .timedOut, isWritable: true) }
+        scene.readFailed(second.id, .timedOut)
         #expect(scene.answers[again]?.position == .at(8) && scene.gaps.isEmpty)
         #expect(scene.retries == [second.id] && !scene.isLive(returning))
         scene.proceed(second.id)
-        #expect(scene.reads.last?.question.after == .at(8))
+        #expect(scene.reads.last?.after == .at(8))
     }
 
     @Test("what the log doesn't have any more is said, to a new subscribe and to one that was answered")
@@ -277,7 +279,7 @@ struct SubscribeMachineTests {
         #expect(scene.answers[request]?.hasGap == true && scene.answers[request]?.position == .at(5))
         #expect(!scene.isLive(session))
         let second = try #require(scene.reads.last)
-        #expect(second.question.after == .at(5) && scene.reads.count == 2)
+        #expect(second.after == .at(5) && scene.reads.count == 2)
         scene.pageRead(second.id, SubscribePage(frames: IndexScene.frames(6...7), position: .at(7)))
         #expect(scene.taken(session) == [6, 7] && scene.isLive(session))
         #expect(scene.gaps.isEmpty && scene.lacking.isEmpty, "its snapshot is newer than the new log")
@@ -296,7 +298,7 @@ struct SubscribeMachineTests {
         scene.pageRead(second.id, SubscribePage(frames: ByteBuffer(), position: start, gap: true, more: true))
         #expect(scene.gaps == [start])
         let third = try #require(scene.reads.last)
-        #expect(third.question.after == start)
+        #expect(third.after == start)
         scene.pageRead(third.id, SubscribePage(frames: IndexScene.frames(1...1), position: .at(1, epoch: 6)))
         #expect(scene.taken(session) == [6, 1] && scene.isLive(session))
         #expect(scene.lacking == [session])

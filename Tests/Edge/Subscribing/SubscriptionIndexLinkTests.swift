@@ -133,6 +133,6 @@ struct SubscriptionIndexLinkTests {
         _ = scene.index.reattach(0, limit: 1)
         scene.attached(interest, at: .at(3, epoch: 6), gap: true)
         scene.presenceAnswered(try #require(scene.questions.last).id)
-        #expect(scene.reads.map(\.question.after) == [.at(7)])
+        #expect(scene.reads.map(\.after) == [.at(7)])
     }
 }

@@ -30,7 +30,7 @@ struct SubscriptionIndexTests {
         #expect(scene.index.channelCount == 1)
     }
 
-    @Test("a failed attach refuses all who wait, and the last of them takes the channelIndex away")
+    @Test("a failed attach refuses all who wait, and the last of them frees the index")
     mutating func attachFails() throws {
         let requests = [scene.enter(scene.session(1)), scene.enter(scene.session(2))]
         let interest = try #require(scene.attaches.first?.interest)
@@ -46,7 +46,7 @@ struct SubscriptionIndexTests {
         #expect(scene.index.channelCount == 0 && scene.detaches.count == 1)
     }
 
-    @Test("a channelIndex that is used again has another number, and nothing for the old number reaches it")
+    @Test("an index that is used again has another number, and nothing for the old number reaches it")
     mutating func reusedPlace() throws {
         let (session, other) = (scene.session(1), scene.session(2))
         let old = try scene.subscribe(session)
@@ -62,7 +62,7 @@ struct SubscriptionIndexTests {
         #expect(scene.position(.test("b")) == .at(7))
     }
 
-    @Test("a number that was never given is nobody's, in an empty index and in one with a free channelIndex")
+    @Test("a number that was never given is nobody's, in an empty index and in one with a free index")
     mutating func unknownInterest() throws {
         for interest in [0, 1, .max] as [UInt64] { scene.gather(1, interest: interest) }
         let session = scene.session(1)

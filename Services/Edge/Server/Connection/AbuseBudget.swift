@@ -1,12 +1,11 @@
 import NIOCore
 
-/// Whether a client goes on asking for more than it may, although it is refused each time. A refusal
-/// costs the edge as much as many an answer, so who is refused without end is cut off. Pure: it is told the
-/// time.
+/// How many refusals a connection may cause. A refusal costs the edge as much as many an answer, so a
+/// client that keeps asking for more than it may is cut off. Pure: the time is a parameter.
 struct AbuseBudget {
     private var refusals: TokenBucket?
     private var heartbeats: TokenBucket?
-    /// What has come too fast since the last judgement.
+    /// What has come too fast since the last check.
     private var excess = 0
 
     /// A request was refused that no rate of the session counts.
@@ -24,8 +23,8 @@ struct AbuseBudget {
     /// Whether the client has to be cut off. It is asked after each read, however many requests came in it.
     ///
     /// - Parameters:
-    ///   - refusals: how many requests the session's rates have refused since the last judgement.
-    ///   - rate: how many refusals are put up with.
+    ///   - refusals: how many requests the session's rates have refused since the last check.
+    ///   - rate: how many refusals are tolerated.
     mutating func isExceeded(_ refusals: Int, _ rate: Rate, now: NIODeadline) -> Bool {
         excess += refusals
         guard excess > 0, !rate.isUnlimited else { return false }

@@ -2,10 +2,10 @@ import NIOCore
 import RTMWire
 
 /// When a connection has to end: because its client is silent (S-41), because it doesn't read what waits for
-/// it, because no login was accepted in time, or because its token has expired (S-51). Pure: it is
-/// told the time.
+/// it, because no login was accepted in time, or because its token has expired (S-51). Pure: the
+/// time is a parameter.
 ///
-/// A connection has one place in its loop's `DeadlineWheel`, at the deadline that `check` returned last. A
+/// A connection has one entry in its loop's `DeadlineWheel`, at the deadline that `check` returned last. A
 /// sign of life only moves the deadline; whoever asks finds out then, so a busy connection costs no timer
 /// work.
 struct ConnectionDeadline {
@@ -68,7 +68,7 @@ struct ConnectionDeadline {
 
     enum Verdict: Equatable {
         case alive(until: NIODeadline)
-        /// The client has to be told, once. `check` has to be called again then.
+        /// The client has to be warned, once. `check` has to be called again then.
         case tokenWillExpire(in: Duration)
         case expired(Disconnect)
     }
@@ -95,6 +95,6 @@ struct ConnectionDeadline {
             return Disconnect(.handshakeTimeout, "no login was accepted in time")
         }
         let seconds = silenceMax.nanoseconds / 1_000_000_000
-        return Disconnect(.heartbeatTimeout, "nothing was heard from the client for \(seconds) s")
+        return Disconnect(.heartbeatTimeout, "no frame came from the client for \(seconds) s")
     }
 }

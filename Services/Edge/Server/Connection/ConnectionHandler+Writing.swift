@@ -18,7 +18,7 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
         added()
     }
 
-    /// No page is a reason to cut a client off, because it is given only where there is room.
+    /// No page is a reason to cut a client off, because it is sent only while the client is writable.
     func send(_ page: RequestedPage) {
         guard takesMore else { return }
         outbound.append(page)

@@ -12,7 +12,7 @@ import RTMWire
 /// Frames are read where they arrived. What goes out is gathered and written once per turn of the event loop,
 /// however many entries are due. The bytes go straight to the socket, and what the socket doesn't take at
 /// once goes through NIO (docs/decisions/0008). A client that reads too slowly holds memory up to
-/// `outboundBytesMax`. Then it is cut off and told why; others never wait for it.
+/// `outboundBytesMax`. Then it is cut off with the reason; others never wait for it.
 final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -42,7 +42,7 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
     var socket: DirectSocket?
     var context: ChannelHandlerContext?
     var session: Session?
-    /// Whether the client can be told something: a handshake of TLS or WebSocket is over.
+    /// Whether frames reach the client: a handshake of TLS or WebSocket is over.
     private(set) var isReachable: Bool
     var deadline: ConnectionDeadline
     let reader: ConnectionReader
@@ -245,7 +245,7 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
     /// Called at the deadline that was returned last, or before it.
     func checkDeadline(now: NIODeadline) {
         guard !machine.isEnded else { return closeSocket() }
-        // Nobody can hear a client that isn't read.
+        // A client whose socket isn't read can't show that it lives.
         if reader.isHeld { deadline.frameReceived(now: now) }
         if let bytes = context.waitingBytes { deadline.stillWaiting(bytes, now: now) }
         switch deadline.check(now: now, utc: loop.wallClock()) {

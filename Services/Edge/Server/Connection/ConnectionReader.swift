@@ -15,7 +15,7 @@ final class ConnectionReader {
 
     init(frameBytesMax: Int) { inbound = InboundBuffer(frameBytesMax: frameBytesMax) }
 
-    /// - Returns: whether the connection has to be closed, because its client goes on sending after the end.
+    /// - Returns: whether the connection has to be closed, because its client keeps sending after the end.
     func drain(_ chunk: ByteBuffer) -> Bool { inbound.drain(chunk) }
 
     func arrived(_ chunk: ByteBuffer, at connection: ConnectionHandler) {
@@ -83,7 +83,7 @@ final class ConnectionReader {
         if !quota.isPaused, gate.open(.requests) { connection.readNow() }
     }
 
-    /// The socket isn't read, so the client can't be heard.
+    /// The socket isn't read, so its client can't show that it lives.
     var isHeld: Bool { gate.isClosed }
 
     /// NIO wants to read. Returns whether it may.
@@ -151,8 +151,8 @@ struct ReadGate {
 /// everybody else on the loop would wait for the last of them. So after some of them the rest waits until the
 /// loop has looked at its other sockets.
 ///
-/// Publishes that are accepted don't count. They go on in runs, and rates and the `PublishWindow` bound them.
-/// Pure: it is told the time.
+/// Publishes that are accepted don't count. They are sent on in runs, and rates and the `PublishWindow` bound
+/// them. Pure: the time is a parameter.
 struct RequestQuota {
     /// Limit: requests of one connection in a turn of the loop. 64 that are refused take a tenth of a
     /// millisecond.

@@ -2,7 +2,7 @@ import NIOCore
 
 /// Something that has to be looked at when its time comes.
 protocol DeadlineWheelMember: AnyObject {
-    /// The member's place in the wheel. Only the wheel uses it.
+    /// Where the member is in the wheel. Only the wheel uses it.
     var wheelSlot: DeadlineWheelSlot { get set }
 }
 
@@ -17,13 +17,13 @@ struct DeadlineWheelSlot {
 /// The deadlines of all connections of a loop, in slots of a quarter of a second: adding, moving and removing
 /// one is O(1), and the loop has one timer however many connections there are.
 ///
-/// (A timer of the event loop for each connection costs a promise, a closure and a place in a heap, and
+/// (A timer of the event loop for each connection costs a promise, a closure and an entry in a heap, and
 /// cancelling one walks through all of them.) A member is due at the end of the slot that its deadline falls
-/// into, never before it. A deadline beyond the wheel's horizon is due at the horizon: a member that is told
-/// too early says when to ask again. It has to do that anyway, because a sign of life moves its deadline
-/// without moving the member.
+/// into, never before it. A deadline beyond the wheel's horizon is due at the horizon: a member that is
+/// reminded too early says when to ask again. It has to do that anyway, because a sign of life moves its
+/// deadline without moving the member.
 ///
-/// A value without a clock: it is told the time.
+/// A value without a clock: the time is a parameter.
 struct DeadlineWheel<Member: DeadlineWheelMember> {
     static var resolution: TimeAmount { .milliseconds(250) }
     private static var slotCount: Int { 512 }

@@ -4,7 +4,8 @@ import RTMServiceLink
 import RTMWire
 
 /// What waits to be written to a client, in its order: frames, and pages of what the client has asked for;
-/// behind them, while the socket is behind, the queues of topics (C-14); and who waits for room. Pure.
+/// behind them, while the socket is behind, the queues of topics (C-14); and who waits until it is writable.
+/// Pure.
 ///
 /// Frames gather in chunks. A client that reads slowly gets them chunk by chunk, and a chunk that is handed
 /// to the socket is never written to again, so nothing is copied.
@@ -156,7 +157,7 @@ struct OutboundQueue {
 }
 
 /// Whole frames that a client has asked for: a page of what it missed, a snapshot, or the answer to a query.
-/// They are given only where the client has room, so they are no reason to cut it off.
+/// They are sent only while the client is writable, so they are no reason to cut it off.
 struct RequestedPage {
     let frames: ByteBuffer
     /// Counts the memory where sessions share it; nil if the page is for one session.

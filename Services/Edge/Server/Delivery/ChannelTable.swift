@@ -4,7 +4,7 @@ import RTMModel
 import RTMServiceKit
 import RTMWire
 
-/// The channels of one loop: where each of them lies, how each stands with messaging, and which of them have
+/// The channels of one loop: where each of them lies, whether messaging delivers it, and which of them have
 /// entries of this pending.
 ///
 /// A value without I/O. It returns what has to be sent to messaging and to subscribers.
@@ -17,7 +17,7 @@ struct ChannelTable {
     /// got it back, or may be gone.
     private var detachedInterests: [[UInt64]] = [[]]
     private var pending = PendingDeliveries()
-    /// By the places of topics: who hears whom. Other channels have none.
+    /// By the indices of topics: who wants whose messages. Other channels have none.
     private var audiences: [Int: TopicAudience] = [:]
 
     var count: Int { channels.count - free.count }
@@ -29,7 +29,7 @@ struct ChannelTable {
         _modify { yield &channels[index] }
     }
 
-    /// The index of an interest, unless its channel is gone. 0 is the interest of free places.
+    /// The index of an interest, unless its channel is gone. 0 is the interest of free indices.
     func index(of interest: UInt64) -> Int? {
         let index = Int(interest & 0xFFFF_FFFF)
         return interest != 0 && index < channels.count && channels[index].interest == interest ? index : nil
@@ -78,9 +78,9 @@ extension ChannelTable {
     enum WaitAction: Equatable {
         /// The channel is attached, so there is nothing to wait for.
         case proceed
-        /// An attach is under way. The subscribe goes on with its answer.
+        /// An attach is under way. The subscribe continues with its answer.
         case wait
-        /// Send this. The subscribe goes on with the answer.
+        /// Send this. The subscribe continues with the answer.
         case attach(AttachRequest)
     }
 
@@ -106,7 +106,7 @@ extension ChannelTable {
         channels[index].ownership = response.claim
     }
 
-    /// The log goes on at this position, and what lay before it is lost.
+    /// The log continues at this position, and what lay before it is lost.
     mutating func skip(_ index: Int, to position: StreamPosition) {
         assert(channels[index].batch == nil, "entries from before a gap belong before it")
         channels[index].caughtUp.removeAll()
@@ -207,7 +207,7 @@ extension ChannelTable {
         return number
     }
 
-    /// What nobody here wants to hear goes to nobody.
+    /// What no subscriber here wants is dropped.
     private mutating func gatherOfTopic(_ delivery: DeliveryPush, without known: Int, at index: Int) {
         guard let audience = audiences[index],
             let publisher = PublicationPublisher.first(in: delivery.frames.bytes),

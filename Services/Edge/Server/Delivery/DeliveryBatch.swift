@@ -26,7 +26,7 @@ struct DeliveryBatch {
     /// Whoever wants all of these features and is none of these publishers may see everything.
     private var features: SubscriptionFeatures = []
     private var publishers: [UInt64] = []
-    /// Of a topic: who hears whom; nil for every other channel.
+    /// Of a topic: who wants whose messages; nil for every other channel.
     private var audience: TopicAudience?
     /// Of a topic: whose entries these are.
     private var topicPublishers = PublisherSet()

@@ -25,7 +25,7 @@ struct InboxOwner: Hashable {
 /// The entries that arrive within a turn of the event loop are gathered in a batch. At the end of the turn
 /// every subscriber gets the batch.
 struct EdgeChannel {
-    /// How the channel stands with messaging.
+    /// Whether messaging delivers the channel to this loop.
     enum Attachment: Hashable {
         /// The link is down, or the last attempt failed. Subscribers wait; the next link takes it up again.
         case detached
@@ -46,7 +46,7 @@ struct EdgeChannel {
     /// The position of the newest entry that arrived; nil until messaging has answered for the first time.
     var position: StreamPosition?
     var attachment = Attachment.detached
-    /// Subscribes that go on once the channel is attached. Some of them may have ended meanwhile.
+    /// Subscribes that continue once the channel is attached. Some of them may have ended meanwhile.
     var waiting: [SubscribeID] = []
     /// Subscribes that have not ended yet, the waiting ones among them. They keep the channel.
     var subscribingCount = 0
@@ -127,7 +127,7 @@ struct CaughtUpSubscribers {
 
     var isEmpty: Bool { sessions.isEmpty }
 
-    /// The subscribe of this session stands at the channel's position.
+    /// The subscribe of this session has reached the channel's position.
     mutating func add(_ subscriber: Subscriber) {
         sessions[subscriber.features, default: []].insert(subscriber.session.id)
     }

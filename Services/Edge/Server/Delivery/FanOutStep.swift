@@ -42,9 +42,10 @@ package struct FanOutStep {
                 let response = AttachResponse(position: StreamPosition(epoch: 1, offset: 0))
                 perform(index.attached(interest, response), &interest)
             case .proceed(let id):
-                perform(index.proceed(id, isWritable: true), &interest)
-            case .ask(let id, _):
-                perform(index.presenceAnswered(id, .snapshot([]), isWritable: true), &interest)
+                perform(index.handle(.proceed, of: id, isWritable: true), &interest)
+            case .ask(let query):
+                let answer = SubscribeEvent.presenceAnswered(.snapshot([]))
+                perform(index.handle(answer, of: query.id, isWritable: true), &interest)
             default:
                 break
             }

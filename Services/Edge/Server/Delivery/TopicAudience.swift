@@ -1,6 +1,6 @@
 import RTMModel
 
-/// Who hears whom in one topic (C-8): each subscriber names the publishers whose messages it wants.
+/// Who wants whose messages in one topic (C-8): each subscriber names the publishers.
 ///
 /// The publishers that somebody wants have small numbers, so what a subscriber wants is a set of bits, and a
 /// turn's batch is compared with it in a few steps. A number belongs to a publisher as long as anybody wants

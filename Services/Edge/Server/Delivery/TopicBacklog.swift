@@ -12,8 +12,8 @@ struct TopicRank: Equatable {
 /// The entries of topics that wait for a client whose socket is behind (C-14).
 ///
 /// Each topic has a queue of its own, and the most urgent queue goes first. An entry never overtakes another
-/// one of its topic, because the client goes on from the position of the last one: an urgent entry takes
-/// along what stands before it. Lines of the same priority take turns. Nothing waits here while the socket
+/// one of its topic, because the client continues from the position of the last one: an urgent entry takes
+/// along what is queued before it. Queues of the same priority alternate. Nothing waits here while the socket
 /// takes what comes. Pure.
 struct TopicBacklog {
     private struct Queue {

@@ -173,13 +173,13 @@ private final class RefusedConnection: ChannelInboundHandler {
     }
 }
 
-/// What an admitted connection takes of the limits of connections, until it ends or makes room for another
-/// one. It is confined to the connection's event loop.
+/// What an admitted connection takes of the limits of connections, until it ends or is evicted for
+/// another one. It is confined to the connection's event loop.
 final class ConnectionSlot: Stranger {
     let address: String
     private let channel: any Channel
     private let connection: ConnectionHandler
-    /// Nil once the place is free again.
+    /// Nil once it is released.
     private var limiter: ConnectionLimiter?
 
     init(
@@ -194,7 +194,7 @@ final class ConnectionSlot: Stranger {
 
     func release() { limiter.take()?.release(address) }
 
-    /// Ends the connection. Its place and its descriptor are free afterwards.
+    /// Ends the connection at once. Its descriptor is free afterwards.
     func evict(_ reason: Disconnect) {
         connection.disconnect(reason)
         release()

@@ -14,7 +14,7 @@ final class ProxyHeaderHandler: ChannelInboundHandler {
     private enum Phase {
         /// The header hasn't come yet.
         case waiting
-        /// The connection has begun, and its bytes go on to the handlers behind.
+        /// The connection has begun, and its bytes are passed to the handlers behind.
         case open
         /// The connection is closed, or about to be. What still comes goes nowhere.
         case refused

@@ -20,13 +20,13 @@ protocol RefreshedSubscriptions: AnyObject {
 }
 
 /// What presence knows of a loop's sessions: their memberships hang on one lease, which is renewed in time,
-/// and everything is told anew when it has to be. `PresenceLease` decides, this class performs.
+/// and everything is announced anew when it has to be. `PresenceLease` decides, this class performs.
 final class Memberships {
     private let eventLoop: any EventLoop
     private let presence: PresenceClient<ServiceEvents>
     private let sessions: Sessions
-    /// Set before the link to presence is up. The loop holds both objects. The reference is not weak, for the
-    /// reason that `SnapshotReads.reader` gives.
+    /// Set before the link to presence is up. The loop holds both objects. A weak reference would
+    /// make each retain of `Subscribing` slow, which is on the path of a message (docs/decisions/0008).
     unowned var subscriptions: (any RefreshedSubscriptions)?
     private var lease: PresenceLease
     private var timer: Scheduled<Void>?
@@ -119,7 +119,7 @@ extension Memberships {
     func hasNotEntered(_ session: Session, _ channel: ChannelKey, isContinued: Bool) {
         guard session.isMember else { return }
         guard isContinued else { return announce(.left(session.key, channel, session.caller)) }
-        // Who wanted to go on has not left (P-4): he tries again, or the sync finds that he is lost.
+        // Who wanted to continue has not left (P-4): he tries again, or the sync finds that he is lost.
         lease.missed()
     }
 
@@ -139,8 +139,8 @@ extension Memberships {
 extension Memberships {
     func joinMissed() { lease.missed() }
 
-    /// A newer login of the user is in the channel, perhaps at an edge that has died. Presence is told of the
-    /// session again, until that login has gone or the session has ended.
+    /// A newer login of the user is in the channel, perhaps at an edge that has died. The session is
+    /// announced to presence again, until that login has gone or the session has ended.
     func isUnlisted(_ session: SessionKey, in channel: ChannelKey) {
         lease.isUnlisted(session, in: channel)
     }
@@ -170,8 +170,8 @@ extension Memberships {
         guard let session = sessions[key], let channels = subscriptions?.channelsOfMember(key),
             !channels.isEmpty
         else { return [] }
-        // A subscribe that still waits for messaging is among them, so presence has to hear of the session's
-        // end from now on.
+        // A subscribe that still waits for messaging is among them, so the session's end has to be announced
+        // to presence from now on.
         session.isMember = true
         return channels.map { channel, features in
             Membership(

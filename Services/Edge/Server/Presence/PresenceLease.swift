@@ -1,10 +1,10 @@
 import RTMModel
 import RTMWire
 
-/// What presence knows of a loop's sessions hangs on one lease. This value says when presence has to be told
-/// everything anew: after every loss of the link (what was pushed meanwhile didn't arrive), when presence
-/// knows nothing under the lease (it was started anew), and when a join came to nothing. With each renewal
-/// presence is told again of those whom it doesn't list, because newer logins of the users are in the
+/// What presence knows of a loop's sessions hangs on one lease. This value says when everything has to be
+/// announced to presence anew: after every loss of the link (what was pushed meanwhile didn't arrive), when
+/// presence knows nothing under the lease (it was started anew), and when a join came to nothing. With each
+/// renewal those whom presence doesn't list are announced again, because newer logins of the users are in the
 /// channels. It also says who gets a new snapshot: everybody if presence knew nothing, and otherwise only the
 /// subscriptions that lack one.
 ///
@@ -14,7 +14,7 @@ struct PresenceLease {
     static let syncBatch = 512
     /// Limit: sessions that get a new snapshot at the same time.
     static let refreshesMax = 32
-    /// Limit: memberships remembered that aren't listed. When there are more, presence is told everything
+    /// Limit: memberships remembered that aren't listed. When there are more, everything is announced
     /// anew.
     static let unlistedMax = 1_024
     /// Limit: subscriptions remembered that lack a snapshot. When there are more, all get a new one.
@@ -24,8 +24,8 @@ struct PresenceLease {
     /// Limit: departures remembered while presence is away. Presence misses a departure beyond it in the next
     /// sync, and lets that user go when the presence timeout is over.
     static let unannouncedMax = 10_000
-    /// How long a presence that has forgotten everything has to hear of the other edges, before its snapshots
-    /// replace what subscribers know. Links come back within this time.
+    /// How long a presence that has forgotten everything waits for the syncs of the other edges, before its
+    /// snapshots replace what subscribers know. Links come back within this time.
     static let othersDelay = Duration.seconds(5)
 
     /// A session has left a channel, or has ended.
@@ -40,31 +40,31 @@ struct PresenceLease {
     }
 
     let id: UInt64
-    /// How many links there have been. By this number presence tells the newest one.
+    /// How many links there have been. By this number presence knows the newest one.
     private(set) var link: UInt64 = 0
     private var isSyncNeeded = true
     private var isSyncing = false
     private var isSyncFirst = true
     /// No subscriber's snapshot is valid any more.
     private var isRefreshNeeded = false
-    /// The channelIndices of the subscriptions that lack a snapshot, by their sessions.
+    /// The channel indices of the subscriptions that lack a snapshot, by their sessions.
     private var lacking: [SessionKey: Set<Int>] = [:]
     private var lackingCount = 0
     /// How long the new snapshots have to wait after a sync.
     private(set) var refreshDelay = Duration.zero
-    /// The sessions that the sync has yet to tell presence of.
+    /// The sessions that the sync has yet to announce.
     private var unsynced: [SessionKey] = []
     /// The memberships of the request that is under way, in its order.
     private var reported: [Member] = []
     /// The memberships that presence doesn't list, because newer logins of the users are in the channels.
     private var unlisted: Set<Member> = []
-    /// The sync tells presence of these memberships only.
+    /// The sync announces these memberships only.
     private var syncedAgain: Set<Member>?
     /// The sessions that have yet to get new snapshots, the last one first. The indices are nil for a session
-    /// that gets one wherever it wants presence; they are looked up when its turn comes.
+    /// that gets one wherever it wants presence; that is looked up when its turn comes.
     private var unrefreshed: [(session: SessionKey, channelIndices: [Int]?)] = []
     private var refreshing = 0
-    /// Departures that presence has yet to be told of, in their order.
+    /// Departures that have yet to be announced to presence, in their order.
     private var unannounced: [Departure] = []
     /// Departures that were sent over this link and may not have arrived. The answer to a renewal that was
     /// sent behind them shows that they have, because the link keeps the order.
@@ -102,23 +102,23 @@ struct PresenceLease {
 
     // MARK: Departures
 
-    /// Presence could not be told.
+    /// The departure could not be announced.
     mutating func remember(_ departure: Departure) {
         if unannounced.count < Self.unannouncedMax { unannounced.append(departure) }
     }
 
-    /// These have to be told before a sync: a user who unsubscribed has left, and is not lost.
+    /// These have to be announced before a sync: a user who unsubscribed has left, and is not lost.
     mutating func takeUnannounced() -> [Departure] {
         defer { unannounced = [] }
         return unannounced
     }
 
-    /// Presence was told, over a link that was up.
+    /// The departure was sent, over a link that was up.
     mutating func announced(_ departure: Departure) {
         if unconfirmed.count < Self.unannouncedMax { unconfirmed.append(departure) }
     }
 
-    /// These have to be told once more, before the unannounced ones. A departure that is told twice changes
+    /// These have to be announced once more, before the new ones. A departure that is announced twice changes
     /// nothing. A session that has come into the channel again since then must be left out.
     mutating func takeDoubtful() -> [Departure] {
         defer { doubtful = [] }
@@ -128,7 +128,7 @@ struct PresenceLease {
     /// A renewal is about to be sent.
     mutating func renewing() { announcedBeforeRenewal = unconfirmed.count }
 
-    /// Presence was not told of a membership, or may not have heard of it.
+    /// A membership was not announced to presence, or the announcement may be lost.
     mutating func missed() { isSyncNeeded = true }
 
     /// The subscription gets a snapshot with the next renewal.
@@ -175,7 +175,7 @@ struct PresenceLease {
         return true
     }
 
-    /// The next part of the sync. The memberships of a session are looked up when its turn comes: presence
+    /// The next request of the sync. The memberships of a session are looked up when its turn comes: presence
     /// already knows what the session has left meanwhile.
     mutating func nextSync(_ memberships: (SessionKey) -> [Membership]) -> SyncRequest {
         var batch: [Membership] = []

@@ -38,8 +38,8 @@ struct ShardOutage {
     enum Change: Equatable {
         case none
         case up, down
-        /// Nothing has changed yet; look again at this time.
-        case look(NIODeadline)
+        /// Nothing has changed yet; check again at this time.
+        case checkAgain(NIODeadline)
     }
 
     private var isUp = false
@@ -60,7 +60,7 @@ struct ShardOutage {
         let since = self.since ?? now
         self.since = since
         guard !isReached || now >= since + Self.grace else {
-            return isFirst ? .look(since + Self.grace) : .none
+            return isFirst ? .checkAgain(since + Self.grace) : .none
         }
         isUp = false
         return .down

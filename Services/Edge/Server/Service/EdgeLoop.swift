@@ -91,7 +91,6 @@ final class EdgeLoop {
             eventLoop: eventLoop, endOfTurn: endOfTurn, sessions: sessions, messaging: messaging,
             snapshots: snapshots, memberships: memberships, locks: locks, metrics: metrics,
             wallClock: wallClock, reattachBatch: configuration.limits.reattachBatch)
-        snapshots.reader = subscribing
         memberships.subscriptions = subscribing
         let history = HistoryAppends(storage: storage, wallClock: wallClock)
         publishing = Publishing(
@@ -111,17 +110,16 @@ final class EdgeLoop {
         tokenRenewals = TokenRenewals(
             logins: logins, subscribing: subscribing, metrics: metrics, endOfTurn: endOfTurn,
             wallClock: wallClock)
-        events = ServiceEvents(
-            subscribing: subscribing, snapshots: snapshots, publishing: publishing, history: history,
-            memberships: memberships, calls: calls, locks: locks, bannedUsers: bannedUsers,
-            logins: logins, reachability: reachability, eventLoop: eventLoop)
-        events.messagingState = { [messaging] in (messaging.shards.isReached, messaging.shards.isUp) }
         canaries = reportCanary.map { [messaging] report in
             Canaries(
                 over: messaging, context: { .canary(shard: $0) }, name: "loop \(number)", on: eventLoop,
                 report: report)
         }
-        events.canaries = canaries
+        events = ServiceEvents(
+            subscribing: subscribing, publishing: publishing, history: history,
+            memberships: memberships, calls: calls, locks: locks, bannedUsers: bannedUsers,
+            logins: logins, reachability: reachability, messaging: messaging, canaries: canaries,
+            eventLoop: eventLoop)
     }
 
     func start() {

@@ -11,7 +11,6 @@ import RTMWire
 /// what it can't.
 final class ServiceEvents {
     private let subscribing: Subscribing
-    private let snapshots: SnapshotReads
     private let publishing: Publishing
     private let history: HistoryAppends
     private let memberships: Memberships
@@ -22,19 +21,18 @@ final class ServiceEvents {
     private let reachability: Reachability
     private var outage = ShardOutage()
     private let eventLoop: any EventLoop
-    /// Whether some messaging node is reached, and whether every shard has a leader.
-    var messagingState: () -> (isReached: Bool, isWhole: Bool) = { (false, false) }
+    private let messaging: MessagingClient<ServiceEvents>
     /// Nil where nobody asks for canaries.
-    var canaries: Canaries<ServiceEvents>?
+    private let canaries: Canaries<ServiceEvents>?
 
     init(
-        subscribing: Subscribing, snapshots: SnapshotReads, publishing: Publishing, history: HistoryAppends,
+        subscribing: Subscribing, publishing: Publishing, history: HistoryAppends,
         memberships: Memberships, calls: Calls, locks: Locks, bannedUsers: BannedUsers,
-        logins: Logins, reachability: Reachability, eventLoop: any EventLoop
+        logins: Logins, reachability: Reachability, messaging: MessagingClient<ServiceEvents>,
+        canaries: Canaries<ServiceEvents>?, eventLoop: any EventLoop
     ) {
         self.eventLoop = eventLoop
         self.subscribing = subscribing
-        self.snapshots = snapshots
         self.publishing = publishing
         self.history = history
         self.memberships = memberships
@@ -43,37 +41,39 @@ final class ServiceEvents {
         self.bannedUsers = bannedUsers
         self.logins = logins
         self.reachability = reachability
+        self.messaging = messaging
+        self.canaries = canaries
     }
 }
 
 extension ServiceEvents: MessagingCaller {
     /// - Parameter cause: why a shard has no leader here, if one has none.
-    private func lookAtMessaging(_ cause: String) {
-        let (isReached, isWhole) = messagingState()
-        switch outage.changed(isWhole: isWhole, isReached: isReached, now: eventLoop.now) {
+    private func messagingChanged(_ cause: String) {
+        let shards = messaging.shards
+        switch outage.changed(isWhole: shards.isUp, isReached: shards.isReached, now: eventLoop.now) {
         case .up: reachability.changed(.messaging, isUp: true)
         case .down: reachability.changed(.messaging, isUp: false, cause)
-        case .look(let time):
+        case .checkAgain(let time):
             eventLoop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in
-                self?.lookAtMessaging(cause)
+                self?.messagingChanged(cause)
             }
         case .none: break
         }
     }
 
-    func shardIsUp(_ shard: Int, isWhole: Bool) {
-        lookAtMessaging("")
+    func messagingIsUp(_ shard: Int, isWhole: Bool) {
+        messagingChanged("")
         subscribing.messagingIsUp(shard)
         canaries?.messagingIsUp(shard)
     }
 
     func connectFailed(_ reason: ServiceLinkDownReason) {
         reachability.failed(.messaging, "\(reason)")
-        lookAtMessaging("\(reason)")
+        messagingChanged("\(reason)")
     }
 
-    func shardIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
-        lookAtMessaging("\(reason)")
+    func messagingIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
+        messagingChanged("\(reason)")
         subscribing.messagingIsDown(shard)
         canaries?.messagingIsDown(shard)
     }
@@ -117,8 +117,8 @@ extension ServiceEvents: MessagingCaller {
         }
     }
 
-    func messagingRead(_ read: PendingRead, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
-        subscribing.read(read, outcome)
+    func messagingRead(_ query: PageQuery, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+        subscribing.read(query, outcome)
     }
 }
 
@@ -143,11 +143,11 @@ extension ServiceEvents: PresenceCaller {
         if case .success(let response) = outcome, response.isOlder {
             memberships.isUnlisted(join.session, in: join.channel)
         }
-        snapshots.joined(join, outcome)
+        subscribing.joined(join.id, outcome)
     }
 
     func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>) {
-        snapshots.rosterRead(channel, outcome)
+        subscribing.rosterRead(channel, outcome)
     }
 
     func presenceCalled(_ call: ForwardedCall, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>) {
@@ -199,6 +199,6 @@ extension ServiceEvents: StorageCaller {
     }
 
     func storageSnapshot(_ id: SubscribeID, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
-        snapshots.snapshotRead(id, outcome)
+        subscribing.snapshotRead(id, outcome)
     }
 }

@@ -1,8 +1,8 @@
 import RTMModel
 import RTMWire
 
-/// Keeps users out whom an operator has shut out, and ends their sessions (S-4). Storage says who they are.
-/// While it can't be reached, the edge goes on with what it knows.
+/// Refuses users whom an operator has banned, and ends their sessions (S-4). Storage says who they are.
+/// While it can't be reached, the edge keeps to what it knows.
 final class BannedUsers {
     private let sessions: Sessions
     private let wallClock: () -> UInt64
@@ -32,7 +32,7 @@ final class BannedUsers {
     }
 }
 
-/// Who is shut out, and until when. Pure: told the time.
+/// Who is banned, and until when. Pure: the time is a parameter.
 struct BanTable {
     private struct Entry {
         let until: UInt64

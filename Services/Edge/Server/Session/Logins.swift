@@ -4,7 +4,7 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
-/// Lets users in: who may log in, how often, and what a client is told at first.
+/// Lets users in: who may log in, how often, and what a client is answered at first.
 final class Logins {
     private let configuration: EdgeConfiguration
     private let sessions: Sessions
@@ -14,7 +14,7 @@ final class Logins {
     private let wallClock: () -> UInt64
     private var admission: Admission
     private let sharedRates: SharedRates
-    /// This loop's parts of what the apps may publish.
+    /// This loop's shares of what the apps may publish.
     private var publishes: [String: AppPublishShare] = [:]
     private var sessionIDs: SessionIDSource
     private let bannedUsers: BannedUsers
@@ -90,12 +90,13 @@ final class Logins {
         guard isMessagingUp else { throw .messagingUnreachable(.loginNoServerResources, for: nil) }
         try sharedRates.sessions.enter(application)
         let appPublishes = publishes(of: application)
-        let subscriptions = LoginSubscriptions(login, channelsMax: application.subscriptionsMax)
         metrics.sessionsChanged(by: 1)
         let appMetrics = metrics.apps[application.id]
         appMetrics.sessionsChanged(by: 1)
-        let session = sessions.add(sessionIDs.next()) { key in
-            Session(
+        return sessions.add(sessionIDs.next()) { key in
+            let subscriptions = LoginSubscriptions(
+                login, of: key, channelsMax: application.subscriptionsMax)
+            let session = Session(
                 key: key, application: application, userID: userID, instance: login.instance,
                 attempt: login.attempt, isReturn: login.inboxAfter != nil && !login.isAsked,
                 heartbeatInterval: Limits.clamp(
@@ -105,9 +106,9 @@ final class Logins {
                 restorable: login.inboxAfter == nil
                     ? Restorable() : application.rates.restorable.without(subscriptions),
                 connection: connection, appMetrics: appMetrics)
+            session.loginSubscriptions = subscriptions
+            return session
         }
-        session.loginSubscriptions = subscriptions
-        return session
     }
 
     /// A session that was made here is no more.

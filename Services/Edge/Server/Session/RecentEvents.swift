@@ -1,7 +1,7 @@
 import NIOCore
 
 /// A strict limit: within any stretch of a given length there are never more than so many events of one key.
-/// Pure: it is told the time.
+/// Pure: the time is a parameter.
 ///
 /// It is meant for small counts, because it remembers the time of each event, for as long as the
 /// stretch.
@@ -16,7 +16,7 @@ struct RecentEvents<Key: Hashable> {
 
     var keyCount: Int { times.count }
 
-    /// Counts an event, or returns how long it takes until there is room for one.
+    /// Counts an event, or returns how long it takes until one is allowed.
     mutating func take(_ key: Key, countMax: Int, now: NIODeadline) -> TimeAmount? {
         if times.count >= pruneAt {
             times = times.filter { $0.value.contains { now - $0 < stretch } }

@@ -22,8 +22,8 @@ final class Session {
     /// How long the user stays listed after a loss, in seconds (L-45).
     let presenceTimeout: Int
 
-    /// The number of the session's inbox at messaging, by which presence tells the newest login of a user; 0
-    /// until messaging has given one.
+    /// The number of the session's ownership of its inbox, by which presence knows the newest login of a
+    /// user; 0 until messaging has given one.
     var ownership: UInt64 = 0
     var rates: SessionRates
     /// What the sessions of its app on this loop may publish together.
@@ -35,7 +35,7 @@ final class Session {
     var callQueue = CallQueue()
     /// What the login brought with it, until the login is accepted.
     var loginSubscriptions: LoginSubscriptions?
-    /// Whether presence has been told of the session.
+    /// Whether presence knows of the session.
     var isMember = false
     /// What storage has to know about the session's end; nil until the session asks for a lock.
     var locks: SessionLocks?
@@ -79,7 +79,7 @@ final class Session {
     /// UTC, milliseconds since 1970; nil where there is no token that could expire.
     var tokenExpiresAt: UInt64? { grant?.expiresAtMilliseconds }
 
-    /// What the client of a call is told that is refused with this error: a refused call counts as one, too
+    /// The error that the client of a refused call gets: a refused call counts as one, too
     ///
     func refusal(_ error: RTMError, now: NIODeadline) -> RTMError {
         do throws(RTMError) {

@@ -14,7 +14,7 @@ protocol SessionConnection: AnyObject {
     /// first.
     func send(_ frames: ByteBuffer, of topic: TopicRank)
     func write(of topic: TopicRank, _ encode: (inout ByteBuffer) -> Void)
-    /// What waits of the topic at this place goes before what is sent next.
+    /// What waits of the topic with this channel index goes before what is sent next.
     func release(_ topic: Int)
     /// The session's inbox is attached: from here on messages reach the user.
     func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64)
@@ -22,7 +22,7 @@ protocol SessionConnection: AnyObject {
     /// Whether the client has taken nearly all that was sent to it. What the client has asked for itself
     /// waits for that.
     var isWritable: Bool { get }
-    /// Calls when there is room, or when the connection has ended.
+    /// Calls once the connection is writable, or has ended.
     func whenWritable(_ body: @escaping () -> Void)
     /// How many bytes wait for the client to read them, pages included.
     var waitingBytes: Int { get }
@@ -30,11 +30,11 @@ protocol SessionConnection: AnyObject {
     func cutOff(_ reason: Disconnect)
     /// Reads no more requests, until the answers to the earlier ones are read.
     func pauseReadingRequests()
-    /// Reads on after `pauseReadingRequests`.
+    /// Ends `pauseReadingRequests`.
     func resumeReadingRequests()
     /// Leaves what the client sends in the socket, so that it sends no more.
     func pauseReading()
-    /// Reads on after `pauseReading`.
+    /// Ends `pauseReading`.
     func resumeReading()
     /// The session has a new token for a stream channel, which ends at some time.
     func joinTokenAccepted()

@@ -52,7 +52,7 @@ final class SessionLog {
     }
 }
 
-/// How many lines of one kind may be logged. Pure: it is told the time.
+/// How many lines of one kind may be logged. Pure: the time is a parameter.
 struct LineBudget {
     private let rate: Rate
     private var bucket: TokenBucket?

@@ -106,7 +106,7 @@ struct SessionRates {
     /// Requests that were refused since they were last asked for.
     private var refusals = 0
     /// One for each kind of call that the session has made. Most sessions make one kind or none, so a list
-    /// takes less memory than a place for each kind, and less than a dictionary.
+    /// takes less memory than a bucket for each kind, and less than a dictionary.
     private var calls: [(kind: CallKind, bucket: TokenBucket)] = []
     private var publishes = TokenBuckets<Target>()
     private var subscribes = RecentEvents<String>(within: .seconds(5))

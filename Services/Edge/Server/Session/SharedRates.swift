@@ -50,7 +50,7 @@ final class SharedRates: Sendable {
     }
 }
 
-/// How often the users of an edge have logged in lately. Pure: it is told the time.
+/// How often the users of an edge have logged in lately. Pure: the time is a parameter.
 struct LoginRates {
     /// By app, because the apps have rates of their own.
     private var logins: [String: TokenBuckets<String>] = [:]
@@ -75,7 +75,7 @@ struct LoginRates {
 /// How many publishes that are sent again pass without the rate of their channel. The first sending has paid
 /// for them, and a refusal would call a message unpublished that was published. The edge can't know whether
 /// there was a first sending, so a user has as many of them as a client keeps, and they come back no faster
-/// than the user may publish: more logins don't make it more. Pure: it is told the time.
+/// than the user may publish: more logins don't make it more. Pure: the time is a parameter.
 struct RepeatRates {
     private var repeats: [String: TokenBuckets<String>] = [:]
 

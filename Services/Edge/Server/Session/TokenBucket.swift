@@ -19,7 +19,7 @@ struct Rate: Sendable, Hashable {
 }
 
 /// A rate limit that forgets by itself: it holds `burst` tokens, an event takes one, and `perSecond` tokens
-/// come back every second. Pure: it is told the time.
+/// come back every second. Pure: the time is a parameter.
 struct TokenBucket {
     private var tokens: Double
     private var updated: NIODeadline

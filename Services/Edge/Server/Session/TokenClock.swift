@@ -1,7 +1,7 @@
 import RTMModel
 
-/// How long a token lets its session live, and when its holder has to be warned (S-50, S-51). Pure: it is
-/// told the time.
+/// How long a token lets its session live, and when its holder has to be warned (S-50, S-51). Pure: the
+/// time is a parameter.
 ///
 /// The time is that of the wall clock, because tokens are dated by it. Every check asks for it anew, so a
 /// clock that was set meanwhile takes effect with the next check.
@@ -24,7 +24,7 @@ struct TokenClock {
     enum Verdict: Equatable {
         /// Nothing is due for this long.
         case valid(for: Duration)
-        /// The holder has to be told how much time is left. This verdict comes once.
+        /// The client has to be warned how much time is left. This verdict comes once.
         case willExpire(in: Duration)
         case expired
     }

@@ -39,7 +39,7 @@ final class TokenRenewals {
     }
 
     /// A token that takes away the right to read what is subscribed is refused. The protocol has no way to
-    /// end a subscription from here, and to let it go on would leave the right in force.
+    /// end a subscription from here, and to keep it would leave the right in force.
     private func checkSubscriptions(of session: Session, under grant: TokenGrant?) throws(RTMError) {
         guard let grant, !grant.permissions.isEmpty else { return }
         let lost = subscribing.channelsOfMember(session.key).map(\.channel).filter {

@@ -4,9 +4,9 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// Reads what subscribers lack: pages of what they missed, and snapshots for which there was no room. A
-/// session has one read under way, and the next one waits until its client has read what was sent before. So
-/// nothing is read that a client can't take.
+/// Reads what subscribers lack: pages of what they missed, and snapshots that came while the client was
+/// behind. A session has one read under way, and the next one waits until its client has read what was sent
+/// before. So nothing is read that a client can't take.
 final class CatchUpReads {
     private let eventLoop: any EventLoop
     private let sessions: Sessions
@@ -32,22 +32,21 @@ final class CatchUpReads {
 
     private func send(_ read: CatchUpRead, for session: Session) {
         switch read {
-        case .page(let read):
-            let question = read.question
+        case .page(let query):
             let request = ReadRequest(
-                channel: question.channel, after: question.after,
-                exceptPublisher: question.showsOwn ? "" : session.userID, features: question.features)
-            messaging.read(request, context: read)
-        case .snapshots(let id, let questions):
-            collections[id] = (
-                session.key, (questions.wantsRoster ? 1 : 0) + (questions.stored.isEmpty ? 0 : 1)
+                channel: query.channel, after: query.after,
+                exceptPublisher: query.showsOwn ? "" : session.userID, features: query.features)
+            messaging.read(request, context: query)
+        case .snapshots(let query):
+            collections[query.id] = (
+                session.key, (query.wantsRoster ? 1 : 0) + (query.stored.isEmpty ? 0 : 1)
             )
-            snapshots.ask(id, questions, for: session)
+            snapshots.collect(query)
         }
     }
 
     /// Presence or storage has answered, and the subscribe has taken the answer.
-    func snapshotCame(_ id: SubscribeID) {
+    func snapshotArrived(_ id: SubscribeID) {
         guard let collection = collections[id] else { return }
         guard collection.answers == 1 else {
             collections[id]?.answers -= 1
@@ -63,7 +62,7 @@ final class CatchUpReads {
         eventLoop.assumeIsolated().execute { self.sendWhenWritable(next, for: session) }
     }
 
-    /// What comes without room for it would have to be read again.
+    /// What comes while the client is behind would have to be read again.
     private func sendWhenWritable(_ read: CatchUpRead, for session: Session) {
         guard !session.isEnded, !session.isWritable else { return send(read, for: session) }
         session.connection?.whenWritable { self.send(read, for: session) }
@@ -73,33 +72,27 @@ final class CatchUpReads {
 extension CatchUpRead {
     fileprivate var session: SessionKey {
         switch self {
-        case .page(let read): read.question.session
-        case .snapshots(_, let questions): questions.session
+        case .page(let query): query.session
+        case .snapshots(let query): query.session
         }
     }
 }
 
-/// A page of a log that is to be read for a session.
-struct PendingRead {
-    let id: SubscribeID
-    let question: PageQuestion
-}
-
-/// What a subscribe of a session reads when the session's turn has come.
+/// What a subscribe of a session reads when no other read of the session is under way.
 enum CatchUpRead {
     /// A page of what it missed.
-    case page(PendingRead)
-    /// Snapshots that are big, or for which there was no room.
-    case snapshots(SubscribeID, SnapshotQuestions)
+    case page(PageQuery)
+    /// Snapshots that are big, or that came while the client was behind.
+    case snapshots(SnapshotQuery)
 }
 
-/// Which subscribe of a session may read now. One reads at a time: the pages and snapshots of many subscribes
-/// at once would lie in memory until the client reads. Pure.
+/// Which subscribe of a session may read now. One reads at a time, because the pages and snapshots of many
+/// subscribes at once would lie in memory until the client reads. Pure.
 struct CatchUpQueue {
     private var isTaken = false
     private var waiting: [CatchUpRead] = []
 
-    /// Returns whether the read may begin now. Otherwise it waits for its turn.
+    /// Returns whether the read may begin now. Otherwise it waits in the queue.
     mutating func begin(_ read: CatchUpRead) -> Bool {
         guard isTaken else {
             isTaken = true
@@ -117,7 +110,7 @@ struct CatchUpQueue {
     }
 }
 
-extension PageQuestion {
+extension PageQuery {
     /// The frames of a page that the subscriber may see: in a topic those of the publishers that it wants
     /// (C-8).
     func wanted(_ frames: WireText) -> ByteBuffer {

@@ -27,16 +27,16 @@ final class ChannelRequests {
         self.wallClock = wallClock
     }
 
-    func subscribe(_ session: Session, _ request: ClientRequest.Subscribe, _ requestID: UInt64) {
+    func subscribe(_ session: Session, _ frame: ClientRequest.Subscribe, _ requestID: UInt64) {
         do throws(RTMError) {
             let rates = session.application.rates
             try session.rates.callToSubscribe(rates, now: endOfTurn.now)
-            let wish = ChannelWish(request)
-            let key = try check(wish, request.channel, for: session)
-            if key.type == .message {
-                try session.rates.subscribe(key.name, rates, now: endOfTurn.now)
+            let request = SubscribeRequest(frame, requestID, of: session.key, in: session.appID)
+            try check(request, frame.channel, for: session)
+            if request.channel.type == .message {
+                try session.rates.subscribe(request.channel.name, rates, now: endOfTurn.now)
             }
-            enter(key, of: session, requestID, wish)
+            begin(request)
         } catch {
             session.answer(requestID, error)
         }
@@ -44,23 +44,24 @@ final class ChannelRequests {
 
     /// A subscription that came with the login. The rate of logins bounds these, so no other rate counts
     /// them.
-    func subscribe(_ session: Session, _ channel: LoginSubscriptions.Channel) {
+    func subscribe(_ session: Session, _ request: SubscribeRequest) {
         do throws(RTMError) {
-            let wish = ChannelWish(channel)
-            let key = try channel.name.withWireText { name -> Result<ChannelKey, RTMError> in
-                Result { () throws(RTMError) in try check(wish, name, for: session) }
+            try request.channel.name.withWireText { name -> Result<Void, RTMError> in
+                Result { () throws(RTMError) in try check(request, name, for: session) }
             }.get()
-            enter(key, of: session, channel.requestID, wish)
+            begin(request)
         } catch {
-            session.answer(channel.requestID, error)
+            session.answer(request.requestID, error)
         }
     }
 
+    /// - Parameter name: of the channel, as the client has sent it.
     private func check(
-        _ wish: ChannelWish, _ name: WireText, for session: Session
-    ) throws(RTMError) -> ChannelKey {
+        _ request: SubscribeRequest, _ name: WireText, for session: Session
+    ) throws(RTMError) {
+        let key = request.channel
         var grant: JoinGrant?
-        switch wish.type {
+        switch key.type {
         case .message:
             try NameRule.channel.check(name.bytes)
             try session.checkMayRead(name)
@@ -68,25 +69,30 @@ final class ChannelRequests {
             try NameRule.channel.check(name.bytes)
             try session.checkMayRead(name, .streamChannels)
             grant = try session.application.checkJoin(
-                name.string, wish.token, userID: session.userID, nowMilliseconds: wallClock())
+                name.string, request.token, userID: session.userID, nowMilliseconds: wallClock())
         case .topics:
             try checkIsJoined(name, by: session)
         case .topic:
             try checkIsJoined(WireText(try NameRule.checkTopicName(name.bytes)), by: session)
-            try Self.check(publishers: wish.publishers)
-        case .user, .some(.none), nil:
+            try Self.check(publishers: request.publishers)
+        case .user, .none:
             throw RTMError(.invalidChannelType, "a channel of this type can't be subscribed")
         }
-        guard wish.allowed.isSuperset(of: wish.features) else {
+        guard request.featuresAllowed.isSuperset(of: request.features) else {
             throw RTMError(
-                .invalidParameter, "the feature set \(wish.features.rawValue) has unknown features")
+                .invalidParameter, "the feature set \(request.features.rawValue) has unknown features")
         }
-        let key = session.channel(name.string, wish.type ?? .none)
         try subscribing.checkIsPossible(
-            key, wish.type == .stream ? .channelJoinFailed : .channelSubscribeFailed)
+            key, key.type == .stream ? .channelJoinFailed : .channelSubscribeFailed)
         try checkCapacity(for: key, of: session)
         if let grant { accept(key.name, grant, session) }
-        return key
+    }
+
+    /// The token is checked by now, and isn't kept while the subscribe is under way.
+    private func begin(_ request: SubscribeRequest) {
+        var request = request
+        request.token = ""
+        subscribing.begin(request)
     }
 
     private func accept(_ channel: String, _ grant: JoinGrant, _ session: Session) {
@@ -120,21 +126,14 @@ final class ChannelRequests {
         }
     }
 
-    private func enter(_ key: ChannelKey, of session: Session, _ requestID: UInt64, _ wish: ChannelWish) {
-        subscribing.enter(
-            SubscribeRequest(
-                session: session.key, requestID: requestID, channel: key, purpose: .subscribe,
-                features: wish.features, after: wish.after, publishers: wish.publishers))
-    }
-
     /// A session may be subscribed to so many channels (L-24, L-25), and in a stream channel to so many
     /// topics (L-28).
     private func checkCapacity(for key: ChannelKey, of session: Session) throws(RTMError) {
         let limit = SubscriptionLimit(key.type, of: session.application)
         let count = key.type == .topic ? countOfTopics(beside: key, of: session) : nil
-        switch subscribing.room(for: key, of: session, count, countMax: limit.countMax) {
+        switch subscribing.capacity(for: key, of: session, count, countMax: limit.countMax) {
         case .free: return
-        case .underWay:
+        case .isSubscribing:
             throw RTMError(.duplicateOperation, "a subscribe to \"\(key.name)\" is under way")
         case .full: throw limit.error
         }
@@ -228,5 +227,36 @@ extension ChannelKey {
         case .message, .topics, .user, .none:
             RTMError(.channelNotSubscribed, "channel \"\(name)\" is not subscribed")
         }
+    }
+}
+
+/// How many channels of one type a session may be subscribed to.
+struct SubscriptionLimit {
+    let countMax: Int
+    let error: RTMError
+
+    init(_ type: ChannelType, of application: Application) {
+        let code: ErrorCode
+        let noun: String
+        switch type {
+        case .stream:
+            (countMax, code, noun) = (
+                Limits.joinedStreamChannelsMax, .channelJoinFailed, Limits.joinedStreamChannelsName
+            )
+        case .topic:
+            (countMax, code, noun) = (
+                Limits.subscribedTopicsMax, .channelExceedTopicLimitation,
+                "subscribed topics of a stream channel"
+            )
+        // One for each stream channel that is joined.
+        case .topics: (countMax, code, noun) = (.max, .channelSubscribeFailed, "topics")
+        case .message, .user, .none:
+            (countMax, code, noun) = (
+                application.subscriptionsMax, .channelSubscribeFailed, "subscribed channels"
+            )
+        }
+        error = RTMError(
+            code, "there are \(countMax) \(noun), which is the limit",
+            limit: .init(name: noun, value: UInt64(countMax)))
     }
 }

@@ -3,8 +3,8 @@ import RTMModel
 import RTMServiceKit
 import RTMWire
 
-/// The tokens by which a session has joined stream channels: whom to warn of their end, what ends with them
-/// (C-2, S-50), and whether they allow to publish there. Pure: it is told the time.
+/// The tokens by which a session has joined stream channels: which clients to warn of their end, what ends
+/// with them (C-2, S-50), and whether they allow to publish there. Pure: the time is a parameter.
 struct JoinTokens {
     private var clocks: [String: TokenClock] = [:]
     private var grants: [String: JoinGrant] = [:]
@@ -12,7 +12,7 @@ struct JoinTokens {
     var isEmpty: Bool { clocks.isEmpty }
 
     enum Event: Equatable {
-        /// The holder has to be told how much time is left. This comes once for each token.
+        /// The client has to be warned how much time is left. This comes once for each token.
         case willExpire(channel: String, in: Duration)
         case expired(channel: String)
     }

@@ -4,7 +4,7 @@ import RTMServiceKit
 /// What the sessions of one loop are subscribed to, by the slot of the session and the index of the
 /// channel.
 struct SessionSubscriptions {
-    /// Where a session stands in a channel.
+    /// How far a session has come in a channel.
     enum Subscription: Hashable {
         /// Its subscribe is under way.
         case subscribing(SubscribeID)
@@ -26,7 +26,7 @@ struct SessionSubscriptions {
 
     subscript(session: SessionKey, channelIndex: Int) -> Subscription? { all(of: session)[channelIndex] }
 
-    /// By the places of the channels. A session that has ended has none, whoever has its slot now.
+    /// By the indices of the channels. A session that has ended has none, whoever has its slot now.
     func all(of session: SessionKey) -> [Int: Subscription] { slot(of: session)?.subscriptions ?? [:] }
 
     /// How many channels of this type the session is subscribed to; nil for types that aren't counted.

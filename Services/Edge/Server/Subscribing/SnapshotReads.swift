@@ -5,14 +5,6 @@ import RTMServiceLink
 import RTMStorageClient
 import RTMWire
 
-/// Who asked for the snapshots that a subscriber begins with.
-protocol SnapshotReader: AnyObject {
-    func presenceAnswered(_ id: SubscribeID, _ answer: PresenceAnswer)
-    /// Presence doesn't let the user in.
-    func presenceRefused(_ id: SubscribeID, _ refusal: RTMError)
-    func storageAnswered(_ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>)
-}
-
 /// Asks for what a subscriber begins with: presence lets its user in and says who is there, storage says what
 /// is stored. Both are asked at once, and what can't be had is said, not waited for (M-3, M-4).
 final class SnapshotReads {
@@ -21,10 +13,6 @@ final class SnapshotReads {
     /// The loop's lease, under which its members are listed.
     private let lease: UInt64
     private let memory: OutboundMemory
-    /// Set before the first question. The loop holds both objects, and no question is open when it lets go of
-    /// them. A weak reference would make each retain of the reader slow, and the reader is on the way of a
-    /// message (docs/decisions/0008).
-    unowned var reader: (any SnapshotReader)?
     private var rosterReads = RosterReads<SubscribeID>()
     private var isReadingRosters = false
 
@@ -38,40 +26,49 @@ final class SnapshotReads {
         self.memory = memory
     }
 
-    func ask(_ id: SubscribeID, _ questions: SnapshotQuestions, for session: Session) {
-        if !questions.stored.isEmpty {
-            storage.snapshot(
-                SnapshotRequest(
-                    channel: questions.channel, metadata: questions.stored.contains(.metadata),
-                    locks: questions.stored.contains(.lock)),
-                context: id)
-        }
-        if let join = questions.join { self.join(id, join, questions.channel, session) }
-        guard questions.wantsRoster else { return }
-        rosterReads.wait(id, for: questions.channel)
+    /// Asks for the first snapshots of a subscribe.
+    ///
+    /// - Returns: what presence is known to answer without being asked; nil if its answer is on the way, or
+    ///   if it isn't asked.
+    func ask(_ query: SnapshotQuery, for session: Session) -> PresenceAnswer? {
+        askStorage(query)
+        return query.join.flatMap { join($0, query, session) }
+    }
+
+    /// Asks for the snapshots of a session that is a member already.
+    func collect(_ query: SnapshotQuery) {
+        askStorage(query)
+        guard query.wantsRoster else { return }
+        rosterReads.wait(query.id, for: query.channel)
         readRosters()
     }
 
-    /// While presence is away the sync will tell it of the membership.
+    private func askStorage(_ query: SnapshotQuery) {
+        guard !query.stored.isEmpty else { return }
+        storage.snapshot(
+            SnapshotRequest(
+                channel: query.channel, metadata: query.stored.contains(.metadata),
+                locks: query.stored.contains(.lock)),
+            context: query.id)
+    }
+
+    /// While presence is away, the lease's sync will announce the membership.
     private func join(
-        _ id: SubscribeID, _ join: SnapshotQuestions.Join, _ channel: ChannelKey, _ session: Session
-    ) {
-        guard presence.isUp else {
-            reader?.presenceAnswered(id, .unavailable)
-            return
-        }
-        guard channel.type != .topics || !join.isQuiet else {
-            // Whoever only hears of the topics of a stream channel is no member of them. He needs the
+        _ join: SnapshotQuery.Join, _ query: SnapshotQuery, _ session: Session
+    ) -> PresenceAnswer? {
+        guard presence.isUp else { return .unavailable }
+        guard query.channel.type != .topics || !join.isQuiet else {
+            // A quiet subscriber of the topics of a stream channel is no member of them. It needs the
             // snapshot, which all who wait for it at the same time share.
-            reader?.presenceAnswered(id, join.wantsSnapshot ? .bigSnapshot : .snapshot([]))
-            return
+            return join.wantsSnapshot ? .bigSnapshot : .snapshot([])
         }
         presence.join(
             JoinRequest(
-                channel: channel, caller: session.caller, lease: lease, quiet: join.isQuiet,
+                channel: query.channel, caller: session.caller, lease: lease, quiet: join.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)),
                 wantsSnapshot: join.wantsSnapshot, claim: session.ownership),
-            context: PendingJoin(id: id, session: session.key, channel: channel))
+            context: PendingJoin(id: query.id, session: session.key, channel: query.channel))
+        return nil
     }
 
     // MARK: Answers
@@ -83,24 +80,26 @@ final class SnapshotReads {
         let channel: ChannelKey
     }
 
-    func joined(_ join: PendingJoin, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) {
+    static func answer(
+        _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>
+    ) -> PresenceAnswer {
         switch outcome {
         case .success(let response) where response.isTooBig:
-            reader?.presenceAnswered(join.id, .bigSnapshot)
+            return .bigSnapshot
         case .success(let response):
             let frames = ByteBuffer(bytes: response.frames.bytes)
-            reader?.presenceAnswered(
-                join.id, .snapshot(frames.readableBytes > 0 ? [RequestedPage(frames: frames)] : []))
+            return .snapshot(frames.readableBytes > 0 ? [RequestedPage(frames: frames)] : [])
         case .failure(.refused(let refusal))
         where refusal.code == .channelSubscribeFailed || refusal.code == .channelJoinFailed:
-            reader?.presenceRefused(join.id, refusal)
+            return .refused(refusal)
         case .failure:
-            reader?.presenceAnswered(join.id, .unavailable)
+            return .unavailable
         }
     }
 
-    private func readRosters() {
-        // A request that fails at once comes back here: the loop below goes on, not a deeper call.
+    /// Asks for the snapshots of big channels, as many as may be read at once.
+    func readRosters() {
+        // A request that fails at once comes back here: the loop below continues, not a deeper call.
         guard !isReadingRosters else { return }
         isReadingRosters = true
         defer { isReadingRosters = false }
@@ -109,30 +108,30 @@ final class SnapshotReads {
 
     /// The sessions that share a snapshot hold it together. It can't be had while what clients haven't read
     /// uses up the loop's memory.
-    func rosterRead(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>) {
+    ///
+    /// - Returns: who waited for the snapshot, and the answer; nil if more of it has to be read.
+    func rosterRead(
+        _ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>
+    ) -> (readers: [SubscribeID], answer: PresenceAnswer)? {
         var isThere = false
-        if case .success(let part) = outcome {
-            let frames = ByteBuffer(bytes: part.frames.bytes)
+        if case .success(let page) = outcome {
+            let frames = ByteBuffer(bytes: page.frames.bytes)
             rosterReads.received(
                 RequestedPage(frames: frames, charge: OutboundCharge(frames.readableBytes, to: memory)),
                 of: channel)
             isThere = !memory.isOver
-            if isThere, part.snapshot != 0 {
-                return presence.roster(RosterRequest(channel: channel, snapshot: part.snapshot))
+            if isThere, page.snapshot != 0 {
+                presence.roster(RosterRequest(channel: channel, snapshot: page.snapshot))
+                return nil
             }
         }
         let (readers, pages) = rosterReads.end(channel)
-        for id in readers { reader?.presenceAnswered(id, isThere ? .snapshot(pages) : .unavailable) }
-        readRosters()
-    }
-
-    func snapshotRead(_ id: SubscribeID, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
-        reader?.storageAnswered(id, outcome.map { ByteBuffer(bytes: $0.frames.bytes) })
+        return (readers, isThere ? .snapshot(pages) : .unavailable)
     }
 }
 
-/// The snapshots of big channels that a loop is getting from presence, each in parts and for all sessions
-/// that wait for one. Pure.
+/// The snapshots of big channels that a loop is getting from presence, page by page and for all
+/// sessions that wait for one. Pure.
 ///
 /// A session appears in the snapshots that begin after its join. So a session that comes while a snapshot is
 /// being read waits for the next one, together with all others. However many come at once, the snapshots of a
@@ -161,11 +160,11 @@ struct RosterReads<Reader> {
         return channel
     }
 
-    mutating func received(_ part: RequestedPage, of channel: ChannelKey) {
-        reads[channel]?.pages.append(part)
+    mutating func received(_ page: RequestedPage, of channel: ChannelKey) {
+        reads[channel]?.pages.append(page)
     }
 
-    /// All parts have come, or no more will.
+    /// All pages have come, or no more will.
     mutating func end(_ channel: ChannelKey) -> (readers: [Reader], pages: [RequestedPage]) {
         reads.removeValue(forKey: channel) ?? ([], [])
     }

@@ -8,20 +8,20 @@ enum SubscribeAction {
 
     case attach(AttachRequest)
     case detach(DetachPush, of: ChannelKey)
-    /// Presence and storage are asked; `presenceAnswered` and `storageAnswered` have to follow.
-    case ask(SubscribeID, SnapshotQuestions)
-    /// The same, when the session's turn to read has come.
-    case collect(SubscribeID, SnapshotQuestions)
-    /// A page is read; `pageRead` or `readFailed` has to follow.
-    case read(SubscribeID, PageQuestion)
+    /// Presence and storage are asked; `.presenceAnswered` and `.storageAnswered` have to follow.
+    case ask(SnapshotQuery)
+    /// The same, when no other read of the session is under way.
+    case collect(SnapshotQuery)
+    /// A page is read; `.pageRead` has to follow.
+    case read(PageQuery)
 
     // MARK: To itself
 
-    /// `proceed` has to follow at once: by then the session's room is known anew.
+    /// `.proceed` has to follow at once: by then it is known anew whether the session is writable.
     case proceed(SubscribeID)
-    /// `proceed` has to follow when the session's client has read what was sent before.
+    /// `.proceed` has to follow when the session's client has read what was sent before.
     case awaitWritable(SubscribeID, SessionKey)
-    /// `proceed` has to follow after this time.
+    /// `.proceed` has to follow after this time.
     case retry(SubscribeID, after: Duration)
 
     // MARK: To sessions
@@ -62,7 +62,8 @@ enum SubscribeAnswer {
 
 /// What a subscriber begins with: presence lets its user in and says who is there, storage says what is
 /// stored.
-struct SnapshotQuestions: Hashable {
+struct SnapshotQuery: Hashable {
+    let id: SubscribeID
     let session: SessionKey
     let channel: ChannelKey
     /// The session becomes a member of the channel; nil for a user's metadata, and for a member.
@@ -78,16 +79,9 @@ struct SnapshotQuestions: Hashable {
     }
 }
 
-/// What presence says about the channel of a subscriber.
-enum PresenceAnswer {
-    case snapshot([RequestedPage])
-    /// The snapshot is big, and has to be asked for by itself.
-    case bigSnapshot
-    /// Presence can't be asked at present.
-    case unavailable
-}
-
-struct PageQuestion: Hashable {
+/// A page of what a subscriber missed.
+struct PageQuery: Hashable {
+    let id: SubscribeID
     let session: SessionKey
     let channel: ChannelKey
     let after: StreamPosition

@@ -7,17 +7,18 @@ import RTMWire
 /// asked for what the subscriber begins with, then what it missed is read, and at last it is live. Exactly
 /// one answer goes out.
 ///
-/// A value without I/O. Each event returns a `Step`; `SubscriptionIndex` performs it. An event that doesn't
-/// fit the state is one that comes too late, and does nothing.
+/// A value without I/O. `handle` takes each `SubscribeEvent` and returns a `Step`: actions for the shell, and
+/// what changes in the tables of `SubscriptionIndex`. An event that doesn't fit the state comes too late, and
+/// does nothing.
 struct SubscribeMachine {
     enum State {
         /// The channel isn't attached yet. Followed by `preparing`; a login skips that.
         case attaching
-        /// Presence and storage are asked. Followed by `reading`, `awaitingWritable`, `standing`, or live.
+        /// Presence and storage are asked. Followed by `reading`, `awaitingWritable`, `suspended`, or live.
         case preparing(Preparation)
         /// The client hasn't read what was sent before: its next snapshot or page waits, so that what a
         /// client asks for itself never makes it a slow consumer. Neither is held meanwhile; they are read
-        /// again when there is room. Followed by `preparing`, `reading`, `standing`, or live.
+        /// again when it is writable. Followed by `preparing`, `reading`, `suspended`, or live.
         case awaitingWritable
         /// A page of what it missed is under way. Followed by every other state but the first two, or live.
         case reading
@@ -30,7 +31,7 @@ struct SubscribeMachine {
     struct Preparation {
         var awaitsPresence: Bool
         var awaitsStorage: Bool
-        /// Only snapshots are read, for which there was room, and they are given when they are there.
+        /// Only snapshots are read, for a client that was writable, and they are sent when they are there.
         var isCollection = false
         /// There is nothing to offer without it.
         var refusal: RTMError?
@@ -39,7 +40,7 @@ struct SubscribeMachine {
     enum Kind {
         /// The client subscribes.
         case new
-        /// The client goes on with a subscription that it had before, over another connection.
+        /// The client continues a subscription that it had before, over another connection.
         case continued
         /// A subscriber was taken out to come in again: with other features (M-5), or for a new snapshot.
         case returning
@@ -56,6 +57,7 @@ struct SubscribeMachine {
     /// How long a read that failed waits for the next attempt.
     static let retryDelay = Duration.seconds(1)
 
+    let id: SubscribeID
     let request: SubscribeRequest
     let channelIndex: Int
     private(set) var state = State.attaching
@@ -66,7 +68,7 @@ struct SubscribeMachine {
     private var reply: SubscribeReply
     /// Features that the session didn't have before. Each of them needs a snapshot.
     private var added: SubscriptionFeatures
-    /// It has stood still until its client had read what was sent before.
+    /// It has been suspended until its client had read what was sent before.
     private var hasWaited = false
     /// Behind the snapshot that it has, something is lost.
     private var lostEvents = false
@@ -75,7 +77,8 @@ struct SubscribeMachine {
     /// The lease counts it among the refreshes under way.
     private(set) var holdsRefresh: Bool
 
-    init(_ request: SubscribeRequest, at channelIndex: Int) {
+    init(_ id: SubscribeID, _ request: SubscribeRequest, at channelIndex: Int) {
+        self.id = id
         self.request = request
         self.channelIndex = channelIndex
         kind = request.after == nil ? .new : .continued
@@ -103,28 +106,38 @@ struct SubscribeMachine {
 // MARK: - What is to be done
 
 extension SubscribeMachine {
+    /// What an event leads to: first the actions, then the transition.
     struct Step {
-        enum Next {
-            case nothing
+        /// What changes for the subscribe in the tables of `SubscriptionIndex`.
+        enum Transition {
+            case none
             case awaitAttachment
-            /// As `awaitAttachment`, but somebody else has to begin the attach.
+            /// As `awaitAttachment`, but the attach is begun by something else.
             case awaitNextAttachment
-            case ask(SnapshotQuestions)
-            case collect(SnapshotQuestions)
-            case awaitWritable
-            case read(PageQuestion)
-            case proceed
-            case retry
+            /// Presence and storage are asked, and the log moves on meanwhile.
+            case prepare(SnapshotQuery)
+            case read(PageQuery)
             case goLive(gap: Bool)
             case giveUp(RTMError)
         }
 
         var actions: [SubscribeAction] = []
-        var next = Next.nothing
+        var transition = Transition.none
     }
 
-    /// Goes as far as it can: the channel is attached, there is room, or it is time to try again.
-    mutating func proceed(_ view: ChannelView) -> Step {
+    mutating func handle(_ event: SubscribeEvent, _ view: ChannelView) -> Step {
+        switch event {
+        case .proceed: proceed(view)
+        case .attachFailed(let failure): attachFailed(failure, view)
+        case .presenceAnswered(let answer): presenceAnswered(answer, view)
+        case .storageAnswered(let outcome): storageAnswered(outcome, view)
+        case .pageRead(.success(let page)): pageRead(page, view)
+        case .pageRead(.failure(let failure)): readFailed(failure, view)
+        }
+    }
+
+    /// Proceeds as far as it can.
+    private mutating func proceed(_ view: ChannelView) -> Step {
         switch state {
         case .attaching where !request.hasSnapshots: begin(view)
         case .attaching: ask(view)
@@ -143,41 +156,34 @@ extension SubscribeMachine {
     private mutating func ask(_ view: ChannelView) -> Step {
         given = given ?? view.position
         let wanted = request.features.intersection(added)
-        let questions = SnapshotQuestions(
-            session: request.session, channel: request.channel,
+        let query = SnapshotQuery(
+            id: id, session: request.session, channel: request.channel,
             join: request.purpose == .userMetadata
                 ? nil
                 : .init(
                     isQuiet: request.features.contains(.quiet), wantsSnapshot: wanted.contains(.presence)),
             stored: wanted.intersection([.metadata, .lock]))
         state = .preparing(
-            Preparation(awaitsPresence: questions.join != nil, awaitsStorage: !questions.stored.isEmpty))
-        return Step(next: .ask(questions))
+            Preparation(awaitsPresence: query.join != nil, awaitsStorage: !query.stored.isEmpty))
+        return Step(transition: .prepare(query))
     }
 
-    /// What can't be had is said, not waited for; the lease's sync tells presence of the membership later.
-    mutating func presenceAnswered(_ answer: PresenceAnswer, _ view: ChannelView) -> Step {
+    /// What can't be had is said, not waited for; the lease's sync announces the membership later.
+    private mutating func presenceAnswered(_ answer: PresenceAnswer, _ view: ChannelView) -> Step {
         guard case .preparing(var preparation) = state else { return Step() }
         preparation.awaitsPresence = false
+        if case .refused(let refusal) = answer { preparation.refusal = refusal }
         state = .preparing(preparation)
         switch answer {
         case .snapshot(let pages): reply.presencePages = pages
         case .bigSnapshot: reply.awaitsPresence()
+        case .refused: break
         case .unavailable: return prepared(view, withoutPresence(isMember: preparation.isCollection))
         }
         return prepared(view)
     }
 
-    /// The channel has all the users that it may have (L-42).
-    mutating func presenceRefused(_ refusal: RTMError, _ view: ChannelView) -> Step {
-        guard case .preparing(var preparation) = state else { return Step() }
-        preparation.awaitsPresence = false
-        preparation.refusal = refusal
-        state = .preparing(preparation)
-        return prepared(view)
-    }
-
-    mutating func storageAnswered(
+    private mutating func storageAnswered(
         _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>, _ view: ChannelView
     ) -> Step {
         guard case .preparing(var preparation) = state else { return Step() }
@@ -201,7 +207,7 @@ extension SubscribeMachine {
         guard let refusal = preparation.refusal else {
             return preparation.isCollection ? collected(view, actions) : begin(view, actions)
         }
-        guard kind == .returning else { return Step(actions: actions, next: .giveUp(refusal)) }
+        guard kind == .returning else { return Step(actions: actions, transition: .giveUp(refusal)) }
         // It stays subscribed; only the snapshot that it asked for can't be had.
         return begin(view, actions + reply.refuse(refusal))
     }
@@ -213,25 +219,23 @@ extension SubscribeMachine {
         return isMember || request.purpose == .refresh ? [] : [.joinMissed]
     }
 
-    /// Reads the snapshots for which there was no room before. They aren't held while the client has none.
+    /// Reads the snapshots that the client was too slow for. They aren't held while it is behind.
     private mutating func collect(_ actions: [SubscribeAction]) -> Step {
         let lacking = reply.takeLacking()
         state = .preparing(
             Preparation(awaitsPresence: lacking.presence, awaitsStorage: lacking.stored, isCollection: true))
         let wanted = request.features.intersection(added)
-        return Step(
-            actions: actions,
-            next: .collect(
-                SnapshotQuestions(
-                    session: request.session, channel: request.channel, join: nil,
-                    wantsRoster: lacking.presence,
-                    stored: lacking.stored ? wanted.intersection([.metadata, .lock]) : [])))
+        let query = SnapshotQuery(
+            id: id, session: request.session, channel: request.channel, join: nil,
+            wantsRoster: lacking.presence,
+            stored: lacking.stored ? wanted.intersection([.metadata, .lock]) : [])
+        return Step(actions: actions + [.collect(query)])
     }
 
     private mutating func collected(_ view: ChannelView, _ actions: [SubscribeAction]) -> Step {
-        guard given != view.position else { return Step(actions: actions, next: .goLive(gap: false)) }
+        guard given != view.position else { return Step(actions: actions, transition: .goLive(gap: false)) }
         state = .suspended
-        return Step(actions: actions + reply.giveAll(at: given), next: .proceed)
+        return Step(actions: actions + reply.giveAll(at: given) + [.proceed(id)])
     }
 
     // MARK: Reading
@@ -241,38 +245,39 @@ extension SubscribeMachine {
         guard view.isWritable else { return awaitWritable(actions) }
         if reply.lacksPresence || reply.lacksStored { return collect(actions) }
         guard let given, given != view.position else {
-            return Step(actions: actions, next: .goLive(gap: false))
+            return Step(actions: actions, transition: .goLive(gap: false))
         }
         // A page would reach beyond the position of a channel that isn't attached, and what lies between
         // would come twice.
         guard view.isAttached else {
             state = .suspended
-            return Step(actions: actions, next: .awaitAttachment)
+            return Step(actions: actions, transition: .awaitAttachment)
         }
         state = .reading
-        let question = PageQuestion(
-            session: request.session, channel: request.channel, after: given, features: request.features,
+        let query = PageQuery(
+            id: id, session: request.session, channel: request.channel, after: given,
+            features: request.features,
             showsOwn: request.isLogin, publishers: request.publishers)
-        return Step(actions: actions, next: .read(question))
+        return Step(actions: actions, transition: .read(query))
     }
 
-    mutating func pageRead(_ page: SubscribePage, _ view: ChannelView) -> Step {
+    private mutating func pageRead(_ page: SubscribePage, _ view: ChannelView) -> Step {
         guard case .reading = state else { return Step() }
-        // Somebody else has taken the room. To hold the page would take memory that nothing bounds.
+        // Something else was sent meanwhile. To hold the page would take memory that nothing bounds.
         guard view.isWritable else { return awaitWritable() }
         // The link was lost while the read waited for its turn. As above: what lies behind our position comes
         // with the next attachment, too.
         guard view.isAttached else {
             state = .suspended
-            return Step(next: .awaitAttachment)
+            return Step(transition: .awaitAttachment)
         }
         guard !page.gap else {
-            return page.more ? skip(to: page.position) : Step(next: .goLive(gap: true))
+            return page.more ? skip(to: page.position) : Step(transition: .goLive(gap: true))
         }
         let actions = take(page)
-        guard page.more else { return Step(actions: actions, next: .goLive(gap: false)) }
+        guard page.more else { return Step(actions: actions, transition: .goLive(gap: false)) }
         state = .suspended
-        return Step(actions: actions, next: .proceed)
+        return Step(actions: actions + [.proceed(id)])
     }
 
     /// A log that began anew has more behind the gap: all that it has is read.
@@ -281,7 +286,7 @@ extension SubscribeMachine {
         let actions = reply.giveAll(at: position, gap: true)
         given = position
         state = .suspended
-        return Step(actions: actions, next: .proceed)
+        return Step(actions: actions + [.proceed(id)])
     }
 
     private mutating func take(_ page: SubscribePage) -> [SubscribeAction] {
@@ -293,33 +298,36 @@ extension SubscribeMachine {
         return actions
     }
 
-    /// Whoever was let in already isn't turned away, and isn't told of a gap either while the log has what it
-    /// missed: it stands still until the log can be read.
-    mutating func readFailed(_ failure: ServiceLinkRequestFailure, _ view: ChannelView) -> Step {
+    /// A subscriber isn't turned away, and no gap is reported to it either while the log has what it missed:
+    /// the subscribe is suspended until the log can be read.
+    private mutating func readFailed(_ failure: ServiceLinkRequestFailure, _ view: ChannelView) -> Step {
         guard case .reading = state else { return Step() }
         guard reply.isGiven || kind == .returning else {
-            return Step(next: .giveUp(request.error(failure)))
+            return Step(transition: .giveUp(request.error(failure)))
         }
-        if case .refused(let error) = failure, !error.isRetryable { return Step(next: .goLive(gap: true)) }
+        if case .refused(let error) = failure, !error.isRetryable {
+            return Step(transition: .goLive(gap: true))
+        }
         state = .suspended
-        return Step(actions: view.isWritable ? reply.giveAll(at: given) : [], next: .retry)
+        let actions = view.isWritable ? reply.giveAll(at: given) : []
+        return Step(actions: actions + [.retry(id, after: Self.retryDelay)])
     }
 
     /// The channel could not be attached. A subscriber that was to come in again stays what it was.
-    mutating func attachFailed(_ failure: ServiceLinkRequestFailure, _ view: ChannelView) -> Step {
+    private mutating func attachFailed(_ failure: ServiceLinkRequestFailure, _ view: ChannelView) -> Step {
         switch state {
         case .attaching, .suspended: break
         case .preparing, .awaitingWritable, .reading: return Step()
         }
         guard reply.isGiven || kind == .returning else {
-            return Step(next: .giveUp(request.error(failure)))
+            return Step(transition: .giveUp(request.error(failure)))
         }
         var actions: [SubscribeAction] = []
         if case .attaching = state { actions = withoutSnapshots() }
         state = .suspended
         if given == view.position { return begin(view, actions) }
         if view.isWritable { actions += reply.giveAll(at: given) }
-        return Step(actions: actions, next: .awaitNextAttachment)
+        return Step(actions: actions, transition: .awaitNextAttachment)
     }
 
     /// Nobody could be asked for the snapshots that it was to come in again for.
@@ -329,7 +337,7 @@ extension SubscribeMachine {
         return request.isMembership ? withoutPresence() : []
     }
 
-    // MARK: Waiting for room
+    // MARK: Waiting for the client
 
     /// The client may not have the patience to wait for what was sent before, so it is answered now. But the
     /// answer says whether storage can be asked, so it waits for what storage is asked again.
@@ -344,7 +352,7 @@ extension SubscribeMachine {
         reply.dropSnapshots()
         if !request.isLogin, !reply.lacksStored { actions += reply.answer(at: given) }
         state = .awaitingWritable
-        return Step(actions: actions, next: .awaitWritable)
+        return Step(actions: actions + [.awaitWritable(id, request.session)])
     }
 }
 

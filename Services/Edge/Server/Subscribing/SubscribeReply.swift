@@ -2,7 +2,7 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// What the client of a subscribe has been told, and what it still has to be given: one answer, and behind it
+/// What the client of a subscribe has been sent, and what it still has to get: one answer, and behind it
 /// the snapshots.
 struct SubscribeReply {
     private enum State {
@@ -19,7 +19,7 @@ struct SubscribeReply {
     /// What presence and storage have sent, until it is given. Presence comes first (M-4).
     var presencePages: [RequestedPage] = []
     var storageFrames = ByteBuffer()
-    /// Snapshots that are read when the client has room: they are big, or came without room for them.
+    /// Snapshots that are read when the client is writable: they are big, or came while it was behind.
     private(set) var lacksPresence = false
     private(set) var lacksStored = false
 
@@ -72,12 +72,12 @@ struct SubscribeReply {
         return pages.map { .send(request.session, $0) }
     }
 
-    // MARK: Snapshots that wait for room
+    // MARK: Snapshots that wait for the client
 
-    /// The snapshot of presence is big, so it isn't read before there is room.
+    /// The snapshot of presence is big, so it isn't read before the client is writable.
     mutating func awaitsPresence() { lacksPresence = true }
 
-    /// There is no room: the snapshots are read again when there is.
+    /// The client is behind: the snapshots are read again when it has caught up.
     mutating func dropSnapshots() {
         if presencePages.contains(where: { $0.frames.readableBytes > 0 }) { lacksPresence = true }
         if storageFrames.readableBytes > 0 { lacksStored = true }

@@ -9,8 +9,8 @@ struct SubscribeID: Hashable {
     let rawValue: UInt64
 }
 
-/// What a session wants to be subscribed to: a channel that it asked for, a user's metadata, or its own inbox
-/// at login.
+/// What a session wants to be subscribed to, from the client's frame to the machine: a channel that it asked
+/// for, a user's metadata, or its own inbox at login.
 struct SubscribeRequest {
     enum Purpose: Hashable {
         /// The inbox of a session whose login is answered once messages reach the user.
@@ -29,10 +29,12 @@ struct SubscribeRequest {
     let channel: ChannelKey
     let purpose: Purpose
     let features: SubscriptionFeatures
-    /// Where the client wants to continue; nil if it begins where the channel stands.
+    /// Where the client wants to continue; nil if it begins at the channel's position.
     let after: StreamPosition?
     /// Of a topic: whose messages are delivered.
     var publishers: [String] = []
+    /// What lets the user join a stream channel; empty where there is none.
+    var token = ""
 
     var subscriber: Subscriber { Subscriber(session: session, features: features) }
 
@@ -50,6 +52,15 @@ struct SubscribeRequest {
         }
     }
 
+    /// The features that a channel of this type has.
+    var featuresAllowed: SubscriptionFeatures {
+        switch channel.type {
+        case .stream: SubscriptionFeatures.known.subtracting(.message)
+        case .topics: [.presence, .quiet]
+        case .message, .user, .topic, .none: .known
+        }
+    }
+
     /// Features of which a subscriber that comes in again gets a snapshot although it had them before.
     var renewed: SubscriptionFeatures {
         switch purpose {
@@ -60,7 +71,7 @@ struct SubscribeRequest {
         }
     }
 
-    /// The error that the client gets if messaging didn't do its part.
+    /// The error that the client gets if messaging doesn't attach or read the channel.
     func error(_ failure: ServiceLinkRequestFailure) -> RTMError {
         var error =
             switch channel.type {
@@ -74,14 +85,67 @@ struct SubscribeRequest {
     }
 }
 
-/// A page of what a subscriber missed.
-struct SubscribePage {
-    let frames: ByteBuffer
-    /// Where the page ends. The end of the last page is the log's head, and every entry up to there has
-    /// arrived before the page (docs/decisions/0006).
-    let position: StreamPosition
-    /// The log doesn't have what the subscriber missed any more, so it goes on after the position.
-    var gap = false
-    /// The log has more entries behind the position.
-    var more = false
+// MARK: - What clients send
+
+extension SubscribeRequest {
+    /// A channel. The number of a type that doesn't exist becomes the type `none`, which `ChannelRequests`
+    /// refuses. A topic has messages and nothing else, so nobody has to ask for them.
+    init(
+        _ request: ClientRequest.Subscribe, _ requestID: UInt64, of session: SessionKey, in appID: String
+    ) {
+        let type = request.channelType ?? .none
+        self.init(
+            session: session, requestID: requestID,
+            channel: ChannelKey(appID: appID, type: type, name: request.channel.string), purpose: .subscribe,
+            features: type == .topic ? .message : request.features, after: request.after,
+            publishers: request.publishers.map(\.string), token: request.token.string)
+    }
+
+    /// The metadata of a user. The empty id is the session's own user.
+    init(
+        _ request: ClientRequest.SubscribeUserMetadata, _ requestID: UInt64, of session: SessionKey,
+        in appID: String, userID: String
+    ) {
+        self.init(
+            session: session, requestID: requestID,
+            channel: ChannelKey(
+                appID: appID, type: .none,
+                name: request.userID.isEmpty ? userID : request.userID.string), purpose: .userMetadata,
+            features: .metadata, after: request.after)
+    }
+}
+
+/// What a login brings with it to be subscribed, kept until the login is accepted. A client that comes back
+/// needs one request for all that it had, and no rate of requests delays it (S-19).
+///
+/// As many are taken as a session may have. The client learns the number and sends the others itself, so
+/// that each of those gets the refusal that names the limit.
+struct LoginSubscriptions {
+    let channels: [SubscribeRequest]
+    let users: [SubscribeRequest]
+
+    /// - Parameter channelsMax: how many channels a session of the app may have (L-24).
+    /// - Returns: nil if the login brings nothing.
+    init?(_ login: ClientRequest.Login, of session: SessionKey, channelsMax: Int) {
+        guard !login.subscriptions.isEmpty || !login.followedUsers.isEmpty else { return nil }
+        let (appID, userID) = (login.appID.string, login.userID.string)
+        channels = Self.taken(of: login.subscriptions, channelsMax: channelsMax)
+            .map { SubscribeRequest($0, $0.requestID, of: session, in: appID) }
+        users = login.followedUsers.prefix(Limits.userMetadataSubscriptionsMax)
+            .map { SubscribeRequest($0, $0.requestID, of: session, in: appID, userID: userID) }
+    }
+
+    /// Limit: stream channels and topics that come with one login.
+    private static let streamsMax = 500
+
+    private static func taken(
+        of subscriptions: WireList<ClientRequest.Subscribe>, channelsMax: Int
+    ) -> some Sequence<ClientRequest.Subscribe> {
+        var channels = 0
+        var streams = 0
+        return subscriptions.prefix { subscription in
+            if subscription.channelType == .message { channels += 1 } else { streams += 1 }
+            return channels <= channelsMax && streams <= streamsMax
+        }
+    }
 }

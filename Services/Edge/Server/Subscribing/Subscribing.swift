@@ -4,8 +4,9 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// Subscribing in one loop: it feeds `SubscriptionIndex` with what clients ask and other services answer,
-/// performs what the index wants done, and hands the entries of each turn to their subscribers.
+/// Subscribing in one loop, the shell around `SubscriptionIndex` and its machines: it feeds them with what
+/// clients ask and other services answer, performs the actions that come back, and hands the entries of each
+/// turn to their subscribers.
 final class Subscribing {
     private let eventLoop: any EventLoop
     private let endOfTurn: EndOfTurn
@@ -19,7 +20,7 @@ final class Subscribing {
     private let wallClock: () -> UInt64
     /// Limit: channels that are attached again at the same time.
     private let reattachBatch: Int
-    private var index = SubscriptionIndex()
+    private var subscriptions = SubscriptionIndex()
     private var channelsReported = 0
     private var isScheduled = false
     /// What is traced of the entries of this turn.
@@ -44,29 +45,30 @@ final class Subscribing {
         self.reattachBatch = reattachBatch
     }
 
-    var channelCount: Int { index.channelCount }
+    var channelCount: Int { subscriptions.channelCount }
 
     func isSubscribed(_ session: SessionKey, to channel: ChannelKey) -> Bool {
-        index.isSubscribed(session, to: channel)
+        subscriptions.isSubscribed(session, to: channel)
     }
 
-    /// The channels of which the session is a member, or on its way to be. Whoever hears of the topics of a
-    /// stream channel quietly doesn't publish there.
+    /// The channels of which the session is a member, or on its way to be. A quiet
+    /// subscriber of the topics of a stream channel doesn't publish there.
     func channelsOfMember(
         _ session: SessionKey
     ) -> [(channel: ChannelKey, features: SubscriptionFeatures)] {
-        index.subscriptions(of: session, in: .message) + index.subscriptions(of: session, in: .stream)
-            + index.subscriptions(of: session, in: .topics).filter { !$0.features.contains(.quiet) }
+        subscriptions.subscriptions(of: session, in: .message)
+            + subscriptions.subscriptions(of: session, in: .stream)
+            + subscriptions.subscriptions(of: session, in: .topics).filter { !$0.features.contains(.quiet) }
     }
 
     /// What the session gets of the channel; nil if it isn't subscribed.
     func features(of session: SessionKey, in channel: ChannelKey) -> SubscriptionFeatures? {
-        index.features(of: session, in: channel)
+        subscriptions.features(of: session, in: channel)
     }
 
     /// The topics of a stream channel that the session is subscribed to, or on its way to be.
     func topics(of session: SessionKey, in channel: ChannelKey) -> [ChannelKey] {
-        index.subscriptions(of: session, in: .topic).map(\.channel)
+        subscriptions.subscriptions(of: session, in: .topic).map(\.channel)
             .filter { TopicName($0.name)?.channel == channel.name }
     }
 }
@@ -86,18 +88,19 @@ extension Subscribing {
         let owner = InboxOwner(
             session: session.key, instance: session.instance, attempt: session.attempt,
             isReturn: session.isReturn)
-        enter(
+        begin(
             SubscribeRequest(
                 session: session.key, requestID: requestID, channel: session.inbox, purpose: .login(owner),
                 features: .message, after: after))
     }
 
-    func enter(_ request: SubscribeRequest) { change { $0.enter(request) } }
+    func begin(_ request: SubscribeRequest) { change { $0.enter(request) } }
 
-    enum Room {
+    /// Whether a session may have one more subscription.
+    enum Capacity {
         case free
         /// A subscribe of the session to that channel has yet to be answered (M-8).
-        case underWay
+        case isSubscribing
         /// The session has as many subscriptions as it may have.
         case full
     }
@@ -105,17 +108,19 @@ extension Subscribing {
     /// Whether the session may subscribe to the channel.
     ///
     /// - Parameters:
-    /// - count: how many channels count against the limit; nil stands for all of that type.
-    /// - countMax: how many channels of that type it may be subscribed to.
-    func room(for key: ChannelKey, of session: Session, _ count: Int? = nil, countMax: Int) -> Room {
-        if index.isSubscribing(session.key, to: key) { return .underWay }
-        if index.isSubscribed(session.key, to: key) { return .free }
-        return count ?? index.count(of: session.key, in: key.type) < countMax ? .free : .full
+    ///   - count: how many channels count against the limit; nil stands for all of that type.
+    ///   - countMax: how many channels of that type it may be subscribed to.
+    func capacity(
+        for key: ChannelKey, of session: Session, _ count: Int? = nil, countMax: Int
+    ) -> Capacity {
+        if subscriptions.isSubscribing(session.key, to: key) { return .isSubscribing }
+        if subscriptions.isSubscribed(session.key, to: key) { return .free }
+        return count ?? subscriptions.count(of: session.key, in: key.type) < countMax ? .free : .full
     }
 
     /// Returns false if the session isn't subscribed to the channel.
     func leave(_ session: Session, _ key: ChannelKey) -> Bool {
-        guard let actions = index.leave(session.key, key) else { return false }
+        guard let actions = subscriptions.leave(session.key, key) else { return false }
         perform(actions)
         return true
     }
@@ -128,37 +133,37 @@ extension Subscribing {
 // MARK: - Performing
 
 extension Subscribing {
-    private func change(_ event: (inout SubscriptionIndex) -> [SubscribeAction]) { perform(event(&index)) }
-
-    /// An event of one subscribe, with the room that its session has now.
-    private func step(
-        _ id: SubscribeID, _ event: (inout SubscriptionIndex, _ isWritable: Bool) -> [SubscribeAction]
-    ) {
-        guard let session = index.session(of: id) else { return }
-        let isWritable = sessions[session]?.isWritable ?? true
-        change { event(&$0, isWritable) }
+    private func change(_ event: (inout SubscriptionIndex) -> [SubscribeAction]) {
+        perform(event(&subscriptions))
     }
 
-    private func proceed(_ id: SubscribeID) { step(id) { $0.proceed(id, isWritable: $1) } }
+    /// Something happens to one subscribe, whose session is writable now or isn't.
+    private func handle(_ event: SubscribeEvent, of id: SubscribeID) {
+        guard let session = subscriptions.session(of: id) else { return }
+        let isWritable = sessions[session]?.isWritable ?? true
+        perform(subscriptions.handle(event, of: id, isWritable: isWritable))
+    }
 
     private func perform(_ actions: [SubscribeAction]) {
         for action in actions { perform(action) }
-        metrics.channelsChanged(by: index.channelCount - channelsReported)
-        channelsReported = index.channelCount
+        metrics.channelsChanged(by: subscriptions.channelCount - channelsReported)
+        channelsReported = subscriptions.channelCount
     }
 
     private func perform(_ action: SubscribeAction) {
         switch action {
         case .attach(let request): messaging.attach(request)
         case .detach(let push, let channel): messaging.detach(push, of: channel)
-        case .ask(let id, let questions): ask(id, questions)
-        case .collect(let id, let questions): reads.begin(.snapshots(id, questions))
-        case .read(let id, let question): reads.begin(.page(PendingRead(id: id, question: question)))
-        case .proceed(let id): proceed(id)
+        case .ask(let query): ask(query)
+        case .collect(let query): reads.begin(.snapshots(query))
+        case .read(let query): reads.begin(.page(query))
+        case .proceed(let id): handle(.proceed, of: id)
         case .awaitWritable(let id, let session):
-            sessions[session]?.connection?.whenWritable { [self] in proceed(id) }
+            sessions[session]?.connection?.whenWritable { [self] in handle(.proceed, of: id) }
         case .retry(let id, let delay):
-            eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { self.proceed(id) }
+            eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
+                self.handle(.proceed, of: id)
+            }
         case .fanOut(let fanOut):
             metrics.delivered(sessions.connections.send(fanOut.batch, to: fanOut.subscribers))
         case .answer(let session, let requestID, let answer):
@@ -169,7 +174,7 @@ extension Subscribing {
             sessions[session]?.send(ServerFrame(Gap(channel, position)).frame)
         case .release(let session, let topic): sessions[session]?.connection?.release(topic)
         case .gapForAll(let subscribers, let channelIndex, let channel, let position):
-            sayGap(to: subscribers, at: channelIndex, channel, position)
+            announceGap(to: subscribers, at: channelIndex, channel, position)
         case .entered(let session, let channel):
             if let session = sessions[session] { locks.report(of: session, .entered, channel) }
         case .hasNotEntered(let session, let channel, let isContinued):
@@ -183,10 +188,11 @@ extension Subscribing {
         }
     }
 
-    private func ask(_ id: SubscribeID, _ questions: SnapshotQuestions) {
-        guard let session = sessions[questions.session] else { return }
-        if questions.join != nil { session.isMember = true }
-        snapshots.ask(id, questions, for: session)
+    private func ask(_ query: SnapshotQuery) {
+        guard let session = sessions[query.session] else { return }
+        if query.join != nil { session.isMember = true }
+        guard let answer = snapshots.ask(query, for: session) else { return }
+        snapshotArrived(.presenceAnswered(answer), of: query.id)
     }
 
     private func give(_ answer: SubscribeAnswer, to session: Session, _ requestID: UInt64) {
@@ -204,7 +210,7 @@ extension Subscribing {
         }
     }
 
-    private func sayGap(
+    private func announceGap(
         to subscribers: ContiguousArray<Subscriber>, at channelIndex: Int, _ channel: ChannelKey,
         _ position: StreamPosition
     ) {
@@ -214,7 +220,7 @@ extension Subscribing {
             let connection = sessions.connections[subscriber.session.slot]
             if channel.type == .topic { connection?.release(channelIndex) }
             connection?.send(frame)
-            // Who came and went may have been told in what is lost.
+            // The entries that are lost may have announced who came and went.
             if subscriber.features.contains(.presence) {
                 memberships.lacksSnapshot(subscriber.session, at: channelIndex)
             }
@@ -224,35 +230,42 @@ extension Subscribing {
 
 // MARK: - What presence and storage answer
 
-extension Subscribing: SnapshotReader {
-    func presenceAnswered(_ id: SubscribeID, _ answer: PresenceAnswer) {
-        step(id) { $0.presenceAnswered(id, answer, isWritable: $1) }
-        reads.snapshotCame(id)
+extension Subscribing {
+    func joined(_ id: SubscribeID, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) {
+        snapshotArrived(.presenceAnswered(SnapshotReads.answer(outcome)), of: id)
     }
 
-    func presenceRefused(_ id: SubscribeID, _ refusal: RTMError) {
-        step(id) { $0.presenceRefused(id, refusal, isWritable: $1) }
+    func rosterRead(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>) {
+        guard let (readers, answer) = snapshots.rosterRead(channel, outcome) else { return }
+        for id in readers { snapshotArrived(.presenceAnswered(answer), of: id) }
+        snapshots.readRosters()
     }
 
-    func storageAnswered(_ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>) {
-        step(id) { $0.storageAnswered(id, outcome, isWritable: $1) }
-        reads.snapshotCame(id)
+    func snapshotRead(_ id: SubscribeID, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
+        snapshotArrived(.storageAnswered(outcome.map { ByteBuffer(bytes: $0.frames.bytes) }), of: id)
+    }
+
+    private func snapshotArrived(_ event: SubscribeEvent, of id: SubscribeID) {
+        handle(event, of: id)
+        reads.snapshotArrived(id)
     }
 }
 
 // MARK: - New snapshots of presence
 
 extension Subscribing: RefreshedSubscriptions {
-    func subscriptionsToRefresh(of session: SessionKey) -> [Int] { index.subscriptionsToRefresh(of: session) }
+    func subscriptionsToRefresh(of session: SessionKey) -> [Int] {
+        subscriptions.subscriptionsToRefresh(of: session)
+    }
 
     func refresh(_ session: SessionKey, at channelIndex: Int) -> Bool {
-        guard let actions = index.refresh(session, at: channelIndex) else { return false }
+        guard let actions = subscriptions.refresh(session, at: channelIndex) else { return false }
         perform(actions)
         return true
     }
 }
 
-// MARK: - What messaging says
+// MARK: - What messaging answers
 
 extension Subscribing {
     /// - Parameter shard: of messaging, in which the channel is.
@@ -261,7 +274,7 @@ extension Subscribing {
     ) {
         switch outcome {
         case .success(let response):
-            if let owner = index.owner(of: interest) { sessions[owner]?.ownership = response.claim }
+            if let owner = subscriptions.owner(of: interest) { sessions[owner]?.ownership = response.claim }
             change { $0.attached(interest, response) }
             reattachNext(shard)
         case .failure(.refused(let error)) where error.code == .loginAborted:
@@ -278,31 +291,25 @@ extension Subscribing {
     func skipped(_ skip: SkipPush) { change { $0.skipped(skip) } }
 
     private func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure) {
-        for id in index.attachFailed(interest) {
-            step(id) { $0.attachFailed(id, failure, isWritable: $1) }
-        }
+        for id in subscriptions.attachFailed(interest) { handle(.attachFailed(failure), of: id) }
     }
 
     /// A page of what a subscriber missed.
-    func read(_ read: PendingRead, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
-        let id = read.id
-        switch outcome {
-        case .success(let response):
-            let page = SubscribePage(
-                frames: read.question.wanted(response.frames), position: response.position,
-                gap: response.gap, more: response.more)
-            step(id) { $0.pageRead(id, page, isWritable: $1) }
-        case .failure(let failure):
-            step(id) { $0.readFailed(id, failure, isWritable: $1) }
+    func read(_ query: PageQuery, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+        let page = outcome.map { response in
+            SubscribePage(
+                frames: query.wanted(response.frames), position: response.position, gap: response.gap,
+                more: response.more)
         }
-        reads.ended(of: read.question.session)
+        handle(.pageRead(page), of: query.id)
+        reads.ended(of: query.session)
     }
 
     /// The user has logged in elsewhere: the newer session stays, this one ends (S-10, S-11). When the same
-    /// client has come back over another connection, nobody is told (S-12b).
-    func superseded(_ interest: UInt64, by holder: UInt64) {
-        guard let session = index.owner(of: interest).flatMap({ sessions[$0] }) else { return }
-        guard holder == 0 || holder != session.instance else {
+    /// client has come back over another connection, nothing is announced (S-12b).
+    func superseded(_ interest: UInt64, by instance: UInt64) {
+        guard let session = subscriptions.owner(of: interest).flatMap({ sessions[$0] }) else { return }
+        guard instance == 0 || instance != session.instance else {
             session.connection?.replaced()
             return
         }
@@ -311,28 +318,28 @@ extension Subscribing {
     }
 
     func messagingIsUp(_ shard: Int) {
-        index.setShardCount(messaging.shards.all.count)
+        subscriptions.setShardCount(messaging.shards.all.count)
         reattach(shard, limit: reattachBatch)
     }
 
-    func messagingIsDown(_ shard: Int) { index.linkLost(shard) }
+    func messagingIsDown(_ shard: Int) { subscriptions.linkLost(shard) }
 
     /// Takes channels up again that lost their attachment. Some are attached at once and each answer brings
     /// on the next, so the link's queue stays short however many channels there are.
     private func reattach(_ shard: Int, limit: Int) {
         guard messaging.shards.all[shard].isUp else { return }
-        for request in index.reattach(shard, limit: limit) { messaging.attach(request) }
+        for request in subscriptions.reattach(shard, limit: limit) { messaging.attach(request) }
     }
 
     /// Every answer brings on one more, a refusal because of a newer session too: otherwise as many of those
     /// as are under way at once would leave the rest detached.
     private func reattachNext(_ shard: Int) {
-        if index.hasDetached(shard) { reattach(shard, limit: 1) }
+        if subscriptions.hasDetached(shard) { reattach(shard, limit: 1) }
     }
 
     /// Messaging is there but refused or kept silent, so the next attempt comes after a while.
     private func reattachLater(_ shard: Int) {
-        guard messaging.shards.all[shard].isUp, index.hasDetached(shard) else { return }
+        guard messaging.shards.all[shard].isUp, subscriptions.hasDetached(shard) else { return }
         eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) {
             self.reattach(shard, limit: self.reattachBatch)
         }
@@ -344,7 +351,7 @@ extension Subscribing {
 extension Subscribing: Flushable {
     /// Entries of this turn go to their subscribers at its end.
     func delivered(_ delivery: DeliveryPush) {
-        index.gather(delivery)
+        subscriptions.gather(delivery)
         if let work = endOfTurn.tracer?.hold() { traced.append(work) }
         guard !isScheduled else { return }
         isScheduled = true
@@ -355,7 +362,7 @@ extension Subscribing: Flushable {
         isScheduled = false
         var deliveries = 0
         var sampled: UInt64?
-        index.endTurn { batch, subscribers in
+        subscriptions.endTurn { batch, subscribers in
             deliveries += sessions.connections.send(batch, to: subscribers)
             // One entry of a turn says enough about all of them.
             if sampled == nil { sampled = batch.frames.withUnsafeReadableBytes(PublicationTime.first) }

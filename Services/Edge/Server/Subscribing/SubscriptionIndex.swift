@@ -3,8 +3,8 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// Which sessions of this loop are subscribed to which channels, how far every subscribe has come, and how
-/// each channel stands with messaging.
+/// Which sessions of this loop are subscribed to which channels, how far every subscribe has come, and
+/// which channels messaging delivers.
 ///
 /// A value without I/O: it answers each event with what has to be done, and the loop does it. Adding a
 /// subscriber needs no buffering and no merging of old and new entries, because a link is first in, first out
@@ -91,7 +91,7 @@ extension SubscriptionIndex {
 
 extension SubscriptionIndex {
     /// A session wants to be a subscriber of a channel. One that is already, or is coming in again, comes in
-    /// again from where it stands, so the same steps keep the order for it (M-5, D-46).
+    /// again from its position, so the same steps keep the order for it (M-5, D-46).
     mutating func enter(_ request: SubscribeRequest) -> [SubscribeAction] {
         let channelIndex =
             if case .login(let owner) = request.purpose {
@@ -101,7 +101,7 @@ extension SubscriptionIndex {
             }
         lastID += 1
         let id = SubscribeID(rawValue: lastID)
-        var machine = SubscribeMachine(request, at: channelIndex)
+        var machine = SubscribeMachine(id, request, at: channelIndex)
         channels[channelIndex].subscribingCount += 1
         let (before, after) = takeOut(request.session, at: channelIndex, for: &machine)
         bySession.set(.subscribing(id), of: request.session, at: channelIndex, in: request.channel.type)
@@ -161,8 +161,8 @@ extension SubscriptionIndex {
         }
     }
 
-    /// Everybody who is a subscriber and wants presence is to get a new snapshot; these are the session's
-    /// places.
+    /// Everybody who is a subscriber and wants presence is to get a new snapshot; these are the
+    /// indices of the session's channels.
     mutating func subscriptionsToRefresh(of session: SessionKey) -> [Int] {
         bySession.all(of: session).compactMap { channelIndex, subscription in
             switch subscription {
@@ -184,91 +184,44 @@ extension SubscriptionIndex {
 // MARK: - The steps of a subscribe
 
 extension SubscriptionIndex {
-    /// The subscribe goes as far as it can.
+    /// Something happens to a subscribe. A subscribe that has ended meanwhile ignores it.
     ///
-    /// - Parameter isWritable: here and below, whether the session's client has read what was sent before.
-    mutating func proceed(_ id: SubscribeID, isWritable: Bool) -> [SubscribeAction] {
-        step(id, isWritable) { $0.proceed($1) }
-    }
-
-    mutating func presenceAnswered(
-        _ id: SubscribeID, _ answer: PresenceAnswer, isWritable: Bool
+    /// - Parameter isWritable: whether the session's client has read what was sent before.
+    mutating func handle(
+        _ event: SubscribeEvent, of id: SubscribeID, isWritable: Bool
     ) -> [SubscribeAction] {
-        step(id, isWritable) { $0.presenceAnswered(answer, $1) }
-    }
-
-    mutating func presenceRefused(
-        _ id: SubscribeID, _ refusal: RTMError, isWritable: Bool
-    ) -> [SubscribeAction] {
-        step(id, isWritable) { $0.presenceRefused(refusal, $1) }
-    }
-
-    mutating func storageAnswered(
-        _ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>, isWritable: Bool
-    ) -> [SubscribeAction] {
-        step(id, isWritable) { $0.storageAnswered(outcome, $1) }
-    }
-
-    mutating func pageRead(_ id: SubscribeID, _ page: SubscribePage, isWritable: Bool) -> [SubscribeAction] {
-        step(id, isWritable) { $0.pageRead(page, $1) }
-    }
-
-    mutating func readFailed(
-        _ id: SubscribeID, _ failure: ServiceLinkRequestFailure, isWritable: Bool
-    ) -> [SubscribeAction] {
-        step(id, isWritable) { $0.readFailed(failure, $1) }
-    }
-
-    mutating func attachFailed(
-        _ id: SubscribeID, _ failure: ServiceLinkRequestFailure, isWritable: Bool
-    ) -> [SubscribeAction] {
-        step(id, isWritable) { $0.attachFailed(failure, $1) }
-    }
-
-    private mutating func step(
-        _ id: SubscribeID, _ isWritable: Bool,
-        _ event: (inout SubscribeMachine, SubscribeMachine.ChannelView) -> SubscribeMachine.Step
-    ) -> [SubscribeAction] {
-        guard let index = subscribes.index(forKey: id) else { return [] }
-        let channelIndex = subscribes.values[index].channelIndex
+        guard let entry = subscribes.index(forKey: id) else { return [] }
+        let channelIndex = subscribes.values[entry].channelIndex
         let position = channels[channelIndex].position
-        if channels[channelIndex].caughtUp.contains(subscribes.values[index].request.subscriber) {
-            subscribes.values[index].advance(to: position)
+        if channels[channelIndex].caughtUp.contains(subscribes.values[entry].request.subscriber) {
+            subscribes.values[entry].advance(to: position)
         }
         let view = SubscribeMachine.ChannelView(
             position: position, isAttached: channels[channelIndex].attachment == .attached,
             isWritable: isWritable)
-        let step = event(&subscribes.values[index], view)
-        return step.actions + perform(step.next, of: id, at: channelIndex)
+        let step = subscribes.values[entry].handle(event, view)
+        return step.actions + perform(step.transition, of: id, at: channelIndex)
     }
 
     private mutating func perform(
-        _ next: SubscribeMachine.Step.Next, of id: SubscribeID, at channelIndex: Int
+        _ transition: SubscribeMachine.Step.Transition, of id: SubscribeID, at channelIndex: Int
     ) -> [SubscribeAction] {
-        switch next {
-        case .nothing:
+        switch transition {
+        case .none:
             return []
         case .awaitAttachment:
             return awaitAttachment(id, at: channelIndex)
         case .awaitNextAttachment:
             channels[channelIndex].waiting.append(id)
             return []
-        case .ask(let questions):
+        case .prepare(let query):
             keepCaughtUp(id, at: channelIndex)
-            return [.ask(id, questions)]
-        case .collect(let questions):
-            return [.collect(id, questions)]
-        case .awaitWritable:
-            return session(of: id).map { [.awaitWritable(id, $0)] } ?? []
-        case .read(let question):
+            return [.ask(query)]
+        case .read(let query):
             if let machine = subscribes[id] {
                 channels[channelIndex].caughtUp.remove(machine.request.subscriber)
             }
-            return [.read(id, question)]
-        case .proceed:
-            return [.proceed(id)]
-        case .retry:
-            return [.retry(id, after: SubscribeMachine.retryDelay)]
+            return [.read(query)]
         case .goLive(let gap):
             return goLive(id, at: channelIndex, gap: gap)
         case .giveUp(let error):
@@ -379,7 +332,7 @@ extension SubscriptionIndex {
         return actions + channels.takeWaiting(channelIndex).map { .proceed($0) }
     }
 
-    /// Messaging lost what followed our position. Every subscriber that may miss something is told, and gets
+    /// Messaging lost what followed our position. Every subscriber that may miss something gets a gap, and
     /// what comes next.
     mutating func skipped(_ skip: SkipPush) -> [SubscribeAction] {
         guard let channelIndex = channels.index(of: skip.interest),
@@ -390,13 +343,14 @@ extension SubscriptionIndex {
         let actions = fanOut(at: channelIndex)
         let isSameLog = channels[channelIndex].position?.epoch == skip.position.epoch
         channels.skip(channelIndex, to: skip.position)
-        let told = channels[channelIndex].subscribers.filter {
+        let affected = channels[channelIndex].subscribers.filter {
             !isSameLog || !$0.features.isDisjoint(with: skip.features)
         }
-        guard !told.isEmpty else { return actions }
+        guard !affected.isEmpty else { return actions }
         return actions + [
             .gapForAll(
-                ContiguousArray(told), channelIndex: channelIndex, channels[channelIndex].key, skip.position)
+                ContiguousArray(affected), channelIndex: channelIndex, channels[channelIndex].key,
+                skip.position)
         ]
     }
 

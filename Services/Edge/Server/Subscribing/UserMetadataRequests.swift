@@ -16,43 +16,42 @@ final class UserMetadataRequests {
     }
 
     func subscribe(
-        _ session: Session, _ request: ClientRequest.SubscribeUserMetadata, _ requestID: UInt64
+        _ session: Session, _ frame: ClientRequest.SubscribeUserMetadata, _ requestID: UInt64
     ) {
         do throws(RTMError) {
             try session.rates.subscribeUserMetadata(session.application.rates, now: endOfTurn.now)
-            try enter(key(of: request.userID, for: session), of: session, requestID, request.after)
+            try checkMayRead(frame.userID, session)
+            let request = SubscribeRequest(
+                frame, requestID, of: session.key, in: session.appID, userID: session.userID)
+            try begin(request, session)
         } catch {
             session.answer(requestID, error)
         }
     }
 
     /// A user whom the login asked to follow. No rate counts it, as with channels.
-    func subscribe(_ session: Session, _ user: LoginSubscriptions.User) {
+    func subscribe(_ session: Session, _ request: SubscribeRequest) {
         do throws(RTMError) {
-            let metadata = try user.id.withWireText { id -> Result<ChannelKey, RTMError> in
-                Result { () throws(RTMError) in try key(of: id, for: session) }
+            try request.channel.name.withWireText { id -> Result<Void, RTMError> in
+                Result { () throws(RTMError) in try checkMayRead(id, session) }
             }.get()
-            try enter(metadata, of: session, user.requestID, user.after)
+            try begin(request, session)
         } catch {
-            session.answer(user.requestID, error)
+            session.answer(request.requestID, error)
         }
     }
 
-    private func enter(
-        _ key: ChannelKey, of session: Session, _ requestID: UInt64, _ after: StreamPosition?
-    ) throws(RTMError) {
-        try subscribing.checkIsPossible(key, .storageOperationFailed)
-        try checkCapacity(for: key, of: session)
-        subscribing.enter(
-            SubscribeRequest(
-                session: session.key, requestID: requestID, channel: key, purpose: .userMetadata,
-                features: .metadata, after: after))
+    private func begin(_ request: SubscribeRequest, _ session: Session) throws(RTMError) {
+        try subscribing.checkIsPossible(request.channel, .storageOperationFailed)
+        try checkCapacity(for: request.channel, of: session)
+        subscribing.begin(request)
     }
 
     func unsubscribe(_ session: Session, _ userID: WireText, _ requestID: UInt64) {
         do throws(RTMError) {
             try session.rates.subscribeUserMetadata(session.application.rates, now: endOfTurn.now)
-            let key = try key(of: userID, for: session)
+            try checkMayRead(userID, session)
+            let key = session.metadata(of: userID.isEmpty ? session.userID : userID.string)
             guard subscribing.leave(session, key) else {
                 throw RTMError(
                     .storageNotSubscribe, "the metadata of user \"\(key.name)\" is not subscribed")
@@ -63,20 +62,19 @@ final class UserMetadataRequests {
         }
     }
 
-    /// The empty name is the session's own user.
-    private func key(of userID: WireText, for session: Session) throws(RTMError) -> ChannelKey {
-        guard !userID.isEmpty else { return session.metadata(of: session.userID) }
+    /// The empty id is the session's own user.
+    private func checkMayRead(_ userID: WireText, _ session: Session) throws(RTMError) {
+        guard !userID.isEmpty else { return }
         try NameRule.user.check(userID.bytes)
         try session.checkMay(.read, .users, userID, else: .storagePermissionDenied)
-        return session.metadata(of: userID.string)
     }
 
     /// A session may watch so many users (L-38).
     private func checkCapacity(for key: ChannelKey, of session: Session) throws(RTMError) {
         let limit = Limits.userMetadataSubscriptionsMax
-        switch subscribing.room(for: key, of: session, countMax: limit) {
+        switch subscribing.capacity(for: key, of: session, countMax: limit) {
         case .free: return
-        case .underWay:
+        case .isSubscribing:
             throw RTMError(
                 .duplicateOperation, "a subscribe to the metadata of \"\(key.name)\" is under way")
         case .full:

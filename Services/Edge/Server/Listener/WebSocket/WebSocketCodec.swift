@@ -6,7 +6,7 @@ import RTMWire
 /// Frames of the protocol above, WebSocket below: a binary message carries whole frames as they are over TCP,
 /// so that the buffer that all subscribers of a channel share goes out as it is, behind a header of its own.
 ///
-/// It stands where TLS stands, below the `ConnectionHandler`, and adds what WebSocket has beside messages: it
+/// It is where TLS is, below the `ConnectionHandler`, and adds what WebSocket has beside messages: it
 /// answers pings, and both sides end the connection with a close frame. When a client breaks a rule, the
 /// connection first says why in the protocol's own words, and then the close frame follows with its code.
 final class WebSocketCodec: ChannelDuplexHandler {

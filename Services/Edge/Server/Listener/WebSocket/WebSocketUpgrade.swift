@@ -70,7 +70,7 @@ enum WebSocketUpgrade {
         return CompressionAgreement(offers: request.headers["Sec-WebSocket-Extensions"])
     }
 
-    /// A connection beyond the limits of this server is told so at once, whatever it asks for.
+    /// A connection beyond the limits of this server is refused at once, whatever it asks for.
     static func refuse(_ channel: any Channel, _ reason: String) throws {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers([HTTPResponseEncoder(), RefusedUpgrade(reason)])
@@ -126,7 +126,7 @@ private final class UpgradeRequestHandler: ChannelInboundHandler, RemovableChann
     }
 }
 
-/// Says that there is no room.
+/// Answers that the server is full.
 private final class RefusedUpgrade: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = HTTPServerResponsePart
