@@ -86,7 +86,7 @@ import Testing
                 #expect(status == 0, "rtm \(arguments): \(output)")
             }
             let mistakes = [
-                (clear + "/elsewhere", "404 Not Found: there is nothing but a WebSocket, at /rtm"),
+                (clear + "/elsewhere", "404 Not Found: only a WebSocket is served here, at /rtm"),
                 (system.address("edge.webSocket"), "the server speaks HTTP"),
                 ("ws://\(system.address("edge"))", "the server doesn't speak HTTP"),
                 ("wss://\(system.address("edge.webSocket"))", "the other side ended the handshake"),

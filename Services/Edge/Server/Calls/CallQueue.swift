@@ -5,16 +5,16 @@ import RTMWire
 
 /// Which calls of a session may be passed on now. The answer to a query may be long, so a few queries are
 /// under way at a time, and only while the client reads what it was answered before. What comes behind waits
-/// in a queue, and a line that gets long stops the reading of further requests. Pure.
+/// in the queue, and a queue that gets long stops the reading of further requests. Pure.
 struct CallQueue {
     /// Limit: queries of one session without an answer.
     static let queriesMax = 4
     /// Limit: queued calls, from which on the client's socket isn't read.
     static let readingMax = 16
-    /// Limit: calls in queue. The client sent them before its socket was left unread.
+    /// Limit: queued calls. The client sent them before its socket was left unread.
     static let waitingMax = 1_024
 
-    /// A call in queue.
+    /// A queued call.
     struct Waiting {
         let requestID: UInt64
         let kind: ClientCall.Kind
@@ -31,14 +31,14 @@ struct CallQueue {
 
     private var queries = 0
     private var queue: Deque<Waiting> = []
-    /// Somebody waits for the client to read.
+    /// The calls wait until the client has read.
     var awaitsWritable = false
 
     var isEmpty: Bool { queue.isEmpty }
     /// Whether the client's socket isn't read.
     var isLong: Bool { queue.count > Self.readingMax }
 
-    /// Where a new call stands. The first one is passed on at once.
+    /// Decides what becomes of a new call. The first one is passed on at once.
     mutating func begin(_ kind: ClientCall.Kind, isWritable: Bool) -> Decision {
         guard queue.isEmpty, mayPass(kind, isWritable) else {
             return queue.count < Self.waitingMax ? .queue : .refuse

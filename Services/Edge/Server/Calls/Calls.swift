@@ -68,7 +68,7 @@ final class Calls {
 
     /// What waits in a queue is passed on as far as it may be.
     private func passNext(of session: Session) {
-        // A call that fails at once comes back here: the loop below goes on, not a deeper call.
+        // A call that fails at once comes back here: the loop below continues, not a deeper call.
         guard !session.isEnded, !session.callQueue.isEmpty, !isPassing else { return }
         isPassing = true
         while let next = session.callQueue.next(isWritable: session.isWritable) {

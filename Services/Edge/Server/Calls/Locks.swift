@@ -4,11 +4,11 @@ import RTMServiceLink
 import RTMStorageClient
 import RTMWire
 
-/// What an edge does for locks: it remembers who waits in a queue, and tells storage what becomes of the
+/// What an edge does for locks: it remembers who waits in a queue, and reports to storage what becomes of the
 /// sessions that use them (K-6, K-11).
 final class Locks {
     /// Limit: ends of sessions that are remembered while storage is away. Beyond it storage finds out by
-    /// itself, because those sessions are not among the ones that it is told again.
+    /// itself, because those sessions are not among the ones that are reported again.
     private static let endsMax = 10_000
 
     private let storage: StorageClient<ServiceEvents>
@@ -16,7 +16,7 @@ final class Locks {
     private let metrics: EdgeMetrics
     /// The acquires that wait in a queue, by ticket.
     private var waits: [UInt64: ForwardedCall] = [:]
-    /// Sessions whose end storage has yet to hear of.
+    /// Sessions whose end has yet to be reported to storage.
     private var ends: [Caller] = []
 
     init(storage: StorageClient<ServiceEvents>, sessions: Sessions, metrics: EdgeMetrics) {
@@ -69,7 +69,7 @@ final class Locks {
     var waitCount: Int { waits.count }
 
     func wait(_ call: ForwardedCall, _ ticket: UInt64) {
-        // Storage has heard, or will hear, that the session is gone, and ends the wait itself.
+        // The end of the session is reported to storage, which ends the wait itself.
         guard !call.session.isEnded else { return }
         waits[ticket] = call
         call.session.locks?.tickets.insert(ticket)
@@ -86,13 +86,13 @@ final class Locks {
         }
     }
 
-    /// A session that doesn't stand in a queue for a lock any more isn't its owner either.
+    /// A session that has left the queue of a lock isn't its owner either.
     private func refuse(_ call: ForwardedCall, _ error: RTMError) {
         if let lock = call.lock { call.session.locks?.hasNot(lock) }
         call.refuse(error, metrics)
     }
 
-    /// The line that they stood in is lost (K-6).
+    /// The queues that they were in are lost (K-6).
     private func endWaits() {
         for ticket in Array(waits.keys) {
             guard let call = endWait(ticket) else { continue }
@@ -114,7 +114,7 @@ final class Locks {
 
     // MARK: Reports to storage
 
-    /// Storage hears only of sessions that use locks.
+    /// Only sessions that use locks are reported to storage.
     func report(of session: Session, _ change: SessionChange, _ channel: ChannelKey) {
         guard session.locks != nil else { return }
         switch change {
@@ -132,7 +132,7 @@ final class Locks {
         if !storage.session(push), ends.count < Self.endsMax { ends.append(session.caller) }
     }
 
-    /// After a loss of the link: storage hears what became of the sessions meanwhile, and which ones are
+    /// After a loss of the link: reports what became of the sessions meanwhile, and which ones are
     /// there.
     func storageIsUp() {
         for caller in ends { storage.session(SessionPush(caller: caller, change: .ended, channel: nil)) }
@@ -153,8 +153,8 @@ struct LockName: Hashable {
     let name: String
 }
 
-/// What an edge has to know of a session that uses locks, so that storage hears what becomes of it (K-6,
-/// K-11).
+/// What an edge has to know of a session that uses locks, so that it can report to storage what becomes of it
+/// (K-6, K-11).
 struct SessionLocks {
     /// Limit: acquires of one session without an answer, waiting ones among them.
     static let acquiresMax = 64
@@ -162,7 +162,7 @@ struct SessionLocks {
     static let channelsMax = 1_000
 
     /// The names of locks that the session may own, or waits for. These channels and those of `entered` are
-    /// the ones where storage, after it was away, is told again that the session is there.
+    /// the ones where storage, after it was away, has to learn again that the session is there.
     private var names: [ChannelKey: Set<String>] = [:]
     /// Channels that the session has subscribed to since it uses locks: locks that its user had before may be
     /// there.

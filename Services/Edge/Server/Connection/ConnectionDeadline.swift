@@ -88,7 +88,7 @@ struct ConnectionDeadline {
     }
 
     private static let unread = Disconnect(
-        .slowConsumer, "what waits for you has not been read for too long; continue from your positions")
+        .slowConsumer, "you have not read what waits for you for too long; resume from your positions")
 
     private var silence: Disconnect {
         guard let silenceMax else {

@@ -340,5 +340,6 @@ extension SessionEnd {
 
 extension Disconnect {
     fileprivate static let rateExceeded = Disconnect(
-        .rateExceeded, "you kept exceeding a rate, although you were refused", retryAfter: .seconds(10))
+        .rateExceeded, "you kept exceeding a rate although your requests were refused",
+        retryAfter: .seconds(10))
 }

@@ -98,7 +98,8 @@ final class ConnectionReader {
 
 extension Disconnect {
     fileprivate static let halfLogin = Disconnect(
-        .tooManyConnections, "too many clients have sent half a login", retryAfter: .seconds(5))
+        .tooManyConnections, "too many unauthenticated connections have sent half a frame",
+        retryAfter: .seconds(5))
 
     init(_ error: WireError) {
         switch error {

@@ -69,7 +69,7 @@ struct AppPublishRate: Sendable {
     }
 }
 
-/// One loop's part of what an app may publish. The sessions of the app on that loop share it.
+/// One loop's share of what an app may publish. The sessions of the app on that loop share it.
 final class AppPublishShare {
     private var messages: BucketShare
     private var bytes: BucketShare

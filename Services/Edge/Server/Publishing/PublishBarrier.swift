@@ -25,7 +25,7 @@ struct PublishBarriers {
 
 /// Keeps the order of a session's publishes to one shard.
 ///
-/// Publishes that the client sent behind them, before it heard of the refusal, may arrive when messaging is
+/// Publishes that the client sent behind them, before it got the refusal, may arrive when messaging is
 /// back. If they got through, the log would refuse the earlier ones as late. So they are refused for the
 /// moment as well, until the client, which repeats all of them in order, has come to the earliest one again.
 /// The barrier waits for that only as long as an answer and a request can be under way.
@@ -46,7 +46,7 @@ struct PublishBarrier {
     /// A publish that can be sent again was refused for the moment. Publishes behind the awaited one don't
     /// prolong the time, or a client that doesn't repeat that one would be refused for ever.
     ///
-    /// - Parameter pause: after which the client was told to send it again.
+    /// - Parameter pause: after which the client was asked to send it again.
     mutating func refused(_ sequence: UInt64, pause: TimeAmount, now: NIODeadline) {
         guard awaited == 0 || sequence <= awaited || now >= until else { return }
         awaited = sequence

@@ -61,7 +61,7 @@ struct PublishShortage: Equatable {
     }
 }
 
-/// What is left of the rate of one session. Pure: it is told the time.
+/// What is left of the rate of one session. Pure: the time is a parameter.
 struct PublishBudget {
     private var messages: TokenBucket?
     private var bytes: TokenBucket?

@@ -6,7 +6,7 @@
 /// isn't read any more: TCP then slows that client down. While little is under way in all, one session may
 /// have much of it; when the link fills, those who have most of it stop first.
 struct PublishWindow {
-    /// What a request costs beside its messages: its names, and its place among the open requests.
+    /// What a request costs beside its messages: its names, and its entry among the open requests.
     static let requestBytes = 512
 
     /// Limit: what one session may have under way.
@@ -16,7 +16,7 @@ struct PublishWindow {
     /// Nobody with less than this stops, unless twice the loop's limit is under way.
     var shareBytesMax = 64 << 10
 
-    /// One session's part of it.
+    /// One session's share of it.
     struct Share {
         fileprivate(set) var bytes = 0
         fileprivate(set) var isHeld = false

@@ -4,7 +4,7 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// Publishing: admission here, a place in the log at messaging, then the acknowledgement. A message goes to
+/// Publishing: admission here, an offset in the log at messaging, then the acknowledgement. A message goes to
 /// history only on request, and before its acknowledgement, so that a message whose publisher has his answer
 /// can be found (H-10).
 final class Publishing {
@@ -154,7 +154,7 @@ extension Publishing {
 
 extension Publishing {
     /// The type of the message's channel, if the message is as it has to be and the token allows it. What
-    /// isn't has no place in a rate of its channel, and counts as a call.
+    /// isn't is in no rate of its channel, and counts as a call.
     private func check(
         _ session: Session, _ request: ClientRequest.Publish, _ continues: Bool
     ) throws(RTMError) -> ChannelType {
@@ -177,7 +177,7 @@ extension Publishing {
         {
             throw .messagingUnreachable(.channelPublishMessageFailed, for: outage)
         }
-        // What another origin counts has no place among the session's own.
+        // What another origin counts isn't among the session's own.
         guard !session.publishBarriers.isEmpty, request.origin == 0 else { return }
         let shard = withChannel(of: request, session) { messaging.shard(of: $0) }
         guard

@@ -19,7 +19,7 @@ final class Reachability: Sendable {
     }
 
     private let loops: Int
-    /// The probes are told while the lock is held: otherwise, of two loops that change at once, the slower
+    /// The probes are set while the lock is held: otherwise, of two loops that change at once, the slower
     /// one would have the last word with an outdated number.
     private let reached = Mutex<[Dependency: Reached]>([:])
     private let probes: [Dependency: ReadinessProbe]

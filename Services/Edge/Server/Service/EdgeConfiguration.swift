@@ -5,7 +5,7 @@ import RTMModel
 struct EdgeConfiguration: Sendable {
     var applications: [Application]
     var limits: EdgeLimits
-    /// The name and version that clients are told.
+    /// The name and version that clients get with their Welcome.
     var serverName: String
 }
 
@@ -22,7 +22,7 @@ struct EdgeLimits: Sendable {
     var outboundTimeout: TimeAmount = .seconds(60)
     /// What half frames of clients that have not logged in may hold on one event loop.
     var handshakeBytesMax = 8 << 20
-    /// How many refusals for a rate are put up with on one connection.
+    /// How many refusals for a rate are tolerated on one connection.
     var refusals = Rate(perSecond: 100, burst: 5_000)
     /// How many heartbeats a connection may send. What exceeds this counts as refusals.
     var heartbeats = Rate(perSecond: 10, burst: 100)

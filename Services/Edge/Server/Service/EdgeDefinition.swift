@@ -4,7 +4,7 @@ import NIOPosix
 package import RTMServiceKit
 package import RTMServiceLink
 
-/// The edge as a part of a program.
+/// The edge as a service of a program.
 package enum EdgeDefinition {
     /// Reaches the other services at their addresses.
     package static let service = definition(
@@ -145,11 +145,12 @@ package enum EdgeDefinition {
             .compactMap { $0 }.filter { !$0.isLoopback }
         for address in clear + secure where !open.isEmpty {
             logger.warning(
-                "whoever reaches this address may log in as anybody: apps without certificate",
+                "anyone who reaches this address may log in as any user: apps without certificate",
                 metadata: ["address": "\(address)", "apps": .array(open.prefix(10).map { "\($0)" })])
         }
         for address in clear {
-            logger.warning("clients of this address talk in the clear", metadata: ["address": "\(address)"])
+            logger.warning(
+                "connections to this address are not encrypted", metadata: ["address": "\(address)"])
         }
     }
 }

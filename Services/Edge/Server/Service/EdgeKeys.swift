@@ -43,7 +43,7 @@ package enum EdgeKeys {
         "edge.storage", default: HostPort(host: "127.0.0.1", port: 7740), "The storage service.")
     package static let connectionsMax = ConfigurationKey<Int>.int(
         "edge.connections.max", default: 100_000, in: 1...10_000_000,
-        "Client connections at once; one more is told to come back later.")
+        "Client connections at once; a further one is refused with a time to come back.")
     package static let connectionsPerAddressMax = ConfigurationKey<Int>.int(
         "edge.connections.perAddressMax", default: 20_000, in: 1...10_000_000,
         "Client connections at once from one address; raise it when a load balancer hides the clients' own.")

@@ -48,7 +48,7 @@ final class EdgeLoop {
     private let storage: StorageClient<ServiceEvents>
     private let events: ServiceEvents
     private var random: any RandomNumberGenerator
-    /// What half frames of clients that have not logged in hold.
+    /// What half frames of unauthenticated connections hold.
     private var handshakeBytes = 0
     private let canaries: Canaries<ServiceEvents>?
 
@@ -147,20 +147,24 @@ extension EdgeLoop {
         return try logins.makeSession(connection, login, isMessagingUp: messaging.outage(of: inbox) == nil)
     }
 
-    /// The oldest connection without a login makes room for a newcomer.
+    /// Ends the oldest unauthenticated connection, so that a new one is accepted.
     ///
-    /// - Parameter address: if it isn't nil, only a connection from there does.
+    /// - Parameter address: if it isn't nil, only a connection from there is ended.
     /// - Returns: whether there was one.
     func evictUnauthenticated(from address: String?) -> Bool {
         guard let slot = unauthenticated.takeOldest(from: address) else { return false }
         slot.evict(
             Disconnect(
-                .tooManyConnections, "this server is full, and you haven't logged in", retryAfter: .seconds(5)
+                .tooManyConnections,
+                "this server has all the connections that it may have, and you haven't logged in",
+                retryAfter: .seconds(5)
             ))
         return true
     }
 
-    /// Half frames of clients that have not logged in hold so much more. Returns whether that is all right.
+    /// Counts what half frames of unauthenticated connections hold.
+    ///
+    /// - Returns: whether they hold no more than they may.
     func chargeHandshakeBytes(_ change: Int) -> Bool {
         handshakeBytes += change
         metrics.handshakeBytesChanged(by: change)
@@ -189,7 +193,7 @@ extension EdgeLoop {
         }
     }
 
-    /// The client has been told that it is logged in, so what its login brought with it is subscribed.
+    /// The login has been answered, so what it brought with it is subscribed.
     func loggedIn(_ session: Session) {
         // Its token may have expired while the inbox was attached.
         guard !session.isEnded else { return }

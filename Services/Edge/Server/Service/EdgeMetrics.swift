@@ -66,10 +66,10 @@ struct EdgeMetrics: Sendable {
         bytesOut = registry.counter("rtm_edge_sent_bytes_total", "Bytes handed to client sockets.")
         compressionInput = registry.counter(
             "rtm_edge_web_socket_compression_input_bytes_total",
-            "Bytes of messages to clients over WebSocket that were compressed, before that.")
+            "Bytes of compressed messages to clients over WebSocket, before compression.")
         compressionOutput = registry.counter(
             "rtm_edge_web_socket_compression_output_bytes_total",
-            "Bytes that were left of them. Little less than the input: compression isn't worth its time.")
+            "Bytes of these messages after compression. Nearly the input: compression isn't worth its time.")
         deliveries = registry.counter(
             "rtm_edge_deliveries_total", "Log entries handed to sessions: the fan-out's output.")
         publishes = registry.counters(
@@ -81,10 +81,10 @@ struct EdgeMetrics: Sendable {
             by: PublishLimit.self)
         publisherHolds = registry.counter(
             "rtm_edge_publisher_holds_total",
-            "How often a client's socket was left unread until messaging had taken what it published.")
+            "How often a client's socket wasn't read until messaging had accepted what the client published.")
         requestPauses = registry.counter(
             "rtm_edge_request_pauses_total",
-            "How often a client's requests waited because they had filled a turn of the loop. Many: a client "
+            "How often a client's requests waited because it had used up its quota of a turn. Many: a client "
                 + "sends more than it may.")
         logins = registry.counters(
             "rtm_edge_logins_total",
@@ -110,9 +110,9 @@ struct EdgeMetrics: Sendable {
             "rtm_edge_calls_refused_total",
             "Calls of clients refused, here or by the service. Many: it is away, or clients exceed rates.",
             by: ClientCall.Service.self)
-        lockWaits = registry.gauge("rtm_edge_lock_waits", "Sessions that wait in line for a lock.")
+        lockWaits = registry.gauge("rtm_edge_lock_waits", "Sessions in the queues of locks.")
         gaps = registry.counter(
-            "rtm_edge_gaps_total", "Channels whose subscribers were told that entries are lost. Should be 0.")
+            "rtm_edge_gaps_total", "Channels whose subscribers got a gap: entries were lost. Should be 0.")
     }
 
     func connectionOpened() { connections.add(1) }

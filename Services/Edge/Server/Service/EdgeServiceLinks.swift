@@ -6,7 +6,7 @@ import RTMStorageClient
 
 /// Where an edge finds the services it calls, over the network or in its own process.
 struct EdgeServiceLinks: Sendable {
-    /// All nodes, of which one leads.
+    /// All nodes. Each shard has one of them as its leader.
     var messaging: [ServiceLinkAddress]
     var presence: ServiceLinkAddress
     var storage: ServiceLinkAddress
@@ -14,7 +14,7 @@ struct EdgeServiceLinks: Sendable {
     /// The edge's name, for the logs of the services.
     var node: String
     /// The timeout of every call to a service. It is shorter than a client's own timeout, so that the client
-    /// hears the cause.
+    /// gets the cause.
     var timeout: Duration = .seconds(5)
 
     init(

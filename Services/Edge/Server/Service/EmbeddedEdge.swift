@@ -3,12 +3,12 @@ package import NIOCore
 package import RTMServiceKit
 package import RTMServiceLink
 
-/// An edge of one event loop and without sockets: whoever makes it brings the connections, the time and the
-/// chance. Worlds with a virtual clock have such edges.
+/// An edge of one event loop and without sockets: its owner brings the connections, the time and the
+/// random numbers. Worlds with a virtual clock have such edges.
 package final class EmbeddedEdge {
     let loop: EdgeLoop
 
-    /// What an edge meets, and what a world of its own decides.
+    /// What an edge depends on, and a world decides.
     package struct Environment {
         let eventLoop: any EventLoop
         let wallClock: () -> UInt64

@@ -110,7 +110,8 @@ final class AppSessions: Sendable {
         }
         guard !isBelowLimit else { return }
         throw RTMError(
-            .loginNoServerResources, "app \"\(application.id)\" has all the sessions that it may have here",
+            .loginNoServerResources,
+            "app \"\(application.id)\" has as many sessions at this edge as it may have",
             retryAfter: Self.retryAfter,
             limit: .init(name: "sessions of an app", value: UInt64(sessionsMax)))
     }

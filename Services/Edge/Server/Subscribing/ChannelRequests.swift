@@ -256,7 +256,7 @@ struct SubscriptionLimit {
             )
         }
         error = RTMError(
-            code, "there are \(countMax) \(noun), which is the limit",
+            code, "the session has \(countMax) \(noun), which is the limit",
             limit: .init(name: noun, value: UInt64(countMax)))
     }
 }

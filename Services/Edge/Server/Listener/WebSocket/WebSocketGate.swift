@@ -20,7 +20,7 @@ struct WebSocketGate: Sendable {
     /// Returns nil for a request that may be upgraded. NIO has checked the rest of the head.
     func refusal(of request: HTTPRequestHead) -> HTTPRefusal? {
         guard request.uri.prefix(while: { $0 != "?" }) == path else {
-            return HTTPRefusal(.notFound, "there is nothing but a WebSocket, at \(path)")
+            return HTTPRefusal(.notFound, "only a WebSocket is served here, at \(path)")
         }
         guard request.method == .GET else {
             return HTTPRefusal(.methodNotAllowed, "a WebSocket begins with GET", [("Allow", "GET")])
