@@ -3,8 +3,8 @@ import NIOCore
 
 /// Compresses messages with zlib, each by itself.
 final class Deflater {
-    /// A message has to wait for its compression, and so has everybody on the event loop. The fastest level
-    /// saves most of what the best one saves.
+    /// A message has to wait for its compression, and so have all clients of the event loop. The fastest
+    /// level saves most of what the best one saves.
     private static let level: Int32 = 1
     private static let memoryLevel: Int32 = 8
     /// Every flush ends with these bytes, which are not sent (RFC 7692, 7.2.1).
@@ -40,7 +40,7 @@ final class Deflater {
         stream.pointee.next_out = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
         stream.pointee.avail_out = UInt32(memory.count)
         let status = CZlib.deflate(stream, Z_SYNC_FLUSH)
-        // The flush is complete only if there is room behind it.
+        // The flush is complete only if there is space behind it.
         guard status == Z_OK, stream.pointee.avail_in == 0, stream.pointee.avail_out > 0 else { return nil }
         return memory.count - Int(stream.pointee.avail_out) - Self.tail.count
     }

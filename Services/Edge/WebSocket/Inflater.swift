@@ -26,7 +26,7 @@ final class Inflater {
         stream.deallocate()
     }
 
-    /// - Parameter memory: has room for one byte more than a message may have.
+    /// - Parameter memory: has space for one byte more than a message may have.
     func inflate(
         _ message: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer
     ) -> Outcome {
@@ -38,17 +38,17 @@ final class Inflater {
     }
 
     /// - Returns: nil when all of it was read.
-    private func read(_ part: UnsafeRawBufferPointer) -> Outcome? {
+    private func read(_ chunk: UnsafeRawBufferPointer) -> Outcome? {
         // zlib declares its input as mutable, and only reads it.
         stream.pointee.next_in = UnsafeMutablePointer(
-            mutating: part.baseAddress?.assumingMemoryBound(to: UInt8.self))
-        stream.pointee.avail_in = UInt32(part.count)
+            mutating: chunk.baseAddress?.assumingMemoryBound(to: UInt8.self))
+        stream.pointee.avail_in = UInt32(chunk.count)
         while stream.pointee.avail_in > 0 {
             let status = CZlib.inflate(stream, Z_SYNC_FLUSH)
             guard stream.pointee.avail_out > 0 else { return .tooMany }
             switch status {
             case Z_OK: break
-            // The sender may end the compressed data within a message, and go on with new data behind it
+            // The sender may end the compressed data within a message, and continue with new data behind it
             // (RFC 7692, 7.2.3.4).
             case Z_STREAM_END: inflateReset(stream)
             default: return .damaged

@@ -93,7 +93,7 @@ package struct MessageAssembly {
         return nil
     }
 
-    /// A client that forgets the length before a frame hears of it here, and not when its time is over.
+    /// A client that forgets the length before a frame is refused here, and not at a timeout.
     private func whole(
         _ received: ByteBuffer, isCompressed: Bool
     ) throws(WebSocketViolation) -> ByteBuffer {
@@ -116,14 +116,14 @@ extension ByteBuffer {
     /// frame that is longer counts nevertheless.
     package func lengthOfWholeFrames(bytesMax: Int) -> Int {
         withUnsafeReadableBytes { memory in
-            var place = 0
-            while memory.count - place >= FrameReader.prefixLength {
-                let length = UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: place, as: UInt32.self))
-                let end = place + FrameReader.prefixLength + Int(length)
-                guard end <= memory.count, end <= bytesMax || place == 0 else { break }
-                place = end
+            var offset = 0
+            while memory.count - offset >= FrameReader.prefixLength {
+                let length = UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+                let end = offset + FrameReader.prefixLength + Int(length)
+                guard end <= memory.count, end <= bytesMax || offset == 0 else { break }
+                offset = end
             }
-            return place
+            return offset
         }
     }
 }

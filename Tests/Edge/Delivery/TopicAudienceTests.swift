@@ -4,11 +4,11 @@ import Testing
 
 @testable import RTMEdgeServer
 
-/// Who hears whom in a topic, against a plain table of names (C-8).
+/// Who wants whose messages in a topic, against a plain table of names (C-8).
 @Suite struct TopicAudienceTests {
     private func session(_ number: UInt64) -> SessionID { SessionID(rawValue: number) }
 
-    @Test("C-8: a subscriber hears the publishers that it names, and nobody else")
+    @Test("C-8: a subscriber wants the publishers that it names, and no others")
     func wants() throws {
         var audience = TopicAudience()
         audience.set(["anna", "ben"], of: session(1))
@@ -52,16 +52,16 @@ import Testing
                 #expect((number != nil) == wanted.contains(name), "step \(step): \(name)")
                 guard let number else { continue }
                 for subscriber in UInt64(1)...12 {
-                    let hears = model[subscriber]?.contains(name) == true
-                    #expect(audience.wants(session(subscriber), number) == hears)
+                    let isWanted = model[subscriber]?.contains(name) == true
+                    #expect(audience.wants(session(subscriber), number) == isWanted)
                 }
                 guard Int.random(in: 0..<8, using: &random) == 0 else { continue }
                 batch.insert(number)
                 publishers.insert(name)
             }
             for subscriber in UInt64(1)...12 {
-                let hearsAll = model[subscriber, default: []].isSuperset(of: publishers)
-                #expect(audience.wants(session(subscriber), all: batch) == hearsAll, "step \(step)")
+                let wantsAll = model[subscriber, default: []].isSuperset(of: publishers)
+                #expect(audience.wants(session(subscriber), all: batch) == wantsAll, "step \(step)")
             }
         }
     }

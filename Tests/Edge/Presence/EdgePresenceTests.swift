@@ -48,7 +48,7 @@ import Testing
         presence.answerJoin(["ben"], in: "hall")
         fixture.pass()
         #expect(anna.take().map(\.requestID) == [3, 4, 0])
-        // M-5: other features are told anew, and a snapshot is asked for where there was none.
+        // M-5: other features are announced anew, and a snapshot is asked for where there was none.
         anna.subscribe(5, "lobby")
         #expect(presence.joins.last?.wantsSnapshot == true)
         anna.subscribe(6, "hall", [.message, .presence])
@@ -197,7 +197,7 @@ import Testing
         presence.refuse(PresenceMethod.join, refusal)
         fixture.pass()
         #expect(ben.take().last?.subscribed.featuresUnavailable == SubscriptionFeatures.presence.rawValue)
-        // Presence is told of all members, once.
+        // All members are announced to presence, once.
         presence.forget()
         fixture.pass(.seconds(5))
         fixture.renewLease(isKnown: true)
@@ -234,12 +234,12 @@ import Testing
         presence.answerJoin()
         fixture.pass()
         // The edge loses its attachments, and more is published in the lobby than messaging keeps.
-        fixture.messaging.unheard = [MessagingMethod.attach]
+        fixture.messaging.ignored = [MessagingMethod.attach]
         fixture.messaging.cutLinks()
         fixture.pass(.seconds(1))
         for number in 10..<20 as Range<UInt64> { ben.publish(number, "a text") }
         _ = anna.take()
-        fixture.messaging.unheard = []
+        fixture.messaging.ignored = []
         fixture.pass(.seconds(7))
         let gaps = anna.bodies().compactMap { if case .gap(let gap) = $0 { gap.channel } else { nil } }
         #expect(gaps == ["lobby"])
@@ -311,7 +311,7 @@ import Testing
         #expect(presence.leaves.map(\.caller.userID) == ["anna"])
         #expect(presence.ends.map(\.caller.userID) == ["cleo"])
         #expect(presence.methods.last == PresenceMethod.lease, "before the sync, which would lose them")
-        // What is told while the renewal is under way isn't confirmed by its answer.
+        // What is announced while the renewal is under way isn't confirmed by its answer.
         ben.vanish()
         fixture.renewLease(isKnown: true)
         presence.answerSync()
@@ -327,7 +327,7 @@ import Testing
     @Test("Who waits for messaging while presence is told everything is not left there when the session ends")
     func endsWhileAttaching() {
         let (anna, ben) = (fixture.client("anna"), fixture.client("ben"))
-        fixture.messaging.unheard = [MessagingMethod.attach]
+        fixture.messaging.ignored = [MessagingMethod.attach]
         for client in [anna, ben] { client.subscribe(3, "lobby") }
         fixture.pass(.seconds(3))
         presence.stop()

@@ -50,7 +50,8 @@ struct PresenceLeaseTests {
             #expect(lease.synced(unlisted: isStillOlder ? [0] : [], sessions) == .done(refreshes: false))
         }
         #expect(lease.renewed(isKnown: true, sessions) == false)
-        // What a whole sync finds is told again, too; an index that nothing was announced of is passed over.
+        // What a whole sync finds is announced again, too; an index that nothing was announced of is passed
+        // over.
         lease.missed()
         #expect(lease.renewed(isKnown: true, sessions) == true)
         let whole = lease.nextSync { session in Self.memberships(of: session, count: 2) }

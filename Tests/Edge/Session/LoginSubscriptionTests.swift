@@ -197,7 +197,7 @@ struct LoginSubscriptionTests {
         var utc: UInt64 = 1_800_000_000_000
         let fixture = EdgeFixture(certificate: SampleApp.certificate, wallClock: { utc })
         defer { fixture.end() }
-        fixture.messaging.hears = { method in
+        fixture.messaging.willReceive = { method in
             if method == MessagingMethod.attach { utc += 60_000 }
         }
         let token = try SampleApp.token(for: "anna", endsAt: utc / 1_000 + 30)

@@ -9,14 +9,14 @@ import Testing
 @testable import RTMEdgeServer
 
 /// A subscriber that asks for other features, or gets a new snapshot, while messaging can't be read: it
-/// misses nothing and isn't told of a gap, for the log has everything (docs/decisions/0010).
+/// misses nothing and gets no gap, for the log has everything (docs/decisions/0010).
 @Suite("Coming in again while messaging can't be read") struct ComingInAgainTests {
     private let fixture = EdgeFixture()
 
     @Test("M-5: reads that time out are repeated; the request is answered, then comes what was missed")
     func reads() {
         let (anna, ben) = subscribers()
-        fixture.messaging.unheard = [MessagingMethod.read]
+        fixture.messaging.ignored = [MessagingMethod.read]
         comeInAgain(anna, whileWrites: ben)
         fixture.pass(.milliseconds(4_990))
         #expect(anna.take().isEmpty)
@@ -28,7 +28,7 @@ import Testing
         ben.publish(7, "third")
         fixture.pass(.seconds(20))
         #expect(anna.take().isEmpty, "what follows waits behind what was missed")
-        fixture.messaging.unheard = []
+        fixture.messaging.ignored = []
         fixture.pass(.seconds(7))
         #expect(anna.texts() == ["second", "third"])
         ben.publish(8, "fourth")
@@ -39,15 +39,15 @@ import Testing
     @Test("M-5: so it is when the link is lost meanwhile, and attaching the channel again fails at first")
     func linkLost() {
         let (anna, ben) = subscribers()
-        fixture.messaging.unheard = [MessagingMethod.read]
+        fixture.messaging.ignored = [MessagingMethod.read]
         comeInAgain(anna, whileWrites: ben)
-        fixture.messaging.unheard = [MessagingMethod.attach]
+        fixture.messaging.ignored = [MessagingMethod.attach]
         fixture.messaging.cutLinks()
         fixture.pass(.seconds(15))
         let answered = anna.take()
         #expect(answered.map(\.requestID) == [5, 0])
         #expect(answered.first?.subscribed.gap == false)
-        fixture.messaging.unheard = []
+        fixture.messaging.ignored = []
         fixture.pass(.seconds(7))
         #expect(anna.texts() == ["second"])
         ben.publish(7, "third")
@@ -64,7 +64,7 @@ import Testing
         let position = try #require(ben.take().first).subscribed.position
         ben.publish(4, "missed")
         fixture.pass()
-        fixture.messaging.unheard = [MessagingMethod.read]
+        fixture.messaging.ignored = [MessagingMethod.read]
         anna.send(
             3,
             .subscribe(
@@ -81,22 +81,22 @@ import Testing
         #expect(fixture.presence.leaves.isEmpty)
         fixture.pass(.seconds(5))
         fixture.renewLease(isKnown: true)
-        let told = fixture.presence.syncs.last?.memberships.map(\.caller.userID)
-        #expect(told == ["ben"])
+        let announced = fixture.presence.syncs.last?.memberships.map(\.caller.userID)
+        #expect(announced == ["ben"])
         fixture.end()
     }
 
     @Test("who unsubscribes or goes meanwhile is let go, and nothing is left of the channel")
     func leaves() {
         let (anna, ben) = subscribers()
-        fixture.messaging.unheard = [MessagingMethod.read]
+        fixture.messaging.ignored = [MessagingMethod.read]
         comeInAgain(anna, whileWrites: ben)
         fixture.pass(.seconds(6))
         _ = anna.take()
         anna.send(9, .unsubscribe(.with { $0.channel = "lobby" }))
         #expect(anna.take().map(\.requestID) == [9])
         ben.vanish()
-        fixture.messaging.unheard = []
+        fixture.messaging.ignored = []
         fixture.pass(.seconds(10))
         #expect(anna.take().isEmpty)
         #expect(fixture.edge.subscribing.channelCount == 1, "Anna's inbox")
@@ -106,7 +106,7 @@ import Testing
     @Test("P-1: who stood still while others got new snapshots of who is there gets one, too")
     func refreshed() {
         let (anna, ben) = subscribers()
-        fixture.messaging.unheard = [MessagingMethod.read]
+        fixture.messaging.ignored = [MessagingMethod.read]
         comeInAgain(anna, whileWrites: ben)
         fixture.pass(.seconds(6))
         _ = anna.take()
@@ -116,7 +116,7 @@ import Testing
         fixture.presence.forget()
         fixture.pass(.milliseconds(5_100))
         #expect(fixture.presence.joins.isEmpty, "Ben doesn't want any, Anna isn't there")
-        fixture.messaging.unheard = []
+        fixture.messaging.ignored = []
         fixture.pass(.seconds(7))
         #expect(anna.texts() == ["second"])
         while fixture.presence.joins.isEmpty, fixture.presence.leases.count < 5 {

@@ -103,7 +103,7 @@ struct EdgeHistory {
         case 66..<70: refreshAny()
         case 0..<14: publish()
         case 14..<24: messaging.perform()
-        case 24..<38: hear()
+        case 24..<38: receive()
         case 38..<43: flush()
         case 43..<51: subscribe()
         case 51, 52: unsubscribe()
@@ -145,7 +145,7 @@ struct EdgeHistory {
             while !openPreparations.isEmpty { answerAny() }
             while !delayed.isEmpty { delayedAny() }
             while !messaging.calls.isEmpty { messaging.perform() }
-            while !messaging.events.isEmpty { hear() }
+            while !messaging.events.isEmpty { receive() }
         }
         flush()
         #expect(openAttaches.isEmpty && openReads.isEmpty, "\(what)")
@@ -306,7 +306,7 @@ extension EdgeHistory {
         for id in index.attachFailed(interest) { handle(.attachFailed(failure), of: id) }
     }
 
-    mutating func hear() {
+    mutating func receive() {
         switch messaging.nextEvent() {
         case .delivery(let interest, let channel, let position, let skipped, let entry):
             Record(channel: channel, position: position).frame.withUnsafeReadableBytes { frame in

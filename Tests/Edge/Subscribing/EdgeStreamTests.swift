@@ -71,7 +71,7 @@ struct EdgeStreamTests {
                 }))
     }
 
-    private func heard(_ client: EdgeClient) -> [String] {
+    private func received(_ client: EdgeClient) -> [String] {
         client.bodies().compactMap { body in
             guard case .publication(let publication) = body else { return nil }
             return "\(publication.publisher) \(String(decoding: publication.message.payload, as: UTF8.self))"
@@ -92,19 +92,19 @@ struct EdgeStreamTests {
         publish(cleo, "2")
         publish(cleo, "elsewhere", to: "room/news")
         publish(ben, "3")
-        #expect(heard(anna) == ["ben 1", "ben 3"])
-        #expect(heard(dora) == ["ben 1", "cleo 2", "ben 3"])
-        #expect(heard(emil) == [])
-        #expect(heard(ben) == ["cleo 2"])
+        #expect(received(anna) == ["ben 1", "ben 3"])
+        #expect(received(dora) == ["ben 1", "cleo 2", "ben 3"])
+        #expect(received(emil) == [])
+        #expect(received(ben) == ["cleo 2"])
         // Subscribing again replaces the publishers, with nothing lost in between.
         subscribe(anna, 21, .topic, "room/chat", publishers: ["cleo"])
         publish(ben, "4")
         publish(cleo, "5")
-        #expect(heard(anna) == ["cleo 5"])
-        #expect(heard(dora) == ["ben 4", "cleo 5"])
+        #expect(received(anna) == ["cleo 5"])
+        #expect(received(dora) == ["ben 4", "cleo 5"])
         unsubscribe(dora, .topic, "room/chat")
         publish(ben, "6")
-        #expect(heard(dora) == [])
+        #expect(received(dora) == [])
     }
 
     @Test("C-14: a flooded topic of low priority doesn't hold up a high one, nor what is of no topic")
@@ -127,10 +127,10 @@ struct EdgeStreamTests {
         fixture.pass()
         // The first one was under way to the socket already.
         let expected = [flood[0], "message", "high", "normal"] + flood.dropFirst()
-        #expect(heard(anna) == expected.map { "ben \($0)" })
+        #expect(received(anna) == expected.map { "ben \($0)" })
         publish(ben, "later", to: "room/low", .low)
         publish(ben, "too", to: "room/high", .high)
-        #expect(heard(anna) == ["ben later", "ben too"], "nothing waits for who reads")
+        #expect(received(anna) == ["ben later", "ben too"], "nothing waits for who reads")
     }
 
     @Test("C-11, C-14: what waits of a topic comes before the answer that ends its subscription")
@@ -146,7 +146,7 @@ struct EdgeStreamTests {
         for text in ["1", "2"] { publish(ben, text, to: "room/low", .low) }
         publish(ben, "3", to: "room/high", .high)
         unsubscribe(anna, .topic, "room/low")
-        publish(ben, "unheard", to: "room/low", .low)
+        publish(ben, "ignored", to: "room/low", .low)
         anna.isReading = true
         fixture.pass()
         let frames = anna.take()
@@ -218,7 +218,7 @@ struct EdgeStreamTests {
         let back = fixture.client("anna")
         join(back)
         subscribe(back, 20, .topic, "room/chat", publishers: ["ben"], after: position)
-        #expect(heard(back) == ["ben 1", "ben 3"])
+        #expect(received(back) == ["ben 1", "ben 3"])
     }
 
     @Test("C-4: leaving a stream channel ends its topics, and presence hears of the topics first")
@@ -232,7 +232,7 @@ struct EdgeStreamTests {
         #expect(fixture.presence.leaves.map(\.channel.type) == [.topics, .stream])
         publish(ben, "late")
         #expect(ben.take().last?.error.code == .errorChannelTopicNotJoined)
-        #expect(heard(anna) == [])
+        #expect(received(anna) == [])
         unsubscribe(anna, .stream, "room")
         _ = anna.take()
         for (type, name, code) in [
@@ -253,9 +253,9 @@ struct EdgeStreamTests {
         #expect(joined == ["anna stream", "ben stream", "ben topics"])
         fixture.pass(.seconds(6))
         fixture.renewLease(isKnown: false)
-        let told = fixture.presence.syncs.flatMap(\.memberships)
+        let announced = fixture.presence.syncs.flatMap(\.memberships)
             .map { "\($0.caller.userID) \($0.channel.type)" }
-        #expect(Set(told) == ["anna stream", "ben stream", "ben topics"])
+        #expect(Set(announced) == ["anna stream", "ben stream", "ben topics"])
     }
 
     @Test("C-7, L-8, L-21, H-1: what may be published to a topic")

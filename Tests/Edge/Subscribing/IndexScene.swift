@@ -25,8 +25,8 @@ struct IndexScene {
     private(set) var retries: [SubscribeID] = []
     private(set) var answers: [UInt64: SubscribeAnswer] = [:]
     private(set) var gaps: [StreamPosition] = []
-    /// Who was told of a gap of the channel.
-    private(set) var told: [SessionKey] = []
+    /// Who got a gap of the channel.
+    private(set) var gapReceivers: [SessionKey] = []
     private(set) var entered: [SessionKey] = []
     private(set) var notEntered: [SessionKey] = []
     private(set) var lacking: [SessionKey] = []
@@ -135,7 +135,7 @@ struct IndexScene {
             case .gap(_, _, let position): gaps.append(position)
             case .gapForAll(let subscribers, _, _, let position):
                 gaps.append(position)
-                told += subscribers.map(\.session)
+                gapReceivers += subscribers.map(\.session)
             case .entered(let session, _): entered.append(session)
             case .hasNotEntered(let session, _, _): notEntered.append(session)
             case .joinMissed: joinsMissed += 1
@@ -208,7 +208,7 @@ struct IndexScene {
     /// Forgets what was to be done so far.
     mutating func forget() {
         (attaches, detaches, questions, reads, waiting, retries) = ([], [], [], [], [], [])
-        (answers, gaps, told, entered, notEntered, lacking) = ([:], [], [], [], [], [])
+        (answers, gaps, gapReceivers, entered, notEntered, lacking) = ([:], [], [], [], [], [])
         (joinsMissed, refreshed) = (0, 0)
     }
 }

@@ -21,7 +21,7 @@ struct TopicHistoryTests {
         /// By topic: how far it has come.
         var positions: [String: Rtm_Client_StreamPosition] = [:]
         var expected: [String: [String]] = [:]
-        var heard: [String: [String]] = [:]
+        var received: [String: [String]] = [:]
 
         init(_ user: String) { self.user = user }
     }
@@ -53,10 +53,10 @@ struct TopicHistoryTests {
                     $0.publishers = listener.wanted[topic] ?? []
                     if let after { $0.after = after }
                 }))
-        hear(listener, subscribing: topic)
+        receive(listener, subscribing: topic)
     }
 
-    private func hear(_ listener: Listener, subscribing topic: String? = nil) {
+    private func receive(_ listener: Listener, subscribing topic: String? = nil) {
         listener.client?.isReading = true
         for body in listener.client?.bodies() ?? [] {
             switch body {
@@ -65,7 +65,7 @@ struct TopicHistoryTests {
                 if let topic { listener.positions[topic] = answer.position }
             case .publication(let entry):
                 let text = String(decoding: entry.message.payload, as: UTF8.self)
-                listener.heard[entry.channel, default: []].append("\(entry.publisher) \(text)")
+                listener.received[entry.channel, default: []].append("\(entry.publisher) \(text)")
                 listener.positions[entry.channel]?.offset = entry.offset
             case .error(let error): Issue.record("\(error.reason)")
             default: break
@@ -100,7 +100,7 @@ struct TopicHistoryTests {
             case 2 where listener.client != nil && listener.wanted[topic] != nil:
                 listener.client?.send(
                     21, .unsubscribe(.with { ($0.channelType, $0.channel) = (.topic, topic) }))
-                hear(listener)
+                receive(listener)
                 (listener.wanted[topic], listener.positions[topic]) = (nil, nil)
             case 3:
                 guard let client = listener.client else {
@@ -112,7 +112,7 @@ struct TopicHistoryTests {
                     }
                     break
                 }
-                if client.isReading { hear(listener) }
+                if client.isReading { receive(listener) }
                 client.vanish()
                 listener.client = nil
             case 4: listener.client?.isReading = false
@@ -142,8 +142,8 @@ struct TopicHistoryTests {
                     subscribe(listener, topic, after: listener.positions[topic])
                 }
             }
-            hear(listener)
-            #expect(listener.heard == listener.expected, "\(listener.user)")
+            receive(listener)
+            #expect(listener.received == listener.expected, "\(listener.user)")
         }
     }
 }

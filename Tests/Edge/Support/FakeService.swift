@@ -8,9 +8,9 @@ import SwiftProtobuf
 
 @testable import RTMServiceLink
 
-/// A service that notes what it is asked and told, and answers what the test says, when it says so.
+/// A service that notes what it is asked and sent, and answers what the test says, when it says so.
 final class FakeService {
-    struct Heard {
+    struct Received {
         let method: UInt32
         /// Nil of a push.
         let request: UInt64?
@@ -23,7 +23,7 @@ final class FakeService {
     private var server: ServiceLinkServer?
     private var link: AcceptedServiceLink?
     /// In order, since the last `forget`.
-    private(set) var heard: [Heard] = []
+    private(set) var received: [Received] = []
     private var answered: Set<UInt64> = []
 
     init(_ name: String, on loop: EmbeddedEventLoop) {
@@ -46,20 +46,20 @@ final class FakeService {
         endpoint.stopListening()
         link?.close()
         loop.advanceTime(by: .milliseconds(1))
-        heard.removeAll { $0.request != nil }
+        received.removeAll { $0.request != nil }
     }
 
-    func forget() { heard = [] }
+    func forget() { received = [] }
 
-    // MARK: What it heard
+    // MARK: What it received
 
     /// Bodies of one method, in order.
     func bodies<Message>(
         _ method: UInt32, _ decode: (UnsafeRawBufferPointer, borrowing DecodeArena) throws -> Message
     ) -> [Message] {
         let arena = DecodeArena()
-        return heard.filter { $0.method == method }.compactMap { heard in
-            heard.body.withUnsafeBytes { try? decode($0, arena) }
+        return received.filter { $0.method == method }.compactMap { received in
+            received.body.withUnsafeBytes { try? decode($0, arena) }
         }
     }
 
@@ -80,8 +80,8 @@ final class FakeService {
     func push(_ method: UInt32, _ body: some WireEncodable) { _ = link?.push(method, body) }
 
     private func open(_ method: UInt32) -> UInt64? {
-        let id = heard.first { heard in
-            heard.method == method && heard.request.map { !answered.contains($0) } == true
+        let id = received.first { received in
+            received.method == method && received.request.map { !answered.contains($0) } == true
         }?.request
         if let id { answered.insert(id) }
         return id
@@ -100,11 +100,11 @@ extension FakeService: ServiceLinkHandler {
         _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
         from link: AcceptedServiceLink
     ) {
-        heard.append(Heard(method: method, request: id, body: Array(body)))
+        received.append(Received(method: method, request: id, body: Array(body)))
     }
 
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
-        heard.append(Heard(method: method, request: nil, body: Array(body)))
+        received.append(Received(method: method, request: nil, body: Array(body)))
     }
 }
 
@@ -118,7 +118,7 @@ extension FakeService {
     var syncs: [SyncRequest] { bodies(PresenceMethod.sync) { try SyncRequest($0, in: $1) } }
 
     /// The order in which the methods were called.
-    var methods: [UInt32] { heard.map(\.method) }
+    var methods: [UInt32] { received.map(\.method) }
 
     @discardableResult
     func answerJoin(_ users: [String]? = nil, in channel: String = "lobby", isOlder: Bool = false) -> Bool {
@@ -185,7 +185,7 @@ extension FakeService {
 extension FakeService {
     var sessions: [SessionPush] { bodies(StorageMethod.session) { try SessionPush($0, in: $1) } }
     var snapshots: [SnapshotRequest] { bodies(StorageMethod.snapshot) { try SnapshotRequest($0, in: $1) } }
-    var callCount: Int { heard.count { $0.method == StorageMethod.call } }
+    var callCount: Int { received.count { $0.method == StorageMethod.call } }
 
     /// Puts the caller in line.
     func answerWithTicket(_ ticket: UInt64) {

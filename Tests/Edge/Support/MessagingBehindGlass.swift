@@ -8,9 +8,9 @@ final class MessagingBehindGlass: ServiceLinkHandler {
     private let node: MessagingShard
     private var links: [UInt64: AcceptedServiceLink] = [:]
     /// What stays without an answer.
-    var unheard: Set<UInt32> = []
-    /// Is called before a request is heard, with its method.
-    var hears: (UInt32) -> Void = { _ in }
+    var ignored: Set<UInt32> = []
+    /// Is called before a request is received, with its method.
+    var willReceive: (UInt32) -> Void = { _ in }
 
     init(_ node: MessagingShard) { self.node = node }
 
@@ -30,8 +30,8 @@ final class MessagingBehindGlass: ServiceLinkHandler {
         _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
         from link: AcceptedServiceLink
     ) {
-        guard !unheard.contains(method) else { return }
-        hears(method)
+        guard !ignored.contains(method) else { return }
+        willReceive(method)
         node.request(id, method: method, timeout: timeout, body: body, from: link)
     }
 

@@ -8,7 +8,8 @@ protocol ClosingConnection: AnyObject {
 }
 
 /// Closes the connections of a loop that their clients have closed. When a crowd leaves at once, NIO would
-/// close thousands of them in one turn, for which everybody else waits. So those behind the first wait.
+/// close thousands of them in one turn, while all other clients of the loop wait. So those behind the first
+/// wait instead.
 final class CloseQueue<Member: ClosingConnection> {
     /// Limit: connections that a turn of the loop closes. To close one takes 20 microseconds.
     static var closesPerTurn: Int { 32 }

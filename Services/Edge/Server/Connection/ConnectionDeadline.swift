@@ -6,7 +6,7 @@ import RTMWire
 /// time is a parameter.
 ///
 /// A connection has one entry in its loop's `DeadlineWheel`, at the deadline that `check` returned last. A
-/// sign of life only moves the deadline; whoever asks finds out then, so a busy connection costs no timer
+/// sign of life only moves the deadline; the next check finds it out, so a busy connection costs no timer
 /// work.
 struct ConnectionDeadline {
     private var deadline: NIODeadline

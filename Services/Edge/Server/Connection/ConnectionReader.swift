@@ -149,7 +149,7 @@ struct ReadGate {
 }
 
 /// How many requests of one client are spend with in a turn of the loop. A read may bring thousands, and
-/// everybody else on the loop would wait for the last of them. So after some of them the rest waits until the
+/// all other clients of the loop would wait for the last of them. After its quota the rest waits until the
 /// loop has looked at its other sockets.
 ///
 /// Publishes that are accepted don't count. They are sent on in runs, and rates and the `PublishWindow` bound

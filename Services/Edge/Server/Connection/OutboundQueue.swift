@@ -20,7 +20,7 @@ struct OutboundQueue {
         let isShared: Bool
         /// The client has asked for it.
         var isPage = false
-        /// Counts the memory while somebody holds it; nil where the connection counts it.
+        /// Counts the memory while a connection holds it; nil where the connection counts it.
         var charge: AnyObject?
     }
 

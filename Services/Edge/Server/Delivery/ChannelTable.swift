@@ -62,7 +62,7 @@ extension ChannelTable {
         guard channels[index].isUnused else { return nil }
         let (key, interest) = (channels[index].key, channels[index].interest)
         let isOwnerLoggedOut = isLoggedOut && channels[index].owner != nil
-        // Nobody is there to get the entries, and the next channel in this index must not get them.
+        // No subscriber is left to get the entries, and the next channel in this index must not get them.
         if let number = channels[index].batch { pending[number] = DeliveryBatch() }
         if channels[index].owner == nil { indices[key] = nil }
         if key.type == .topic { audiences[index] = nil }

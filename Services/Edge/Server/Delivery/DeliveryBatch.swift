@@ -23,7 +23,7 @@ struct DeliveryBatch {
     /// The number of all entries.
     private(set) var count = 0
     private var slices: [Slice] = []
-    /// Whoever wants all of these features and is none of these publishers may see everything.
+    /// A subscriber that wants all of these features and is none of these publishers may see everything.
     private var features: SubscriptionFeatures = []
     private var publishers: [UInt64] = []
     /// Of a topic: who wants whose messages; nil for every other channel.

@@ -132,7 +132,7 @@ struct CaughtUpSubscribers {
         sessions[subscriber.features, default: []].insert(subscriber.session.id)
     }
 
-    /// Entries arrived. Whoever may see them has missed something now, so it has to read the log.
+    /// Entries arrived. A subscribe that may see them has missed something now, so it has to read the log.
     mutating func missed(_ delivery: DeliveryPush) {
         let publisher = SessionID(rawValue: delivery.publisherSession)
         for features in Array(sessions.keys) where features.contains(delivery.feature) {

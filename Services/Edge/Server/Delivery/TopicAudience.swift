@@ -2,9 +2,9 @@ import RTMModel
 
 /// Who wants whose messages in one topic (C-8): each subscriber names the publishers.
 ///
-/// The publishers that somebody wants have small numbers, so what a subscriber wants is a set of bits, and a
-/// turn's batch is compared with it in a few steps. A number belongs to a publisher as long as anybody wants
-/// him. Pure.
+/// The publishers that any subscriber wants have small numbers, so what a subscriber wants is a set of bits,
+/// and a turn's batch is compared with it in a few steps. A number belongs to a publisher as long as anybody
+/// wants him. Pure.
 struct TopicAudience {
     private struct Publisher {
         let number: Int
@@ -31,7 +31,7 @@ struct TopicAudience {
         for name in names { release(name) }
     }
 
-    /// The number of a publisher; nil if nobody wants him.
+    /// The number of a publisher; nil if no subscriber wants him.
     func number(of publisher: String) -> Int? { publishers[publisher]?.number }
 
     func wants(_ subscriber: SessionID, _ publisher: Int) -> Bool {

@@ -77,7 +77,7 @@ struct EdgeListener: Service {
     }
 
     /// Limit: connections that a turn of the loop accepts. To accept one and to deal with its first bytes
-    /// takes a quarter of a millisecond, for which everybody else on the loop waits.
+    /// takes a quarter of a millisecond, while all other clients of the loop wait.
     private static let acceptsPerTurn: UInt = 4
 
     /// A connection keeps the buffer of its last read, and most connections read little: a heartbeat has ten
@@ -161,7 +161,7 @@ private final class RefusedConnection: ChannelInboundHandler {
 
     private func refuse(_ context: ChannelHandlerContext) {
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        // Bytes of the client that nobody has read would reset the connection, and the refusal would be lost.
+        // Bytes of the client that are unread would reset the connection, and the refusal would be lost.
         context.writeAndFlush(wrapOutboundOut(ServerFrame(refusal).frame)).whenComplete { _ in
             bound.value.close(mode: .output, promise: nil)
         }

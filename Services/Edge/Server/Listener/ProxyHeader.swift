@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// The format is HAProxy's (`proxy-protocol.txt`, section 2.2): a signature of 12 bytes, a byte each for
 /// version and command and for family and transport, the length of the rest, the addresses, and then fields
-/// that say more, which nobody here needs.
+/// that say more, which the edge doesn't need.
 struct ProxyHeader: Equatable {
     /// The client's IP address as text; nil if the balancer speaks for itself, as its health checks do.
     let client: String?

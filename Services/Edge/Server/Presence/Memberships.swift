@@ -188,8 +188,8 @@ extension Memberships {
         lease.lacksSnapshot(session, at: channelIndex)
     }
 
-    /// Presence lost what it knew, or didn't give somebody his snapshot, or messaging lost what followed
-    /// it: whoever wants presence and is affected gets a snapshot of what presence knows now (P-1), some at a
+    /// Presence lost what it knew, or couldn't send a snapshot, or messaging lost what followed it: every
+    /// affected subscriber of presence gets a snapshot of what presence knows now (P-1), some at a
     /// time.
     private func refreshNext() {
         // A refresh that ends at once comes back here: the loop below takes the next one, not a deeper call.

@@ -5,8 +5,8 @@ import RTMWire
 /// announced to presence anew: after every loss of the link (what was pushed meanwhile didn't arrive), when
 /// presence knows nothing under the lease (it was started anew), and when a join came to nothing. With each
 /// renewal those whom presence doesn't list are announced again, because newer logins of the users are in the
-/// channels. It also says who gets a new snapshot: everybody if presence knew nothing, and otherwise only the
-/// subscriptions that lack one.
+/// channels. It also says who gets a new snapshot: all subscribers if presence knew nothing, and otherwise
+/// only the subscriptions that lack one.
 ///
 /// A value without I/O.
 struct PresenceLease {

@@ -2,7 +2,7 @@
 /// to be left unread until messaging has taken more of it. Pure.
 ///
 /// All sessions of a loop share one link to messaging. A session that publishes faster than messaging takes
-/// would fill it for everybody. So what each session has under way is counted, and who has too much of it
+/// would fill it for all. So what each session has under way is counted, and who has too much of it
 /// isn't read any more: TCP then slows that client down. While little is under way in all, one session may
 /// have much of it; when the link fills, those who have most of it stop first.
 struct PublishWindow {
@@ -13,7 +13,7 @@ struct PublishWindow {
     var sessionBytesMax = 1 << 20
     /// Limit: what all sessions may have under way before those with more than `shareBytesMax` stop.
     var loopBytesMax = 8 << 20
-    /// Nobody with less than this stops, unless twice the loop's limit is under way.
+    /// No session with less than this stops, unless twice the loop's limit is under way.
     var shareBytesMax = 64 << 10
 
     /// One session's share of it.

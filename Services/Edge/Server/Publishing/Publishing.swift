@@ -284,7 +284,7 @@ extension Publishing {
     }
 
     /// The first copy of a message that was sent again may wait on a link that stalls, and reach the inbox
-    /// when the receiver is back. So nobody says that it was refused for good.
+    /// when the receiver is back. So it isn't refused for good.
     private static let mayStillArrive = RTMError(
         .channelPublishMessageFailed,
         "the receiver is not online, and the first copy of the message may still be on its way")

@@ -4,9 +4,9 @@ import RTMModel
 /// How long clients wait before they ask again for what no messaging node could take.
 ///
 /// A shard that is handed over has no leader for milliseconds, one whose leader died for a second, and all of
-/// them for as long as Redis is away. Nobody knows beforehand which of these it is. So a client waits half as
-/// long as the outage has lasted: it is late by half the outage at most, and a long one is asked about
-/// seldom.
+/// them for as long as Redis is away. The edge can't know beforehand which of these it is. So a client waits
+/// half as long as the outage has lasted: it is late by half the outage at most, and a long one is asked
+/// about seldom.
 enum MessagingOutage {
     static let shortestPause: Duration = .milliseconds(20)
     static let longestPause: Duration = .seconds(1)

@@ -209,8 +209,8 @@ package enum EdgeKeys {
             least: least, because: "an edge that ends sends \(pace) sessions away per second")
     }
 
-    /// Without this check an app could be served that lets nobody in: builders of tokens refuse such ids and
-    /// certificates.
+    /// Without this check an app could be served that no user can log in to: builders of tokens refuse such
+    /// ids and certificates.
     @Sendable private static func unusable(_ apps: [AppRecord]) -> String? {
         for (index, app) in apps.enumerated() {
             guard let certificate = app.certificate else { continue }

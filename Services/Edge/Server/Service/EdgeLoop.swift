@@ -73,7 +73,7 @@ final class EdgeLoop {
         outboundMemory = OutboundMemory(
             bytesMax: configuration.limits.outboundLoopBytesMax, sessions: sessions, metrics: metrics,
             endOfTurn: endOfTurn)
-        // Session ids and the lease begin with the same number. Nobody compares the two.
+        // Session ids and the lease begin with the same number. The two are never compared.
         let number = self.random.next()
         let lease = number | 1
 
@@ -229,8 +229,8 @@ extension EdgeLoop {
         if sessions.remove(session.key) { logins.ended(session) }
     }
 
-    /// Sends the sessions away, some every few milliseconds so that they don't all arrive elsewhere at once,
-    /// and lets the links go when the last one has left.
+    /// Disconnects the sessions, some every few milliseconds so that they don't all arrive elsewhere at once,
+    /// and closes the links when the last one has left.
     func drain(_ drained: EventLoopPromise<Void>) {
         for session in Array(sessions.all.prefix(configuration.limits.drainBatch)) {
             session.connection?.disconnect(goAway())

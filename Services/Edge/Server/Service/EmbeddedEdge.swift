@@ -73,7 +73,7 @@ package final class EmbeddedEdge {
     /// The process is gone.
     package func stop() { loop.stop() }
 
-    /// Sends everybody away, as before an update, and stops.
+    /// Disconnects all clients, as before an update, and stops.
     package func drain(_ drained: EventLoopPromise<Void>) { loop.drain(drained) }
 
     /// The end of the pipeline of one more connection.

@@ -6,9 +6,9 @@ import RTMServiceLink
 import RTMStorageClient
 import RTMWire
 
-/// What the other services say to a loop, handed to the feature that it is about. The edge takes clients
-/// while messaging can be reached; without presence or storage it serves what doesn't need them, and says
-/// what it can't.
+/// What the other services send to a loop, handed to the feature that it is about. The edge takes clients
+/// while messaging can be reached; without presence or storage it serves what doesn't need them, and
+/// refuses the rest.
 final class ServiceEvents {
     private let subscribing: Subscribing
     private let publishing: Publishing
@@ -22,7 +22,7 @@ final class ServiceEvents {
     private var outage = ShardOutage()
     private let eventLoop: any EventLoop
     private let messaging: MessagingClient<ServiceEvents>
-    /// Nil where nobody asks for canaries.
+    /// Nil where no canaries are wanted.
     private let canaries: Canaries<ServiceEvents>?
 
     init(

@@ -23,7 +23,7 @@ final class BannedUsers {
     /// Returns how many sessions it ended.
     func received(_ ban: Ban) -> Int {
         let isNews = table.take(ban, nowMilliseconds: wallClock())
-        // Whoever waits for a report has just asked for it.
+        // A numbered ban comes from an operator who waits for the report.
         guard isNews || ban.number != 0, ban.endsSession else { return 0 }
         let reason = ban.reason.isEmpty ? "an operator has ended the session" : ban.reason
         let ended = Array(sessions.all).filter { $0.userID == ban.userID && $0.appID == ban.appID }

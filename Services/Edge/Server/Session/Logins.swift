@@ -77,7 +77,7 @@ final class Logins {
 
     /// The session of an admitted login. The session is up once its inbox is attached.
     ///
-    /// - Parameter isMessagingUp: nobody is let in while no message could reach him.
+    /// - Parameter isMessagingUp: no login is admitted while no message could reach the user.
     func makeSession(
         _ connection: any SessionConnection, _ login: ClientRequest.Login, isMessagingUp: Bool
     ) throws(RTMError) -> Session {

@@ -50,7 +50,7 @@ extension Session {
 
 extension Session {
     /// Whether the session may publish in a stream channel. Where the operator asks for it, the token of the
-    /// join needs the privilege. An app without certificate has no tokens, and restricts nobody.
+    /// join needs the privilege. An app without certificate has no tokens, and restricts no user.
     ///
     /// - Parameter now: UTC, in milliseconds since 1970.
     /// - Returns: why it may not; nil if it may.
@@ -86,7 +86,7 @@ extension Session {
     /// its type has what is asked for (M-35), and the token allows it.
     func check(_ call: ClientCall) throws(RTMError) {
         let resource = try Self.checkTarget(of: call)
-        // An empty name means the session's own user, whose metadata nobody has to allow.
+        // An empty name means the session's own user, whose metadata needs no permission.
         guard !call.target.isEmpty else { return }
         try checkMay(call.kind.isQuery ? .read : .write, resource, call.target, else: call.notAllowed)
         try checkPolicy(call, resource)

@@ -41,7 +41,7 @@ final class Session {
     var locks: SessionLocks?
     /// When the tokens end by which it has joined stream channels; nil where none does.
     var joinTokens: JoinTokens?
-    /// Where what the session does is counted; nil where nobody counts.
+    /// The metrics of the session's app; nil where they aren't wanted.
     let appMetrics: AppMetrics?
     /// What the session's token gives; nil where the app id is the credential.
     var grant: TokenGrant?

@@ -5,7 +5,7 @@ import RTMServiceKit
 /// A session as the cores of a loop know it: its id, and the slot in which the loop keeps it.
 ///
 /// A slot is an index in an array, so a delivery finds its connection without a lookup in a table. A slot is
-/// used again after its session has ended; the id tells the two sessions apart.
+/// used again after its session has ended; the ids of the two sessions differ.
 struct SessionKey: Sendable, Hashable {
     let id: SessionID
     let slot: UInt32

@@ -27,7 +27,7 @@ struct SubscribeMachine {
         case suspended
     }
 
-    /// What presence and storage still have to say.
+    /// What presence and storage have yet to answer.
     struct Preparation {
         var awaitsPresence: Bool
         var awaitsStorage: Bool
@@ -151,7 +151,7 @@ extension SubscribeMachine {
 
     // MARK: Preparing
 
-    /// Whoever is subscribed is a member of the channel (M-3), so everybody waits for presence:
+    /// Every subscriber is a member of the channel (M-3), so every subscribe waits for presence:
     /// "subscribed" means "listed".
     private mutating func ask(_ view: ChannelView) -> Step {
         given = given ?? view.position
@@ -330,7 +330,7 @@ extension SubscribeMachine {
         return Step(actions: actions, transition: .awaitNextAttachment)
     }
 
-    /// Nobody could be asked for the snapshots that it was to come in again for.
+    /// The snapshots for which it was to subscribe again could not be asked for.
     private mutating func withoutSnapshots() -> [SubscribeAction] {
         reply.unavailable.formUnion(
             request.features.intersection(added).intersection([.metadata, .lock]))

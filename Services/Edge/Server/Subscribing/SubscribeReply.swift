@@ -7,7 +7,7 @@ import RTMWire
 struct SubscribeReply {
     private enum State {
         case due
-        /// Nobody asked, so there is nothing to answer.
+        /// No client asked, so there is nothing to answer.
         case notDue
         case given
     }

@@ -17,7 +17,7 @@ struct SubscribeRequest {
         case login(InboxOwner)
         /// A channel that the client has asked for.
         case subscribe
-        /// A channel whose subscriber needs a new snapshot of presence (P-1). Nobody asked, so
+        /// A channel whose subscriber needs a new snapshot of presence (P-1). No client asked, so
         /// nothing is answered.
         case refresh
         /// The metadata of a user (D-44).
@@ -66,7 +66,7 @@ struct SubscribeRequest {
         switch purpose {
         case .login, .subscribe: []
         case .refresh: .presence
-        // Whoever subscribes again gets the metadata again (D-46).
+        // A second subscribe gets the metadata again (D-46).
         case .userMetadata: .metadata
         }
     }
@@ -89,7 +89,7 @@ struct SubscribeRequest {
 
 extension SubscribeRequest {
     /// A channel. The number of a type that doesn't exist becomes the type `none`, which `ChannelRequests`
-    /// refuses. A topic has messages and nothing else, so nobody has to ask for them.
+    /// refuses. A topic has messages and nothing else, so a client doesn't have to ask for them.
     init(
         _ request: ClientRequest.Subscribe, _ requestID: UInt64, of session: SessionKey, in appID: String
     ) {

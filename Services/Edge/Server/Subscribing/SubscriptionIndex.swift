@@ -161,7 +161,7 @@ extension SubscriptionIndex {
         }
     }
 
-    /// Everybody who is a subscriber and wants presence is to get a new snapshot; these are the
+    /// All subscribers that want presence are to get new snapshots; these are the
     /// indices of the session's channels.
     mutating func subscriptionsToRefresh(of session: SessionKey) -> [Int] {
         bySession.all(of: session).compactMap { channelIndex, subscription in
@@ -237,8 +237,8 @@ extension SubscriptionIndex {
         }
     }
 
-    /// While the snapshots are awaited the log moves on, by the session's own join at least. Whoever may see
-    /// nothing of that needs no page.
+    /// While the snapshots are awaited the log moves on, by the session's own join at least. A subscribe that
+    /// may see nothing of that needs no page.
     private mutating func keepCaughtUp(_ id: SubscribeID, at channelIndex: Int) {
         guard let machine = subscribes[id], machine.given == channels[channelIndex].position else { return }
         channels[channelIndex].caughtUp.add(machine.request.subscriber)

@@ -52,7 +52,7 @@ struct WebSocketGate: Sendable {
 /// An answer to a request that will not become a WebSocket. The connection ends with it.
 struct HTTPRefusal: Sendable {
     let status: HTTPResponseStatus
-    /// The body of the answer, for whoever debugs a client or a proxy.
+    /// The body of the answer, for those who debug a client or a proxy.
     let reason: String
     private let headers: [(String, String)]
 
