@@ -175,7 +175,7 @@ private final class RefusedConnection: ChannelInboundHandler {
 
 /// What an admitted connection takes of the limits of connections, until it ends or is evicted for
 /// another one. It is confined to the connection's event loop.
-final class ConnectionSlot: Stranger {
+final class ConnectionSlot: PendingConnection {
     let address: String
     private let channel: any Channel
     private let connection: ConnectionHandler
@@ -190,7 +190,7 @@ final class ConnectionSlot: Stranger {
         (self.address, self.limiter) = (address, limiter)
     }
 
-    var isStranger: Bool { limiter != nil && !connection.machine.isActive }
+    var isUnauthenticated: Bool { limiter != nil && !connection.machine.isActive }
 
     func release() { limiter.take()?.release(address) }
 

@@ -28,7 +28,7 @@ final class EdgeLoop {
     let outboundMemory: OutboundMemory
     let deadlines: ConnectionDeadlines
     let closeQueue: CloseQueue<ConnectionHandler>
-    var unauthenticated = Strangers<ConnectionSlot>()
+    var unauthenticated = PendingConnections<ConnectionSlot>()
     let sessions = Sessions()
     let sessionLog: SessionLog
     let logins: Logins
