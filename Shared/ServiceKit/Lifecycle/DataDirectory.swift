@@ -24,6 +24,8 @@ package final class DataDirectory: Service {
         guard descriptor >= 0 else {
             throw refusal("can't be written: \(Self.words(errno))", "let this user write there")
         }
+        // Under a umask of 0777 the file would have no mode, and the next start couldn't open it.
+        fchmod(descriptor, 0o600)
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw refusal("is in use by another process", "end that one")

@@ -61,7 +61,7 @@ extension ServiceEvents: MessagingCaller {
         }
     }
 
-    func messagingIsUp(_ shard: Int, isWhole: Bool) {
+    func shardIsUp(_ shard: Int, isWhole: Bool) {
         messagingChanged("")
         subscribing.messagingIsUp(shard)
         canaries?.messagingIsUp(shard)
@@ -72,7 +72,7 @@ extension ServiceEvents: MessagingCaller {
         messagingChanged("\(reason)")
     }
 
-    func messagingIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
+    func shardIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
         messagingChanged("\(reason)")
         subscribing.messagingIsDown(shard)
         canaries?.messagingIsDown(shard)
