@@ -10,7 +10,7 @@ struct AppTableTests {
     private static let bytesMax = 1 << 20
     /// What one more request may take before room is made.
     private static let lastSegment = 200_000
-    private var broker = EmbeddedBroker(
+    private var broker = Broker(
         limits: .limits(channelsMax: 10_000, tailBytesMax: bytesMax), firstEpoch: 1)
 
     private func tail(of key: ChannelKey) -> [UInt64] {
@@ -85,7 +85,7 @@ struct AppTableTests {
 
     @Test("the window that is left is the age of what went for room, and grows again afterwards")
     mutating func window() throws {
-        broker = EmbeddedBroker(
+        broker = Broker(
             limits: .limits(ageMax: 150_000, tailBytesMax: Self.bytesMax), firstEpoch: 1)
         #expect(broker.tailWindow(now: 1_000) == 150_000)
         for number in 0..<100 as Range<UInt64> {
@@ -99,7 +99,7 @@ struct AppTableTests {
 
     @Test("entries that have gone by age leave nothing behind, however many channels come and go")
     mutating func age() throws {
-        broker = EmbeddedBroker(limits: .limits(ageMax: 100, idleMax: 100), firstEpoch: 1)
+        broker = Broker(limits: .limits(ageMax: 100, idleMax: 100), firstEpoch: 1)
         for round in 0..<50 as Range<UInt64> {
             for number in 0..<20 {
                 _ = try broker.publish("m", to: .message("\(round)-\(number)"), now: 1_000 + round * 300)

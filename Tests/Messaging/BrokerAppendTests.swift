@@ -10,9 +10,9 @@ import Testing
 struct BrokerAppendTests {
     @Test("an event gets the next offset and timestamp, and goes to whoever is interested")
     func append() throws {
-        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
         let key = ChannelKey.message("lobby")
-        let interest = EmbeddedBroker.Interest(link: 1, id: 9)
+        let interest = Broker.Interest(link: 1, id: 9)
         _ = try broker.attach(interest, to: key, after: nil, now: 1000)
         _ = try broker.publish("hello", to: key, now: 1000)
         let event = try broker.append(
@@ -27,7 +27,7 @@ struct BrokerAppendTests {
 
     @Test("the envelope of an event is that of a message, with the event's own bytes in it")
     func envelope() throws {
-        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
         let key = ChannelKey(appID: "app", type: .stream, name: "stage")
         let event = try broker.append(
             to: key, by: "anna", event: [0x42, 2, 1, 2], source: 0, sequence: 0, now: 50)
@@ -44,7 +44,7 @@ struct BrokerAppendTests {
 
     @Test("what a source appended before is answered with its own place, and is in the log once")
     func repeated() throws {
-        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
         let key = ChannelKey.message("lobby")
         for sequence in [4, 9] as [UInt64] {
             let event = try broker.append(to: key, source: 1, sequence: sequence, now: 10)
@@ -64,7 +64,7 @@ struct BrokerAppendTests {
 
     @Test("source 0 doesn't ask twice: everything it appends is new")
     func withoutSource() throws {
-        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
         for offset in 1...3 as ClosedRange<UInt64> {
             let event = try broker.append(to: .message("lobby"), source: 0, sequence: 1, now: 10)
             #expect(event.position.offset == offset)
@@ -109,7 +109,7 @@ struct BrokerAppendTests {
 
     @Test("an append of nothing says where the log stands, and leaves it as it is")
     func head() throws {
-        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
         let key = ChannelKey.message("lobby")
         _ = try broker.append(to: key, source: 1, sequence: 1, now: 10)
         for source in [0, 1, 2] as [UInt64] {
@@ -120,7 +120,7 @@ struct BrokerAppendTests {
 
     @Test("the log of a user's metadata (type none) is appended to, attached and read like any other")
     func userMetadata() throws {
-        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
         let key = ChannelKey(appID: "app", type: .none, name: "anna")
         let attached = try broker.attach(.init(link: 1, id: 1), to: key, after: nil, now: 10)
         let event = try broker.append(
@@ -132,7 +132,7 @@ struct BrokerAppendTests {
 
     @Test("D-43: an event that its user's session may see is read by him too; others he is spared")
     func readOwn() throws {
-        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
         let key = ChannelKey.message("lobby")
         let start = try broker.attach(.init(link: 1, id: 1), to: key, after: nil, now: 10).position
         _ = try broker.append(to: key, by: "anna", session: 5, source: 1, sequence: 1, now: 10)
@@ -145,7 +145,7 @@ struct BrokerAppendTests {
         "what is no event is refused, and leaves no trace",
         arguments: [[0x32, 1, 0], [0x42, 2, 1], [0x40, 1], [0x42, 0, 0x42, 0], [0x52, 0]] as [[UInt8]])
     func noEvent(_ bytes: [UInt8]) throws {
-        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
         let error = #expect(throws: RTMError.self) {
             try broker.append(to: .message("lobby"), event: bytes, source: 1, sequence: 1, now: 10)
         }
@@ -155,7 +155,7 @@ struct BrokerAppendTests {
 
     @Test("several events of one request are entries in its order; those that are there already are left out")
     func run() throws {
-        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
         let key = ChannelKey.message("lobby")
         let first = try broker.append([(1, [0x42, 1, 1]), (2, [0x42, 1, 2])], to: key, source: 4, now: 10)
         #expect(first.position.offset == 2 && first.appended.map(\.entries.offset) == [1, 2])
@@ -166,7 +166,7 @@ struct BrokerAppendTests {
 
     @Test("when one event of a request is none, nothing of it is appended")
     func runWithOneThatIsNoEvent() throws {
-        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
         let key = ChannelKey.message("lobby")
         #expect(throws: RTMError.self) {
             try broker.append([(1, [0x42, 1, 1]), (2, [0x32, 1, 0])], to: key, source: 4, now: 10)
@@ -177,7 +177,7 @@ struct BrokerAppendTests {
 
     @Test("M-35: an inbox has no events")
     func inbox() throws {
-        var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
         let error = #expect(throws: RTMError.self) {
             try broker.append(to: .user("anna"), source: 1, sequence: 1, now: 10)
         }
@@ -185,7 +185,7 @@ struct BrokerAppendTests {
     }
 }
 
-extension EmbeddedBroker {
+extension Broker {
     mutating func append(
         to key: ChannelKey, by publisher: String = "", session: UInt64 = 0,
         feature: SubscriptionFeatures = .presence, event: [UInt8] = [0x3A, 2, 0x08, 3], source: UInt64,

@@ -7,9 +7,9 @@ import Testing
 /// An inbox has one session, the newest, in whatever order links come and go (S-10).
 @Suite("Who has an inbox")
 struct BrokerClaimTests {
-    private typealias Interest = EmbeddedBroker.Interest
+    private typealias Interest = Broker.Interest
 
-    private var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 1000)
+    private var broker = Broker(limits: .limits(), firstEpoch: 1000)
     private let inbox = ChannelKey.user("bob")
     private let old = Interest(link: 1, id: 10)
     private let new = Interest(link: 2, id: 10)
@@ -64,7 +64,7 @@ struct BrokerClaimTests {
     )
     mutating func returnAfterLogout() throws {
         for isLoggedOut in [false, true] {
-            broker = EmbeddedBroker(limits: .limits(), firstEpoch: 1000)
+            broker = Broker(limits: .limits(), firstEpoch: 1000)
             _ = try attach(old, holder: 1)
             let other = try attach(new, holder: 2)
             broker.detach(new, isLoggedOut: isLoggedOut, now: 3)
@@ -129,7 +129,7 @@ struct BrokerClaimTests {
         let first = try attach(old)
         let second = try attach(new)
         for newerFirst in [true, false] {
-            var restarted = EmbeddedBroker(limits: .limits(), firstEpoch: 5000)
+            var restarted = Broker(limits: .limits(), firstEpoch: 5000)
             let claims = [(new, second.claim), (old, first.claim)]
             for (interest, claim) in newerFirst ? claims : claims.reversed() {
                 _ = try? restarted.attach(interest, to: inbox, after: nil, claim: claim, now: 1)
@@ -141,7 +141,7 @@ struct BrokerClaimTests {
     @Test("a new holder after a restart has a greater number than all before, though the clock stood still")
     mutating func numbersGrow() throws {
         let first = try attach(old)
-        var restarted = EmbeddedBroker(limits: .limits(), firstEpoch: 5000)
+        var restarted = Broker(limits: .limits(), firstEpoch: 5000)
         let back = try restarted.attach(old, to: inbox, after: nil, claim: first.claim, now: 0)
         let next = try restarted.attach(new, to: inbox, after: nil, claim: 0, now: 0)
         #expect(back.claim == first.claim && next.claim > first.claim && next.superseded == old)
@@ -166,7 +166,7 @@ struct BrokerClaimTests {
 
     private mutating func attach(
         _ interest: Interest, holder: UInt64 = 0, attempt: UInt64 = 0
-    ) throws -> EmbeddedBroker.Attached {
+    ) throws -> Broker.Attached {
         try broker.attach(
             interest, to: inbox, after: nil, claim: 0, holder: holder, attempt: attempt, now: 2)
     }

@@ -47,7 +47,7 @@ struct BrokerHistory {
     private let seed: UInt64
     private var random: SeededGenerator
     private let limits: BrokerLimits
-    private var broker: EmbeddedBroker
+    private var broker: Broker
     /// What the broker and those before it have told their journal; nil if none is kept.
     private var journal: [ByteBuffer]?
     private let firstEpoch: UInt64
@@ -56,9 +56,9 @@ struct BrokerHistory {
     private var latest: UInt64 = 1_000_000
     private var logs: [ChannelKey: ModelLog] = [:]
     private var sources: [ChannelKey: [UInt64: [(sequence: UInt64, offset: UInt64)]]] = [:]
-    private var interests: [EmbeddedBroker.Interest: ChannelKey] = [:]
+    private var interests: [Broker.Interest: ChannelKey] = [:]
     /// The position up to which each attached interest has seen its channel.
-    private var seen: [EmbeddedBroker.Interest: StreamPosition] = [:]
+    private var seen: [Broker.Interest: StreamPosition] = [:]
     /// Positions with which somebody may come back.
     private var memories: [ChannelKey: [StreamPosition]] = [:]
     /// What publishers have sent and may send again.
@@ -109,7 +109,7 @@ struct BrokerHistory {
             segmentBytes: .random(in: 1...600, using: &random))
         limits = keepsAll ? .limits(entriesMax: 10_000, partitionCount: 3) : narrow
         firstEpoch = random.next()
-        broker = EmbeddedBroker(limits: limits, firstEpoch: firstEpoch)
+        broker = Broker(limits: limits, firstEpoch: firstEpoch)
         guard takesOver else { return }
         journal = []
         broker.keepJournal(settlingFor: 0, now: now)
@@ -123,7 +123,7 @@ struct BrokerHistory {
         for batch in journal {
             try batch.withUnsafeReadableBytes { bytes in try replay.read(bytes) }
         }
-        broker = EmbeddedBroker(continuing: replay, now: now)
+        broker = Broker(continuing: replay, now: now)
         broker.keepJournal(settlingFor: 0, now: now)
         for interest in interests.keys { leave(interest, tellingBroker: false) }
     }
@@ -178,7 +178,7 @@ struct BrokerHistory {
         Self.keys.filter { $0.type == .message }.randomElement(using: &random) ?? .message("")
     }
 
-    private mutating func anyInterest() -> EmbeddedBroker.Interest {
+    private mutating func anyInterest() -> Broker.Interest {
         .init(link: .random(in: 1...3, using: &random), id: .random(in: 1...4, using: &random))
     }
 
@@ -243,7 +243,7 @@ extension BrokerHistory {
         let needsReceiver = random.chance(1, in: 3)
         let expected = Set(interests.filter { $0.value == key }.keys)
         let text = String(repeating: "x", count: .random(in: 0...60, using: &random))
-        let appended: EmbeddedBroker.Appended
+        let appended: Broker.Appended
         do throws(RTMError) {
             appended = try broker.publish(
                 text, times: times, to: key, by: publisher, needsReceiver: needsReceiver, origin: origin,
@@ -326,7 +326,7 @@ extension BrokerHistory {
         for interest in appended.interests { deliver(event.position.offset, to: interest) }
     }
 
-    private mutating func deliver(_ offset: UInt64, to interest: EmbeddedBroker.Interest) {
+    private mutating func deliver(_ offset: UInt64, to interest: Broker.Interest) {
         events.deliveries += 1
         guard let position = seen[interest], let key = interests[interest] else {
             Issue.record("seed \(seed): a delivery for \(interest), who isn't attached")
@@ -398,7 +398,7 @@ extension BrokerHistory {
         #expect(position.offset >= logs[key]?.head ?? 0, "seed \(seed): the pages don't reach the head")
     }
 
-    private mutating func leave(_ interest: EmbeddedBroker.Interest, tellingBroker: Bool = true) {
+    private mutating func leave(_ interest: Broker.Interest, tellingBroker: Bool = true) {
         if tellingBroker { broker.detach(interest, now: now) }
         guard let key = interests.removeValue(forKey: interest), let position = seen[interest] else { return }
         memories[key, default: []].append(position)
@@ -470,7 +470,7 @@ extension BrokerHistory {
 
     /// A repeated publish was answered out of the log.
     private mutating func judgeRepeated(
-        _ origin: PublishOrigin, _ key: ChannelKey, _ appended: EmbeddedBroker.Appended
+        _ origin: PublishOrigin, _ key: ChannelKey, _ appended: Broker.Appended
     ) {
         events.repeated += 1
         let offset = logs[key]?.offset(ofSequence: origin.sequence)

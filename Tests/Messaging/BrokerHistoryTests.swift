@@ -39,20 +39,20 @@ struct BrokerHistoryTests {
     @Test("what a broker has in memory, told again, is what another one goes on with")
     func memoryToldAgain() throws {
         let limits = BrokerLimits.limits(partitionCount: 4)
-        var broker = EmbeddedBroker(limits: limits, firstEpoch: 7)
+        var broker = Broker(limits: limits, firstEpoch: 7)
         let keys = (0..<5).map { ChannelKey.message("m\($0)") }
         for number in 0..<200 {
             _ = try broker.publish("text \(number)", to: keys[number % 5], now: 1_000 + UInt64(number))
         }
         var replay = JournalReplay(limits: limits, firstEpoch: 7)
-        var walk = MemoryWalk()
+        var walk = CheckpointCursor()
         var isLast = false
         while !isLast {
             let part = broker.part(&walk, now: 2_000)
             isLast = part.isLast
             try part.bytes.withUnsafeReadableBytes { bytes in try replay.read(bytes) }
         }
-        var next = EmbeddedBroker(continuing: replay, now: 2_000)
+        var next = Broker(continuing: replay, now: 2_000)
         for key in keys {
             let start = StreamPosition(
                 epoch: try broker.read(key, after: .init(epoch: 0, offset: 0), now: 2_000).position.epoch,

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Reading from the embedded broker, and forgetting")
 struct BrokerReadTests {
-    private var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 500)
-    private let interest = EmbeddedBroker.Interest(link: 1, id: 10)
+    private var broker = Broker(limits: .limits(), firstEpoch: 500)
+    private let interest = Broker.Interest(link: 1, id: 10)
 
     // MARK: Pages
 
@@ -59,7 +59,7 @@ struct BrokerReadTests {
 
     @Test("reading from a position that can't be continued is a gap at the head")
     mutating func gap() throws {
-        broker = EmbeddedBroker(limits: .limits(entriesMax: 2), firstEpoch: 1)
+        broker = Broker(limits: .limits(entriesMax: 2), firstEpoch: 1)
         let start = try broker.attach(interest, to: .message("a"), after: nil, now: 0).position
         for _ in 0..<3 { _ = try broker.publish("m", to: .message("a"), now: 1) }
         let page = try broker.read(.message("a"), after: start, now: 2)
@@ -93,7 +93,7 @@ struct BrokerReadTests {
 
     @Test("a log is forgotten once it has no entries, no interest, and nobody's position can still be wanted")
     mutating func sweep() throws {
-        broker = EmbeddedBroker(limits: .limits(ageMax: 100, idleMax: 1000), firstEpoch: 1)
+        broker = Broker(limits: .limits(ageMax: 100, idleMax: 1000), firstEpoch: 1)
         _ = try broker.attach(interest, to: .message("a"), after: nil, now: 0)
         let stamp = try broker.publish("m", to: .message("a"), now: 10).entries.timestamp
         broker.sweep(10, now: stamp + 5000)
@@ -111,7 +111,7 @@ struct BrokerReadTests {
 
     @Test("a log with entries is kept however idle it is")
     mutating func sweepKeepsEntries() throws {
-        broker = EmbeddedBroker(limits: .limits(ageMax: 10_000, idleMax: 10), firstEpoch: 1)
+        broker = Broker(limits: .limits(ageMax: 10_000, idleMax: 10), firstEpoch: 1)
         _ = try broker.publish("m", to: .message("a"), now: 10)
         broker.sweep(10, now: 10_010)
         #expect(broker.channelCount == 1)
@@ -121,7 +121,7 @@ struct BrokerReadTests {
 
     @Test("M-38: a forgotten log goes on where it stood, so a return is a gap only if something is missed")
     mutating func goesOn() throws {
-        broker = EmbeddedBroker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
+        broker = Broker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
         var seen: StreamPosition?
         for round in 0..<20 as Range<UInt64> {
             let now = round * 1000
@@ -139,7 +139,7 @@ struct BrokerReadTests {
 
     @Test("what is unknown of a forgotten channel stays unknown when it is forgotten again")
     mutating func forgottenTwice() throws {
-        broker = EmbeddedBroker(
+        broker = Broker(
             limits: .limits(ageMax: 10, idleMax: 10, forgottenPerAppMax: 2), firstEpoch: 1)
         let key = ChannelKey.message("a")
         let start = try broker.attach(interest, to: key, after: nil, now: 0).position
@@ -161,7 +161,7 @@ struct BrokerReadTests {
 
     @Test("who wants only what has not come is told of no gap, however much of the rest there is")
     mutating func unwanted() throws {
-        broker = EmbeddedBroker(limits: .limits(entriesMax: 2), firstEpoch: 1)
+        broker = Broker(limits: .limits(entriesMax: 2), firstEpoch: 1)
         let key = ChannelKey.message("a")
         let start = try broker.attach(interest, to: key, after: nil, now: 0).position
         for now in 1...50 as ClosedRange<UInt64> { _ = try broker.publish("m", to: key, now: now) }
@@ -171,7 +171,7 @@ struct BrokerReadTests {
 
     @Test("M-38: a log that never had an entry needs no memory to go on")
     mutating func neverUsed() throws {
-        broker = EmbeddedBroker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
+        broker = Broker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
         let first = try broker.attach(interest, to: .user("anna"), after: nil, now: 0).position
         broker.detach(interest, now: 0)
         broker.sweep(2, now: 1_000)
@@ -183,7 +183,7 @@ struct BrokerReadTests {
     @Test("what is remembered of forgotten channels is bounded; beyond it more is a gap than there had to be")
     mutating func forgottenMax() throws {
         let limits = BrokerLimits.limits(ageMax: 10, idleMax: 10, forgottenPerAppMax: 20)
-        broker = EmbeddedBroker(limits: limits, firstEpoch: 1)
+        broker = Broker(limits: limits, firstEpoch: 1)
         var positions: [StreamPosition] = []
         for name in 0..<100 as Range<UInt64> {
             let now = name * 1_000
@@ -205,7 +205,7 @@ struct BrokerReadTests {
 
     @Test("M-38: who misses nothing but own entries, or entries that it doesn't want, is told of no gap")
     mutating func nothingMissed() throws {
-        broker = EmbeddedBroker(limits: .limits(ageMax: 4, segmentBytes: 1), firstEpoch: 1)
+        broker = Broker(limits: .limits(ageMax: 4, segmentBytes: 1), firstEpoch: 1)
         let key = ChannelKey.message("a")
         let start = try broker.attach(interest, to: key, after: nil, now: 0).position
         _ = try broker.append(to: key, by: "anna", session: 7, source: 0, sequence: 0, now: 1)
@@ -230,7 +230,7 @@ struct BrokerReadTests {
 
     @Test("a sweep goes on where the last one ended, so that every log has its turn")
     mutating func sweepInParts() throws {
-        broker = EmbeddedBroker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
+        broker = Broker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
         for name in 0..<10 { _ = try broker.publish("m", to: .message("\(name)"), now: 1) }
         var counts: [Int] = []
         for _ in 0..<4 {
@@ -245,7 +245,7 @@ struct BrokerReadTests {
 
     @Test("the place of a forgotten log is used again: what nobody wants takes no memory")
     mutating func reusedPlaces() throws {
-        broker = EmbeddedBroker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
+        broker = Broker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
         for round in 0..<50 as Range<UInt64> {
             _ = try broker.publish("m", to: .message("\(round)"), now: round * 1000)
             // There is one place, and the end of the partition.

@@ -29,7 +29,7 @@ extension ChannelKey {
     static func user(_ name: String) -> ChannelKey { ChannelKey(appID: "app", type: .user, name: name) }
 }
 
-extension EmbeddedBroker {
+extension Broker {
     func place(of key: ChannelKey) -> ChannelPlace? { key.withView { channels.place(of: $0) } }
 
     /// Publishes the text `count` times in one request.
@@ -72,11 +72,11 @@ extension EmbeddedBroker {
     }
 }
 
-extension EmbeddedBroker {
+extension Broker {
     func frames(of appended: Appended) -> ByteBuffer { withFrames(of: appended) { ByteBuffer(bytes: $0) } }
 }
 
-extension EmbeddedBroker.Attached {
+extension Broker.Attached {
     var gap: Bool { skippedTo != nil }
 }
 

@@ -78,7 +78,7 @@ struct ChannelPlacesTests {
 
     @Test("a name that is no UTF-8 is one channel, which is forgotten as others are")
     func malformedName() {
-        var broker = EmbeddedBroker(limits: .limits(ageMax: 1_000, idleMax: 1_000), firstEpoch: 1)
+        var broker = Broker(limits: .limits(ageMax: 1_000, idleMax: 1_000), firstEpoch: 1)
         /// Returns the offset of the message; 0 if it was refused.
         func publish(now: UInt64) -> UInt64 {
             let bytes: [UInt8] = [0xFF, 0x61]

@@ -5,11 +5,11 @@ import Testing
 
 @Suite("How many channels there may be")
 struct ChannelQuotaTests {
-    private var broker = EmbeddedBroker(
+    private var broker = Broker(
         limits: .limits(channelsMax: 100, channelsPerAppMax: 40, channelsPerSessionMax: 30), firstEpoch: 1)
 
     private mutating func login(_ user: String, of appID: String = "app") throws {
-        let link = EmbeddedBroker.Interest(link: 1, id: UInt64(broker.channelCount))
+        let link = Broker.Interest(link: 1, id: UInt64(broker.channelCount))
         let inbox = ChannelKey(appID: appID, type: .user, name: user)
         _ = try broker.attach(link, to: inbox, after: nil, claim: 0, now: 1)
     }

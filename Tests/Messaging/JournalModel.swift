@@ -38,7 +38,7 @@ extension RedisArgument {
 
 /// A node that keeps a list of numbers as its memory: each is told to others only when it is in the journal.
 struct ModelNode {
-    var machine: JournalMachine
+    var machine: ShardLeadership
     /// What is in memory.
     var memory: [UInt8] = []
     /// What waits for the journal, under its number.
@@ -48,14 +48,14 @@ struct ModelNode {
     var isLeaving = false
     var rewritten = 0
     /// It was told to end.
-    var farewell: JournalFarewell?
+    var farewell: GracefulStepDown?
     var hasEnded = false
     /// While it is paused or dead, nothing happens in it.
     var sleepsUntil: UInt64 = 0
     /// What Redis has answered and the node hasn't heard yet.
-    var actions: [JournalAction] = []
+    var actions: [LeadershipEffect] = []
 
     var takesIn: Bool { isLeading && !isLeaving }
 
-    init(_ limits: JournalLimits) { machine = JournalMachine(limits) }
+    init(_ limits: JournalLimits) { machine = ShardLeadership(limits) }
 }

@@ -10,7 +10,7 @@ import Testing
 
     @Test("who doesn't come back within the settling time isn't online any more, for later leaders too")
     func awaited() throws {
-        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var first = Broker(limits: .limits(), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)
         _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
         var batches = [first.takeJournal()]
@@ -28,11 +28,11 @@ import Testing
 
     @Test("what an inbox had is there still when a journal that was lost has been written again")
     func inboxAgain() throws {
-        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var first = Broker(limits: .limits(), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)
         let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
         for now in 2...4 as ClosedRange<UInt64> { try greet(&first, now: now) }
-        var walk = MemoryWalk()
+        var walk = CheckpointCursor()
         var batches: [ByteBuffer] = []
         var isLast = false
         while !isLast {
@@ -49,7 +49,7 @@ import Testing
 
     @Test("an inbox without a message has no gap after a change of leaders, however late its user returns")
     func emptyInbox() throws {
-        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var first = Broker(limits: .limits(), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)
         let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
         // In every partition there are others.
@@ -57,7 +57,7 @@ import Testing
             let other = ChannelKey(appID: inbox.appID, type: .message, name: "c\(number)")
             _ = try first.publish("hello", to: other, by: "bert", now: 2)
         }
-        var walk = MemoryWalk()
+        var walk = CheckpointCursor()
         let batch = first.part(&walk, now: 3).bytes
 
         var second = try successor([batch], now: 1_000_000)
@@ -74,10 +74,10 @@ import Testing
         "who logged in last keeps the user's place after a change of leaders, although nothing was said for long"
     )
     func lastLogin() throws {
-        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var first = Broker(limits: .limits(), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)
         _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, holder: 5, now: 1)
-        let login = EmbeddedBroker.Interest(link: 2, id: 1)
+        let login = Broker.Interest(link: 2, id: 1)
         _ = try first.attach(login, to: inbox, after: nil, claim: 0, holder: 6, now: 119_000)
         first.detach(login, now: 119_500)
         var second = try successor([first.takeJournal()], now: 120_000)
@@ -91,7 +91,7 @@ import Testing
 
     @Test("who is online for longer than the journal reaches back is online for the next leader")
     func onlineForLong() throws {
-        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7)
+        var first = Broker(limits: .limits(), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)
         _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
         // This is cut off.
@@ -107,7 +107,7 @@ import Testing
 
     @Test("M-25: what its journal reaches back to, a later leader knows of what is published once more, too")
     func repeatedBehindAChangeOfLeaders() throws {
-        var first = EmbeddedBroker(limits: .limits(), firstEpoch: 7, now: 100_000)
+        var first = Broker(limits: .limits(), firstEpoch: 7, now: 100_000)
         first.keepJournal(settlingFor: 0, now: 100_000)
         var second = try successor([first.takeJournal()], now: 200_000)
         // The inbox of the client is in a shard that began at another time.
@@ -119,19 +119,19 @@ import Testing
         #expect(throws: RTMError.self) { try again(2, after: 95_000) }
     }
 
-    private func successor(_ batches: [ByteBuffer], now: UInt64) throws -> EmbeddedBroker {
+    private func successor(_ batches: [ByteBuffer], now: UInt64) throws -> Broker {
         var replay = JournalReplay(limits: .limits(), firstEpoch: 7)
         for batch in batches {
             try batch.withUnsafeReadableBytes { bytes in
                 try Result { () throws(JournalFault) in try replay.read(bytes) }.get()
             }
         }
-        var broker = EmbeddedBroker(continuing: replay, now: now)
+        var broker = Broker(continuing: replay, now: now)
         broker.keepJournal(settlingFor: 10_000, now: now)
         return broker
     }
 
-    private func greet(_ broker: inout EmbeddedBroker, now: UInt64) throws(RTMError) {
+    private func greet(_ broker: inout Broker, now: UInt64) throws(RTMError) {
         _ = try broker.publish("hello", to: inbox, by: "bert", needsReceiver: true, now: now)
     }
 
@@ -141,7 +141,7 @@ import Testing
         (limits.shard, limits.shards) = (2, 4)
         let first = limits.firstEpoch(in: 1_000)
         #expect(first == 1_032)
-        var broker = EmbeddedBroker(limits: limits, firstEpoch: first, now: 95_000)
+        var broker = Broker(limits: limits, firstEpoch: first, now: 95_000)
         func again(_ epoch: UInt64, _ sequence: UInt64) -> PublishOrigin {
             PublishOrigin(instance: 5, sequence: sequence, againAfter: 10, epoch: epoch)
         }

@@ -9,7 +9,7 @@ import Testing
 /// A client that lost the connection before the answer sends its publish again.
 @Suite("A publish that is sent again")
 struct RepeatedPublishTests {
-    private var broker = EmbeddedBroker(limits: .limits(), firstEpoch: 1000)
+    private var broker = Broker(limits: .limits(), firstEpoch: 1000)
     private let lobby = ChannelKey.message("lobby")
 
     private func origin(
@@ -20,7 +20,7 @@ struct RepeatedPublishTests {
 
     @Test("is answered as the first time, appends nothing and is delivered to nobody")
     mutating func known() throws {
-        let one = EmbeddedBroker.Interest(link: 1, id: 10)
+        let one = Broker.Interest(link: 1, id: 10)
         _ = try broker.attach(one, to: lobby, after: nil, now: 0)
         let first = try broker.publish("m", to: lobby, origin: origin(1), now: 100).entries
         _ = try broker.publish("other", to: lobby, origin: origin(2), now: 200)
@@ -47,7 +47,7 @@ struct RepeatedPublishTests {
 
     @Test("that never reached the log is appended and delivered as usual, and known from then on")
     mutating func new() throws {
-        let one = EmbeddedBroker.Interest(link: 1, id: 10)
+        let one = Broker.Interest(link: 1, id: 10)
         _ = try broker.attach(one, to: lobby, after: nil, now: 0)
         let first = try broker.publish("m", to: lobby, origin: origin(3, after: 50), now: 100)
         #expect(first.entries.count == 1 && first.interests == [one])
@@ -83,7 +83,7 @@ struct RepeatedPublishTests {
 
     @Test("M-31: succeeds when it was accepted before, although the receiver has gone since")
     mutating func receiverGone() throws {
-        let one = EmbeddedBroker.Interest(link: 1, id: 10)
+        let one = Broker.Interest(link: 1, id: 10)
         _ = try broker.attach(one, to: .user("bob"), after: nil, now: 0)
         let first = try broker.publish("m", to: .user("bob"), needsReceiver: true, origin: origin(1), now: 1)
         broker.detach(one, now: 3)
@@ -99,7 +99,7 @@ struct RepeatedPublishTests {
 
     @Test("M-33: is known in an inbox, too, whose owner sees his own messages")
     mutating func inbox() throws {
-        let one = EmbeddedBroker.Interest(link: 1, id: 10)
+        let one = Broker.Interest(link: 1, id: 10)
         _ = try broker.attach(one, to: .user("bob"), after: nil, now: 0)
         let first = try broker.publish("m", to: .user("bob"), session: 0, origin: origin(1), now: 1)
         let again = try broker.publish("m", to: .user("bob"), session: 0, origin: origin(1, after: 5), now: 6)
@@ -108,7 +108,7 @@ struct RepeatedPublishTests {
 
     @Test("is refused, not published twice, when the tail doesn't reach back to when it was sent first")
     mutating func unknown() throws {
-        broker = EmbeddedBroker(limits: .limits(ageMax: 2_500, segmentBytes: 1), firstEpoch: 1000)
+        broker = Broker(limits: .limits(ageMax: 2_500, segmentBytes: 1), firstEpoch: 1000)
         for now in 1...5 as ClosedRange<UInt64> {
             _ = try broker.publish("m", to: lobby, origin: origin(now), now: now * 1000)
         }
@@ -134,7 +134,7 @@ struct RepeatedPublishTests {
 
     @Test("is refused as unknown when the logs began anew since: the old ones may have had it")
     mutating func newEpoch() throws {
-        var successor = EmbeddedBroker(limits: .limits(), firstEpoch: 2000)
+        var successor = Broker(limits: .limits(), firstEpoch: 2000)
         let inbox = try successor.attach(.init(link: 1, id: 1), to: .user("anna"), after: nil, now: 90)
         for channel in [lobby, .message("hall")] {
             if channel == lobby { _ = try successor.publish("m", to: channel, now: 100) }
@@ -154,9 +154,9 @@ struct RepeatedPublishTests {
     @Test("M-25: after one of several shards has begun anew, only what was sent before that is refused there")
     func shardBegunAnew() throws {
         let limits = (0..<4).map { BrokerLimits.limits(partitionCount: 16).part($0, among: 4) }
-        var shards = limits.map { EmbeddedBroker(limits: $0, firstEpoch: $0.firstEpoch(in: 1_000), now: 0) }
+        var shards = limits.map { Broker(limits: $0, firstEpoch: $0.firstEpoch(in: 1_000), now: 0) }
         let anew = 2
-        shards[anew] = EmbeddedBroker(limits: limits[anew], firstEpoch: 9_000_000, now: 1_000_000)
+        shards[anew] = Broker(limits: limits[anew], firstEpoch: 9_000_000, now: 1_000_000)
         let channels = (0..<192).map { ChannelKey.message("c\($0)") }
         var sequence: UInt64 = 0
         /// How many channels of a shard refuse what a client sends once more that knows this epoch.
@@ -217,7 +217,7 @@ struct RepeatedPublishTests {
 
     @Test("M-25: the first copy, seconds late, isn't published again although the tail has turned over")
     mutating func lateBehindTurnedTail() throws {
-        broker = EmbeddedBroker(limits: .limits(ageMax: 500, segmentBytes: 1), firstEpoch: 1000)
+        broker = Broker(limits: .limits(ageMax: 500, segmentBytes: 1), firstEpoch: 1000)
         for (sequence, now) in [(1, 1_000), (2, 1_100), (3, 1_200)] as [(UInt64, UInt64)] {
             let isSecond = sequence == 2
             let origin = origin(sequence, after: isSecond ? 90 : nil)
@@ -237,7 +237,7 @@ struct RepeatedPublishTests {
 
     @Test("M-25: what a forgotten log may have had is refused as unknown, with and without a new log")
     mutating func forgottenLog() throws {
-        broker = EmbeddedBroker(limits: .limits(ageMax: 150_000, idleMax: 150_000), firstEpoch: 1000)
+        broker = Broker(limits: .limits(ageMax: 150_000, idleMax: 150_000), firstEpoch: 1000)
         _ = try broker.publish("m", to: lobby, origin: origin(1), now: 1_000)
         broker.sweep(10, now: 160_000)
         #expect(broker.channelCount == 0)

@@ -128,7 +128,7 @@ private struct ScriptHistory {
             return commands.take(
                 random.next() >> 1, epoch: random.chance(2, in: 3) ? 77 : nil, secret: 88,
                 patience: number(0, 20_000_000),
-                ahead: JournalPlace(leader: number(token, token, 1), last: number(last, last, 0)))
+                ahead: JournalPosition(leader: number(token, token, 1), last: number(last, last, 0)))
         case 12..<25: return append(commands)
         case 25..<28: return commands.read(after: number(0, 0, last / 2, last))
         case 28..<33: return reinstate(commands)

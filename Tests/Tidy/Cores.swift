@@ -14,7 +14,7 @@ enum Cores {
         // Shared
         "AcceptedServiceLinkStateMachine", "ServiceLinkStateMachine", "TokenExamination",
         // Messaging
-        "ChannelChain", "EmbeddedBroker", "EntryTail", "LogTable", "PublisherMarks",
+        "ChannelChain", "Broker", "EntryTail", "LogTable", "PublisherMarks",
         // Presence and storage
         "EventOutbox", "HistorySelection", "LockTable", "MetadataSet", "RosterRegistry",
         // Edge

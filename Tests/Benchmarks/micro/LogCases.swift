@@ -19,7 +19,7 @@ private let limits = BrokerLimits(
 
 /// Turns the request of publishes into entries. The lookup of the channel is included.
 private struct Publish: Step {
-    private var broker = EmbeddedBroker(limits: limits, firstEpoch: 1)
+    private var broker = Broker(limits: limits, firstEpoch: 1)
     private let names: [String]
     private let messages: ByteBuffer
     private let messageCount: Int

@@ -11,7 +11,7 @@ enum FuzzedBroker {
         channelsMax: 3, tailBytesMax: 4_000, segmentBytes: 200)
 
     static func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
-        var broker = EmbeddedBroker(limits: limits, firstEpoch: 1)
+        var broker = Broker(limits: limits, firstEpoch: 1)
         let arena = DecodeArena(capacity: 512)
         var now: UInt64 = 1000
         var rest = bytes[...]
@@ -28,7 +28,7 @@ enum FuzzedBroker {
     }
 }
 
-extension EmbeddedBroker {
+extension Broker {
     fileprivate mutating func step(
         _ kind: Int, link: ServiceLinkID, _ body: UnsafeRawBufferPointer, _ arena: borrowing DecodeArena,
         _ now: UInt64

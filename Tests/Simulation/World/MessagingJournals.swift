@@ -63,7 +63,7 @@ final class MessagingJournals {
         let endOfTurn = EndOfTurn.shared(on: loop)
         for (shard, journal) in zip(shards, journals) {
             shard.lead = nil
-            shard.journal = JournalUse(redis: journal, endOfTurn: endOfTurn)
+            shard.journal = ShardJournal(redis: journal, endOfTurn: endOfTurn)
             journal.start(keeper: WatchedKeeper(shard, heard))
         }
         registry.start()
@@ -78,7 +78,7 @@ final class MessagingJournals {
 }
 
 /// A shard, of which the world hears that it leads.
-private final class WatchedKeeper: JournalKeeper {
+private final class WatchedKeeper: JournalDelegate {
     private let shard: MessagingShard
     private let heard: (MessagingJournals.News) -> Void
 

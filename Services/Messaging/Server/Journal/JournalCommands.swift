@@ -1,6 +1,6 @@
 import RTMRedis
 
-/// What the journal of one shard asks Redis. Each command says what an action of `JournalMachine` means.
+/// What the journal of one shard asks Redis. Each command says what an action of `ShardLeadership` means.
 struct JournalCommands: Sendable {
     /// Limit: batches that are read at once.
     private static let pageCount: UInt64 = 32
@@ -27,7 +27,7 @@ struct JournalCommands: Sendable {
     ///   - patience: for so many milliseconds nobody must have led.
     ///   - ahead: what this node has read ahead.
     func take(
-        _ token: UInt64, epoch: UInt64?, secret: UInt64, patience: UInt64, ahead: JournalPlace?
+        _ token: UInt64, epoch: UInt64?, secret: UInt64, patience: UInt64, ahead: JournalPosition?
     ) -> RedisCommand {
         RedisCommand(
             JournalScripts.take, keys: [names.head],
@@ -69,20 +69,64 @@ struct JournalCommands: Sendable {
             ])
     }
 
-    func offer(_ token: UInt64, to heir: String) -> RedisCommand {
-        RedisCommand(JournalScripts.offer, keys: [names.head], [RedisArgument(token), .text(heir), lease])
+    func offer(_ token: UInt64, to successor: String) -> RedisCommand {
+        RedisCommand(
+            JournalScripts.offer, keys: [names.head], [RedisArgument(token), .text(successor), lease])
     }
 
-    /// - Parameter heir: empty: any node.
-    func release(_ token: UInt64, last: UInt64, to heir: String) -> RedisCommand {
+    /// - Parameter successor: empty: any node.
+    func release(_ token: UInt64, last: UInt64, to successor: String) -> RedisCommand {
         RedisCommand(
             JournalScripts.release, keys: [names.head],
-            [RedisArgument(token), RedisArgument(last), .run, .text(heir), lease])
+            [RedisArgument(token), RedisArgument(last), .run, .text(successor), lease])
     }
 
     /// - Parameter lease: how long the node counts as living, in milliseconds; 0: it leaves.
     static func register(_ node: String, at key: String, for lease: UInt64, layout: String) -> RedisCommand {
         RedisCommand(
             JournalScripts.register, keys: [key], [.text(node), RedisArgument(lease), .text(layout)])
+    }
+}
+
+/// Under which keys the journal of a shard lies, and who writes it.
+struct JournalNames: Sendable {
+    /// Both lie in one slot, so that one script can use them. The shards lie on all masters of a Cluster.
+    let head: String
+    let batches: String
+    /// What all shards share.
+    let era: String
+    let node: String
+    let layout: String
+    let shard: UInt64
+    /// How many epochs the shards before this one have.
+    let epochsBefore: UInt64
+
+    /// - Parameter node: the name of this process, which no other process has.
+    init(prefix: String, of shard: BrokerLimits, node: String, layout: String) {
+        head = "{\(prefix)journal:\(shard.shard)}:head"
+        batches = "{\(prefix)journal:\(shard.shard)}:batches"
+        era = "{\(prefix)journal}:era"
+        self.shard = UInt64(shard.shard)
+        epochsBefore = shard.firstEpoch(in: 0)
+        self.node = node
+        self.layout = layout
+    }
+}
+
+/// The Lua scripts of the journal, which are embedded in the binary. The head of each one says what it takes,
+/// returns and costs.
+enum JournalScripts {
+    static let take = script("take", PackageResources.take_lua)
+    static let append = script("append", PackageResources.append_lua)
+    static let reinstate = script("reinstate", PackageResources.reinstate_lua)
+    static let offer = script("offer", PackageResources.offer_lua)
+    static let release = script("release", PackageResources.release_lua)
+    static let era = script("era", PackageResources.era_lua)
+    static let register = script("register", PackageResources.register_lua)
+
+    static let all = [take, append, reinstate, offer, release, era, register]
+
+    private static func script(_ name: String, _ bytes: [UInt8]) -> RedisScript {
+        RedisScript(name: name, source: String(decoding: bytes, as: UTF8.self))
     }
 }

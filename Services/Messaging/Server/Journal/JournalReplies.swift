@@ -12,7 +12,7 @@ extension JournalAnswer.Take {
             guard let leader = fields[1].number, let term = fields[2].number, let last = fields[3].number,
                 let epoch = fields[4].number, let secret = fields[5].number
             else { return nil }
-            self = .heir(
+            self = .successor(
                 of: leader, JournalTerm(term: term, follows: term, epoch: epoch, secret: secret), last: last)
         case ("taken", 8...):
             guard let term = fields[1].number, let last = fields[2].number, let epoch = fields[4].number,

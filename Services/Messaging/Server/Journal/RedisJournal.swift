@@ -4,7 +4,7 @@ import RTMRedis
 import RTMServiceKit
 
 /// Whose journal it is. All calls come on the journal's event loop.
-protocol JournalKeeper: AnyObject {
+protocol JournalDelegate: AnyObject {
     /// This node is to lead. What other nodes wrote before comes next, in order.
     func journalReads(_ term: JournalTerm)
     /// It isn't to lead after all.
@@ -34,7 +34,7 @@ protocol JournalKeeper: AnyObject {
     func journalEnded(_ reason: String)
 }
 
-/// The journal of one shard in Redis: it does what `JournalMachine` says. It is confined to one event loop.
+/// The journal of one shard in Redis: it does what `ShardLeadership` says. It is confined to one event loop.
 final class RedisJournal {
     private static let tick = TimeAmount.milliseconds(25)
 
@@ -48,8 +48,8 @@ final class RedisJournal {
     private let logger: Logger
     /// Random numbers, of which none is 0.
     private let makeRandom: () -> UInt64
-    private var machine: JournalMachine
-    private var keeper: (any JournalKeeper)?
+    private var machine: ShardLeadership
+    private var keeper: (any JournalDelegate)?
     private var leader = ""
     private var backlogCounted = 0
     private var isLeadCounted = false
@@ -59,7 +59,7 @@ final class RedisJournal {
     private var hasAnswer = false
     /// Whether no lead of this process has begun a journal or read one.
     private var mayHaveEra = true
-    private var farewell: (heir: String, done: () -> Void)?
+    private var farewell: (successor: String, done: () -> Void)?
 
     /// - Parameter client: is shared with the journals of the other shards.
     init(
@@ -77,11 +77,11 @@ final class RedisJournal {
         self.metrics = metrics
         self.confirmation = confirmation
         self.logger = logger
-        machine = JournalMachine(limits)
+        machine = ShardLeadership(limits)
         probe.notReady("no connection to Redis at \(client.configuration.deployment) yet")
     }
 
-    func start(keeper: any JournalKeeper) {
+    func start(keeper: any JournalDelegate) {
         self.keeper = keeper
         wake()
     }
@@ -107,19 +107,19 @@ final class RedisJournal {
     func refuse(_ layout: String) { perform(.refuse("the messaging nodes that run have \(layout)")) }
 
     /// Lets another node lead, when what was said so far is written.
-    func handOver(to heir: String) { handOver(to: heir, isLast: false) }
+    func handOver(to successor: String) { handOver(to: successor, isLast: false) }
 
-    private func handOver(to heir: String, isLast: Bool) {
-        if !heir.isEmpty { logger.notice("another node is to lead", metadata: ["node": "\(heir)"]) }
+    private func handOver(to successor: String, isLast: Bool) {
+        if !successor.isEmpty { logger.notice("another node is to lead", metadata: ["node": "\(successor)"]) }
         collect()
-        perform(machine.handOver(to: heir, isLast: isLast, now: now))
+        perform(machine.handOver(to: successor, isLast: isLast, now: now))
     }
 
     private func pass() {
         guard isPlaced else { return }
         collect()
         perform(machine.passed(now: now, random: random))
-        if let farewell { perform(machine.handOver(to: farewell.heir, isLast: true, now: now)) }
+        if let farewell { perform(machine.handOver(to: farewell.successor, isLast: true, now: now)) }
     }
 
     /// A batch may leave within a turn, when Redis answers. What has happened in the turn goes with it.
@@ -129,10 +129,10 @@ final class RedisJournal {
 
     /// Lets another node lead, when what was said so far is written, and ends. While Redis can't be reached
     /// it waits, until it is told to end at once.
-    func shutdown(heir: String, _ done: @escaping () -> Void) {
-        farewell = (heir, done)
+    func shutdown(successor: String, _ done: @escaping () -> Void) {
+        farewell = (successor, done)
         guard machine.isLeading else { return end() }
-        if client.isUsable { handOver(to: heir, isLast: true) }
+        if client.isUsable { handOver(to: successor, isLast: true) }
     }
 
     /// Ends a shutdown at once.
@@ -181,11 +181,11 @@ final class RedisJournal {
 
     // MARK: - Actions
 
-    private func perform(_ actions: [JournalAction]) {
+    private func perform(_ actions: [LeadershipEffect]) {
         for action in actions { perform(action) }
     }
 
-    private func perform(_ action: JournalAction) {
+    private func perform(_ action: LeadershipEffect) {
         switch action {
         case .take(let token, let begins, let patience, let ahead):
             take(token, begins: begins, patience, ahead)
@@ -199,9 +199,9 @@ final class RedisJournal {
             reinstate(token, before: before, empties: empties, isWhole: isWhole)
         case .release(let number): keeper?.journalHasWritten(number)
         case .rewrite(let isFirst): rewrite(isFirst: isFirst)
-        case .offer(let token, let heir): offer(token, to: heir)
+        case .offer(let token, let successor): offer(token, to: successor)
         case .leave: keeper?.journalLeaves()
-        case .handOver(let token, let last, let heir): handOver(token, last: last, to: heir)
+        case .handOver(let token, let last, let successor): handOver(token, last: last, to: successor)
         case .part:
             countLead(false)
             keeper?.journalParts()
@@ -221,7 +221,7 @@ final class RedisJournal {
         }
     }
 
-    private func take(_ token: UInt64, begins: Bool, _ patience: UInt64, _ ahead: JournalPlace?) {
+    private func take(_ token: UInt64, begins: Bool, _ patience: UInt64, _ ahead: JournalPosition?) {
         guard begins else { return take(token, epoch: nil, patience, ahead) }
         client.send(commands.exists) { [self] outcome in
             guard case .success(let reply) = outcome else { return takeFailed(outcome) }
@@ -241,7 +241,7 @@ final class RedisJournal {
     }
 
     /// - Parameter epoch: of the first partition, if a journal is to begin; nil if none is.
-    private func take(_ token: UInt64, epoch: UInt64?, _ patience: UInt64, _ ahead: JournalPlace?) {
+    private func take(_ token: UInt64, epoch: UInt64?, _ patience: UInt64, _ ahead: JournalPosition?) {
         let command = commands.take(token, epoch: epoch, secret: random, patience: patience, ahead: ahead)
         client.send(command) { [self] outcome in
             guard case .success(let reply) = outcome, let answer = JournalAnswer.Take(reply) else {
@@ -265,7 +265,7 @@ final class RedisJournal {
             probe.ready()
             if node != leader { logger.info("another node leads", metadata: ["node": "\(node)"]) }
             leader = node
-        case .heir: probe.ready()
+        case .successor: probe.ready()
         case .empty, .taken, .otherLayout: break
         }
     }
@@ -343,15 +343,15 @@ final class RedisJournal {
         }
     }
 
-    private func offer(_ token: UInt64, to heir: String) {
-        client.send(commands.offer(token, to: heir)) { [self] outcome in
+    private func offer(_ token: UInt64, to successor: String) {
+        client.send(commands.offer(token, to: successor)) { [self] outcome in
             collect()
-            perform(machine.offered(to: heir, under: token, (try? outcome.get())?.number, now: now))
+            perform(machine.offered(to: successor, under: token, (try? outcome.get())?.number, now: now))
         }
     }
 
-    private func handOver(_ token: UInt64, last: UInt64, to heir: String) {
-        client.send(commands.release(token, last: last, to: heir)) { [self] outcome in
+    private func handOver(_ token: UInt64, last: UInt64, to successor: String) {
+        client.send(commands.release(token, last: last, to: successor)) { [self] outcome in
             collect()
             perform(machine.handedOver(JournalAnswer.HandOver(outcome), now: now, random: random))
         }

@@ -7,7 +7,7 @@ struct BrokerChannel {
     struct Claim {
         var number: UInt64
         /// Nil while the holder's link is away.
-        var interest: EmbeddedBroker.Interest?
+        var interest: Broker.Interest?
         /// The holder's number; 0 if it is unknown, or if the holder has logged out.
         var holder: UInt64
         /// Whether the holder was online when this node took over, and hasn't come to it yet.
@@ -19,7 +19,7 @@ struct BrokerChannel {
     /// The number of the app among those of the table.
     let app: Int
     var chain: ChannelChain
-    var interests: [EmbeddedBroker.Interest] = []
+    var interests: [Broker.Interest] = []
     /// When the last interest left, in milliseconds. The subscribers behind it may come back.
     var leftAt: UInt64 = 0
     var claim: Claim?

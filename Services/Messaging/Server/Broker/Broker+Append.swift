@@ -1,0 +1,72 @@
+import NIOCore
+package import RTMModel
+package import RTMWire
+
+/// Events of presence and storage become log entries as messages do, with the same offsets, timestamps and
+/// deliveries. The log writes the envelope around an event without reading the event itself.
+extension Broker {
+    package struct EventsAppended {
+        /// The position of the last event, which may have been in the log before; the position of the log's
+        /// head when the request had no event.
+        package let position: StreamPosition
+        package let timestamp: UInt64
+        /// The events that were appended now, in order, without those that were in the log before.
+        package let appended: [Appended]
+    }
+
+    package mutating func append(
+        _ request: AppendRequest, now: UInt64
+    ) throws(RTMError) -> EventsAppended {
+        guard request.channel.type != .user else {
+            throw RTMError(.invalidChannelType, "an inbox carries messages only")
+        }
+        guard request.events.allSatisfy({ EventPublication.isEvent($0.event) }) else {
+            throw RTMError(.invalidParameter, "an event is one field of a publication, other than a message")
+        }
+        guard request.events.allSatisfy(\.feature.isOfEntry) else {
+            throw RTMError(.invalidParameter, "an event has one feature that selects it")
+        }
+        let index = try channels.occupy(request.channel, by: .service, now: now)
+        channels.makeRoom()
+        var appended: [Appended] = []
+        var last: AppendSources.Place?
+        for event in request.events {
+            if let place = channels[index].sources.place(of: event.sequence, from: request.source) {
+                last = place
+                continue
+            }
+            appended.append(append(event, of: request.source, to: request.channel, at: index, now: now))
+            let chain = channels[index].chain
+            let place = AppendSources.Place(offset: chain.head, timestamp: chain.lastTimestamp)
+            channels[index].sources.appended(event.sequence, from: request.source, at: place)
+            last = place
+        }
+        let head = channels.position(of: index)
+        return EventsAppended(
+            position: StreamPosition(epoch: head.epoch, offset: last?.offset ?? head.offset),
+            timestamp: last?.timestamp ?? channels[index].chain.lastTimestamp, appended: appended)
+    }
+
+    private mutating func append(
+        _ event: AppendedEvent, of source: UInt64, to channel: ChannelKey, at index: ChannelPlace,
+        now: UInt64
+    ) -> Appended {
+        let entries = NewEntries(
+            count: 1, channel: index, session: event.publisherSession, feature: event.feature,
+            origin: names.origin(event), now: now)
+        let appended = channels.append(entries) { offset, timestamp, frames in
+            channel.name.withWireText { name in
+                let publication = EventPublication(
+                    channelType: channel.type, channel: name, offset: offset,
+                    timestampMilliseconds: timestamp, publisher: event.publisher, event: event.event)
+                ServerFrame(publication).encodeFrame(into: &frames)
+            }
+        }
+        if journal.isKept {
+            journal.note(
+                appended, entries.origin, at: index, in: channels, source: source,
+                sourceSequence: event.sequence)
+        }
+        return Appended(entries: appended, interests: channels[index].interests)
+    }
+}

@@ -1,0 +1,70 @@
+import NIOCore
+package import RTMModel
+package import RTMWire
+
+/// Messages become log entries, each of them once.
+extension Broker {
+    package struct Appended {
+        /// Has a count of 0 when the client sent a message again and the log already had it. Offset and
+        /// timestamp are then those of the first time.
+        package let entries: AppendedEntries
+        /// The interests that get the entries.
+        package let interests: [Interest]
+    }
+
+    /// Appends all of the messages to their channel's log, or none. When the client sends a message again and
+    /// the log already has it, the answer is the same as the first time, whether the receiver is still online
+    /// or not.
+    package mutating func publish(_ request: PublishRequest, now: UInt64) throws(RTMError) -> Appended {
+        guard let type = request.channelType, type == .message || type == .user || type == .topic else {
+            throw RTMError(.invalidChannelType, "messages are published to channels, users and topics")
+        }
+        channels.makeRoom()
+        let channel = ChannelView(appID: request.appID, type: type, name: request.channel)
+        let origin = names.origin(request)
+        if let again = RepeatedPublish(request, origin, to: channel, now: now),
+            let first = try again.first(in: channels, knownSince: knownSince)
+        {
+            return Appended(entries: first, interests: [])
+        }
+        if request.needsReceiver, !isHeard(channel, now: now) {
+            throw RTMError(.channelReceiverOffline, "user \(channel.name.string) is not online")
+        }
+        let index = try channels.occupy(channel, by: .publisher(request.publisherSession), now: now)
+        let oldest = channels.oldestTime(at: index) ?? now
+        guard
+            channels[index].chain.admits(origin, count: request.messages.count, oldest: oldest, now: now)
+        else {
+            throw RTMError(
+                .channelPublishMessageFailed,
+                "the message is late: a newer message of its client is in the log already")
+        }
+        let entries = NewEntries(
+            count: request.messages.count, channel: index, session: request.publisherSession,
+            feature: .message, origin: origin, now: now)
+        var messages = request.messages.makeIterator()
+        let appended = channels.append(entries) { offset, timestamp, frames in
+            guard let message = messages.next() else { return }
+            let publication = Publication(
+                channelType: type, channel: request.channel, offset: offset,
+                timestampMilliseconds: timestamp, publisher: request.publisher, message: message)
+            publication.encodeFrame(into: &frames)
+        }
+        if journal.isKept { journal.note(appended, origin, at: index, in: channels) }
+        return Appended(entries: appended, interests: channels[index].interests)
+    }
+
+    /// The frames of what was appended, one behind the other; until the next request appends.
+    package func withFrames<Result>(
+        of appended: Appended, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        try channels.withFrames(of: appended.entries, body)
+    }
+
+    /// Whether somebody is there to receive, or was at the node before and is about to come.
+    private func isHeard(_ channel: ChannelView, now: UInt64) -> Bool {
+        guard let index = channels.place(of: channel) else { return false }
+        return !channels[index].interests.isEmpty
+            || now < settlesAt && channels[index].claim?.isAwaited == true
+    }
+}

@@ -1,0 +1,199 @@
+package import RTMModel
+
+/// The logs of all channels of a shard, and which links want their entries. It is a value without I/O;
+/// `MessagingShard` decodes requests, asks the broker and sends its answers.
+///
+/// The edges know who is subscribed. The broker knows only interest: a link wants every entry of a log, under
+/// a number that the link has chosen. With that number the entries find their way at the edge without a name
+/// lookup.
+package struct Broker {
+    /// A link of this process, as the service numbers it.
+    package typealias ServiceLinkID = Int
+
+    package struct Interest: Hashable {
+        package let link: ServiceLinkID
+        package let id: UInt64
+
+        package init(link: ServiceLinkID, id: UInt64) {
+            self.link = link
+            self.id = id
+        }
+    }
+
+    /// Far beyond every clock. No messaging node gives a greater number than this, and the number after the
+    /// greatest possible one would not be greater any more.
+    private static let claimMax = UInt64.max >> 1
+
+    let limits: BrokerLimits
+    var lastClaim: UInt64 = 0
+    var channels: LogTable
+    let names: NameHash
+    private var interestsOfLinks: [ServiceLinkID: [UInt64: ChannelPlace]] = [:]
+    var journal = JournalRecorder()
+    /// Of what was before this time nothing is known, in milliseconds; nil if the logs began here.
+    let begin: UInt64?
+    /// The logs are at least as old as this, in milliseconds: nothing that was published later can be in logs
+    /// that were before them.
+    let knownSince: UInt64
+    /// Until then, who was online at the node before counts as online, in milliseconds.
+    var settlesAt: UInt64 = 0
+
+    /// - Parameters:
+    ///   - firstEpoch: random for each start of the process, so that no position of an earlier process is
+    ///     mistaken for one of this process.
+    ///   - secret: random for each start of the process, and nobody else learns it.
+    ///   - now: when the logs begin.
+    package init(limits: BrokerLimits, firstEpoch: UInt64, secret: UInt64 = 0, now: UInt64 = 0) {
+        self.limits = limits
+        names = NameHash(secret: secret)
+        channels = LogTable(limits: limits, firstEpoch: firstEpoch, names: names)
+        begin = nil
+        knownSince = now
+    }
+
+    /// Goes on where another broker stood.
+    ///
+    /// - Parameter now: when the logs begin, if the journal is empty.
+    package init(continuing replay: JournalReplay, now: UInt64) {
+        limits = replay.limits
+        names = replay.names
+        channels = replay.channels
+        lastClaim = replay.lastClaim
+        begin = replay.begin
+        knownSince = replay.begin ?? now
+    }
+
+    /// Clients in JavaScript read numbers exactly only below 2^53. The partitions have this number and the
+    /// ones that follow it.
+    package static func randomFirstEpoch() -> UInt64 { .random(in: 1...(1 << 51)) }
+
+    package var channelCount: Int { channels.count }
+    /// Without inboxes.
+    package var openChannelCount: Int { channels.openCount }
+    /// Forgotten logs that are remembered by their numbers.
+    package var forgottenCount: Int { channels.apps.forgottenCount }
+    /// The memory that the tails of all apps take, in bytes.
+    package var tailBytes: Int { channels.apps.bytes }
+    /// The memory of all channels with their tails, roughly.
+    package var bytesHeld: Int { tailBytes + channelCount * MemoryLayout<BrokerChannel>.stride }
+    /// How many milliseconds back every tail reaches at least.
+    package func tailWindow(now: UInt64) -> UInt64 { channels.apps.window(now: now) }
+
+    /// Gives up entries that are too old, looks at the next `count` channels, and forgets those that nobody
+    /// can miss.
+    package mutating func sweep(_ count: Int, now: UInt64) {
+        let isSettled = now >= settlesAt
+        guard journal.isKept else {
+            return channels.sweep(count, now: now, isSettled: isSettled) { _ in }
+        }
+        var journal = JournalRecorder()
+        swap(&journal, &self.journal)
+        channels.sweep(count, now: now, isSettled: isSettled) { journal.note($0) }
+        self.journal = journal
+    }
+}
+
+// MARK: - Interest
+
+extension Broker {
+    package struct Attached {
+        package let position: StreamPosition
+        /// Set if entries after the caller's position, or the log they were in, are gone: what is missed
+        /// begins after this position.
+        package let skippedTo: StreamPosition?
+        /// The features that select what is gone.
+        package let lost: SubscriptionFeatures
+        /// The entries that follow the caller's position. They are delivered before anything newer.
+        package let missed: [LogEntry]
+        /// The number of an exclusive interest, otherwise 0.
+        package let claim: UInt64
+        /// The exclusive interest that lost its place to this one.
+        package let superseded: Interest?
+    }
+
+    /// From now on every entry of the channel goes to this interest. An interest with a known number moves to
+    /// this channel.
+    ///
+    /// - Parameters: `claim`, `holder`, `attempt` and `returns` have the meaning of the same fields in
+    ///   `AttachRequest`.
+    ///
+    /// - Throws: `.loginAborted` (-10013) when a holder comes back after a newer one (S-10), or when an
+    ///   attempt arrives behind a newer attempt of its holder.
+    package mutating func attach(
+        _ interest: Interest, to key: ChannelKey, after position: StreamPosition?, claim: UInt64? = nil,
+        holder: UInt64 = 0, attempt: UInt64 = 0, returns: Bool = false, now: UInt64
+    ) throws(RTMError) -> Attached {
+        detach(interest, now: now)
+        let isInbox = claim != nil && key.type == .user
+        let index = try channels.occupy(key, by: isInbox ? .owner : .anybody, now: now)
+        let superseded = try claim.flatMap { number throws(RTMError) in
+            if number == 0 { try channels[index].admit(holder, attempt, returns: returns) }
+            return try supersede(number, by: interest, holder, at: index, now: now)
+        }
+        interestsOfLinks[interest.link, default: [:]][interest.id] = index
+        channels[index].interests.append(interest)
+        if claim != nil { noteClaim(at: index) }
+        let continuation = position.map { self.continuation(at: index, after: $0) }
+        let tail = channels.tail(of: index)
+        return Attached(
+            position: channels.position(of: index), skippedTo: continuation?.skippedTo,
+            lost: continuation?.lost ?? [],
+            missed: continuation?.entries.map { tail.entry(at: $0) } ?? [],
+            claim: claim == nil ? 0 : channels[index].claim?.number ?? 0, superseded: superseded)
+    }
+
+    func continuation(
+        at place: ChannelPlace, after position: StreamPosition, features: SubscriptionFeatures = .all,
+        except user: UInt32 = 0
+    ) -> Continuation {
+        let scope = ReadScope(
+            features: features, user: user, countMax: limits.catchUpEntriesMax,
+            bytesMax: limits.catchUpBytesMax)
+        return channels[place].chain.continuation(
+            after: position, scope, in: channels.tail(of: place),
+            partitionHead: channels.partitionHead(of: place))
+    }
+
+    /// Gives the channel to a new holder (number 0) or back to a former one. Returns the interest that had
+    /// it.
+    private mutating func supersede(
+        _ number: UInt64, by interest: Interest, _ holder: UInt64, at index: ChannelPlace, now: UInt64
+    ) throws(RTMError) -> Interest? {
+        guard number <= Self.claimMax else {
+            throw RTMError(.invalidParameter, "no messaging node has given the claim \(number)")
+        }
+        let present = channels[index].claim
+        if number != 0, let present, number < present.number {
+            throw RTMError(.loginAborted, "the user has logged in elsewhere")
+        }
+        // Numbers follow the clock, so the numbers of an earlier process are smaller.
+        lastClaim = max(lastClaim + 1, number, now << 10)
+        let superseded = present?.interest
+        if let superseded { detach(superseded, now: now) }
+        channels[index].claim = BrokerChannel.Claim(
+            number: number == 0 ? lastClaim : number, interest: interest, holder: holder)
+        return superseded
+    }
+
+    /// - Parameter isLoggedOut: the interest's holder is not coming back, so an earlier holder may (S-10).
+    package mutating func detach(_ interest: Interest, isLoggedOut: Bool = false, now: UInt64) {
+        guard let index = interestsOfLinks[interest.link]?.removeValue(forKey: interest.id) else { return }
+        if isLoggedOut, channels[index].claim?.interest == interest { channels[index].claim?.holder = 0 }
+        remove(interest, at: index, now: now)
+    }
+
+    package mutating func linkClosed(_ link: ServiceLinkID, now: UInt64) {
+        guard let interests = interestsOfLinks.removeValue(forKey: link) else { return }
+        for (id, index) in interests {
+            remove(Interest(link: link, id: id), at: index, now: now)
+        }
+    }
+
+    private mutating func remove(_ interest: Interest, at index: ChannelPlace, now: UInt64) {
+        channels[index].interests.removeAll { $0 == interest }
+        channels[index].leftAt = now
+        guard channels[index].claim?.interest == interest else { return }
+        channels[index].claim?.interest = nil
+        noteClaim(at: index)
+    }
+}

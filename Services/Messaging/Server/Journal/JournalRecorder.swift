@@ -1,0 +1,78 @@
+import NIOCore
+import RTMWire
+
+/// What a broker tells its journal, so that another node can go on in its place.
+struct JournalRecorder {
+    /// Nil if no journal is kept.
+    private var batch: JournalBatch?
+
+    var isKept: Bool { batch != nil }
+    var isEmpty: Bool { batch?.isEmpty ?? true }
+
+    mutating func begin() { batch = JournalBatch() }
+
+    /// What was told since the last call.
+    mutating func take() -> ByteBuffer { batch?.take() ?? ByteBuffer() }
+
+    mutating func note(_ heads: JournaledHeads) { batch?.append(heads) }
+
+    mutating func note(_ claim: JournaledClaim) { batch?.append(claim) }
+
+    /// Channels that have nothing in memory, and inboxes that somebody holds, are told again and again, so
+    /// that a journal that is cut off at its old end has each of them.
+    mutating func note(_ channel: BrokerChannel) {
+        guard var batch = batch.take() else { return }
+        channel.tell(&batch)
+        self.batch = batch
+    }
+
+    /// - Parameters: `source` and `sourceSequence` say which event it is.
+    mutating func note(
+        _ appended: AppendedEntries, _ origin: EntryOrigin, at place: ChannelPlace, in channels: LogTable,
+        source: UInt64 = 0, sourceSequence: UInt64 = 0
+    ) {
+        guard let key = channels[place].key, var batch = batch.take() else { return }
+        let isFirst = channels.tail(of: place).record(at: appended.place).previous == .none
+        let previous =
+            isFirst ? channels[place].chain.newestLost : appended.offset - appended.offsetsBetween - 1
+        channels.withFrames(of: appended) { frames in
+            var record = JournaledEntries(
+                channel: key, offset: appended.offset, timestamp: appended.timestamp, count: appended.count,
+                publisherSession: appended.publisherSession, feature: appended.feature,
+                frames: WireText(frames))
+            record.user = origin.user
+            record.client = origin.client
+            record.sequence = origin.sequence
+            record.previous = previous
+            record.source = source
+            record.sourceSequence = sourceSequence
+            batch.append(record)
+        }
+        self.batch = batch
+    }
+}
+
+extension BrokerChannel {
+    /// Tells a journal what it can't know from entries.
+    ///
+    /// - Parameter withRest: whether the tail has no entry of it.
+    func tell(_ batch: inout JournalBatch, withRest: Bool = true) {
+        if withRest, let journaledRest { batch.append(journaledRest) }
+        if let journaledClaim { batch.append(journaledClaim) }
+    }
+
+    var journaledClaim: JournaledClaim? {
+        guard let key, let claim else { return nil }
+        return JournaledClaim(
+            channel: key, number: claim.number, holder: claim.holder,
+            isOnline: claim.interest != nil || claim.isAwaited, attempt: logins.last(of: claim.holder))
+    }
+
+    private var journaledRest: JournaledChannel? {
+        key.map {
+            JournaledChannel(
+                channel: $0, head: chain.head, timestamp: chain.lastTimestamp,
+                hadEntries: chain.hasHadEntries)
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import DequeModule
+import NIOCore
+
+/// What a leading node has written of its journal, and what it still has to write.
+///
+/// One batch is under way at a time. What happens meanwhile gathers and becomes the next one, so everything
+/// that waits shares the cost of Redis. Pure.
+struct JournalWriter {
+    /// Why a batch is under way.
+    private enum Purpose: Equatable {
+        /// Others wait for it under this number.
+        case gathered(UInt64)
+        case rewritten
+        /// Only the lease goes on.
+        case renewal
+    }
+
+    var term: JournalTerm
+    private(set) var token: UInt64
+    /// The last batch that Redis is known to have.
+    private(set) var written: UInt64
+    private var underWay: (append: JournalAppend, purpose: Purpose)?
+    /// What was under way when Redis was found to have lost something. It follows what is written again.
+    private var interrupted: (append: JournalAppend, purpose: Purpose)?
+    /// Whether Redis is asked, and hasn't answered yet.
+    private(set) var isAsked = false
+    /// Limit: bytes from which on a batch takes nothing more, so that Redis isn't busy with one for long.
+    static let batchBytesMax = 256 * 1024
+
+    /// Batches that take nothing more, the oldest first.
+    private var full = Deque<ByteBuffer>()
+    private var gathering = ByteBuffer()
+    /// Under this number others wait for what gathers.
+    private(set) var gatheringNumber: UInt64 = 1
+    /// What Redis lost is being written again. Nothing else is written meanwhile.
+    private(set) var isRewriting = false
+    /// When Redis last prolonged the lease, in milliseconds.
+    private(set) var renewedAt: UInt64
+    /// The batches that the journal has.
+    var kept: JournalKept
+
+    /// - Parameter kept: what of the journal was read already.
+    init(_ term: JournalTerm, token: UInt64, written: UInt64, kept: JournalKept = JournalKept(), now: UInt64)
+    {
+        self.term = term
+        self.token = token
+        self.written = written
+        self.kept = kept
+        renewedAt = now
+    }
+
+    /// Bytes that Redis hasn't got yet.
+    var backlog: Int {
+        full.reduce(gathering.readableBytes) { $0 + $1.readableBytes }
+            + (underWay?.append.bytes.readableBytes ?? 0)
+            + (interrupted?.append.bytes.readableBytes ?? 0)
+    }
+
+    mutating func gathered(_ bytes: ByteBuffer) {
+        var bytes = bytes
+        if gathering.readableBytes == 0 { gathering = bytes } else { gathering.writeBuffer(&bytes) }
+        guard gathering.readableBytes >= Self.batchBytesMax else { return }
+        full.append(gathering)
+        beginGathering()
+    }
+
+    private mutating func beginGathering() {
+        gathering = ByteBuffer()
+        gatheringNumber += 1
+    }
+
+    // MARK: - Sending
+
+    /// The batch that is to be sent now; nil if one is under way, or if there is nothing to say.
+    mutating func next(_ limits: JournalLimits, now: UInt64) -> JournalAppend? {
+        guard !isAsked else { return nil }
+        if underWay == nil, !isRewriting {
+            if let batch = full.popFirst() {
+                let number = gatheringNumber - UInt64(full.count) - 1
+                begin(batch, .gathered(number), isWhole: true, limits, now: now)
+            } else if gathering.readableBytes > 0 {
+                begin(gathering, .gathered(gatheringNumber), isWhole: true, limits, now: now)
+                beginGathering()
+            } else if now >= renewedAt + limits.renewal {
+                begin(ByteBuffer(), .renewal, isWhole: true, limits, now: now)
+            }
+        }
+        isAsked = underWay != nil
+        return underWay?.append
+    }
+
+    /// Prolongs the lease now; nil while Redis is asked something else.
+    mutating func renew(_ limits: JournalLimits, now: UInt64) -> JournalAppend? {
+        guard !isAsked, underWay == nil else { return nil }
+        begin(ByteBuffer(), .renewal, isWhole: true, limits, now: now)
+        isAsked = true
+        return underWay?.append
+    }
+
+    /// A part of what is in memory, which goes before everything that gathers.
+    mutating func rewrite(_ part: ByteBuffer, isLast: Bool, _ limits: JournalLimits, now: UInt64)
+        -> JournalAppend?
+    {
+        guard isRewriting, !isAsked, part.readableBytes > 0 else { return nil }
+        begin(part, .rewritten, isWhole: isLast, limits, now: now)
+        isAsked = true
+        return underWay?.append
+    }
+
+    private mutating func begin(
+        _ bytes: ByteBuffer, _ purpose: Purpose, isWhole: Bool, _ limits: JournalLimits, now: UInt64
+    ) {
+        let number = purpose == .renewal ? written : written + 1
+        let append = JournalAppend(
+            token: token, number: number, bytes: bytes,
+            oldestKept: kept.cut(limits, now: now) ?? number, isWhole: isWhole)
+        underWay = (append, purpose)
+    }
+
+    /// Whether Redis has everything, and nothing is on its way there.
+    var isWritten: Bool { underWay == nil && !isRewriting && interrupted == nil && backlog == 0 }
+
+    // MARK: - Answers
+
+    enum Written: Equatable {
+        /// Others may stop to wait under this number.
+        case gathered(UInt64)
+        /// - Parameter isWhole: whether it was the last part.
+        case rewritten(isWhole: Bool)
+        case renewed
+    }
+
+    /// Redis has the batch that was under way.
+    mutating func done(now: UInt64) -> Written {
+        isAsked = false
+        renewedAt = now
+        guard let (append, purpose) = underWay.take() else { return .renewed }
+        guard purpose != .renewal else { return .renewed }
+        written = append.number
+        kept.add(written, bytes: append.bytes.readableBytes, now: now)
+        guard case .gathered(let number) = purpose else {
+            isRewriting = !append.isWhole
+            return .rewritten(isWhole: append.isWhole)
+        }
+        return .gathered(number)
+    }
+
+    /// There was no answer, so the batch is sent once more: Redis knows it by its number.
+    mutating func unanswered() { isAsked = false }
+
+    /// From now on nothing counts that was sent under the token before.
+    /// Redis hears at once that the journal is whole, if nothing else is to be said.
+    mutating func reinstated(_ token: UInt64) {
+        self.token = token
+        isAsked = false
+        renewedAt = 0
+        renumber()
+    }
+
+    /// The journal is empty. What is in memory is written first, then what was under way.
+    mutating func emptied(_ token: UInt64) {
+        written = 0
+        kept = JournalKept()
+        isRewriting = true
+        // A part that was under way is in memory still.
+        if let batch = underWay.take(), case .gathered = batch.purpose { interrupted = batch }
+        reinstated(token)
+    }
+
+    /// The batch under way follows what Redis has.
+    private mutating func renumber() {
+        guard let (append, purpose) = underWay else { return }
+        let number = purpose == .renewal ? written : written + 1
+        let next = JournalAppend(
+            token: token, number: number, bytes: append.bytes, oldestKept: min(append.oldestKept, number),
+            isWhole: append.isWhole)
+        underWay = (next, purpose)
+    }
+
+    /// All parts are written, if there were any: what waits goes on.
+    mutating func rewritten() {
+        isRewriting = false
+        guard let batch = interrupted.take() else { return }
+        underWay = batch
+        renumber()
+    }
+}
+
+/// The batches that the journal has, the oldest first.
+struct JournalKept {
+    private var batches = Deque<(number: UInt64, bytes: Int, time: UInt64)>()
+    private var bytes = 0
+
+    mutating func add(_ number: UInt64, bytes: Int, now: UInt64) {
+        batches.append((number, bytes, now))
+        self.bytes += bytes
+    }
+
+    /// Forgets what may go.
+    ///
+    /// - Returns: the oldest batch that stays; nil if none does.
+    mutating func cut(_ limits: JournalLimits, now: UInt64) -> UInt64? {
+        while let first = batches.first, first.time + limits.retention < now || bytes > limits.bytesMax {
+            bytes -= first.bytes
+            batches.removeFirst()
+        }
+        return batches.first?.number
+    }
+}
+
+/// How long and how much a journal keeps, and how often its leader shows that it lives.
+struct JournalLimits: Sendable {
+    /// How long a leader may be silent, in milliseconds.
+    var lease: UInt64
+    /// How long a batch is kept, in milliseconds.
+    var retention: UInt64
+    /// How many bytes of batches are kept.
+    var bytesMax: Int
+    /// How many bytes may wait for Redis. With more, messages are refused.
+    var backlogMax: Int
+    /// So long a node may need to reach a Redis that is there again, in milliseconds.
+    var reconnect: UInt64 = 0
+
+    /// When Redis may have lost something, a leader that lives gets so many milliseconds to say so.
+    var doubt: UInt64 { 2 * lease + reconnect }
+
+    /// After so many milliseconds without a batch the lease is prolonged.
+    var renewal: UInt64 { lease / 4 }
+    /// So often a node that doesn't lead looks whether somebody does.
+    var look: UInt64 { min(50, lease / 4) }
+}

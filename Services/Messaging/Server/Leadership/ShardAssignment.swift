@@ -1,0 +1,97 @@
+/// Which node leads which shard while these nodes live.
+///
+/// Each node has a weight for each shard (rendezvous hashing), and takes the shards for which its weight is
+/// greatest, but no more than its share. So all nodes come to the same result without a word, none leads more
+/// than one shard more than another, and few shards move when a node comes or goes.
+///
+/// Pure.
+struct ShardAssignment: Equatable {
+    /// By shard: the node that should lead it; nil if no node lives.
+    private let owners: [String?]
+
+    init(shards: Int, nodes: [String]) {
+        let choices = nodes.flatMap { node in
+            (0..<shards).map { (weight: Self.weight(of: node, for: $0), shard: $0, node: node) }
+        }
+        var owners = [String?](repeating: nil, count: shards)
+        var counts: [String: Int] = [:]
+        let share = nodes.isEmpty ? 0 : shards / nodes.count
+        var more = nodes.isEmpty ? 0 : shards % nodes.count
+        for choice in choices.sorted(by: { ($0.weight, $0.node) > ($1.weight, $1.node) }) {
+            let count = counts[choice.node, default: 0]
+            guard owners[choice.shard] == nil, count < share || count == share && more > 0 else { continue }
+            if count == share { more -= 1 }
+            owners[choice.shard] = choice.node
+            counts[choice.node] = count + 1
+        }
+        self.owners = owners
+    }
+
+    func owner(of shard: Int) -> String? { owners[shard] }
+
+    /// FNV-1a over the name and the shard, mixed as SplitMix64 does.
+    private static func weight(of node: String, for shard: Int) -> UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in node.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        hash = hash &+ UInt64(shard) &* 0x9e37_79b9_7f4a_7c15
+        hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
+        return hash ^ (hash >> 31)
+    }
+}
+
+/// A node's part in spreading the shards: it knows which nodes live, and gives away what another one should
+/// lead, one shard after the other.
+///
+/// It decides nothing about safety. Two nodes that see different lists for a while only want the same shard,
+/// and Redis gives it to one of them.
+///
+/// Pure.
+struct ShardBalance {
+    /// So long the list of nodes has to stay the same before a shard moves, and so long one move waits for
+    /// the next, in milliseconds. A node that is restarted, or several that start together, move nothing
+    /// twice.
+    let pause: UInt64
+    private let node: String
+    private let shards: Int
+    private var nodes: [String] = []
+    private(set) var placement: ShardAssignment
+    private var steadyFrom: UInt64 = 0
+    /// The shard that was given away last: one that can't be must not hold up the others.
+    private var lastGiven = -1
+
+    init(of node: String, shards: Int, pause: UInt64) {
+        self.node = node
+        self.shards = shards
+        self.pause = pause
+        placement = ShardAssignment(shards: shards, nodes: [])
+    }
+
+    /// These nodes live, this one among them.
+    mutating func learned(_ living: [String], now: UInt64) {
+        let living = living.sorted()
+        guard living != nodes else { return }
+        nodes = living
+        placement = ShardAssignment(shards: shards, nodes: living)
+        steadyFrom = now + pause
+    }
+
+    func isWanted(_ shard: Int) -> Bool { placement.owner(of: shard) == node }
+
+    /// A shard that is to be given away now, and who is to lead it.
+    ///
+    /// - Parameter led: the shards that this node leads.
+    mutating func next(led: [Int], now: UInt64) -> (shard: Int, successor: String)? {
+        guard now >= steadyFrom else { return nil }
+        let unwanted = led.filter { !isWanted($0) }
+        let next = unwanted.first { $0 > lastGiven } ?? unwanted.first
+        guard let shard = next, let successor = placement.owner(of: shard) else { return nil }
+        (steadyFrom, lastGiven) = (now + pause, shard)
+        return (shard, successor)
+    }
+
+    /// Who is to lead a shard when this node ends; empty if no other node lives.
+    func successor(of shard: Int) -> String {
+        ShardAssignment(shards: shards, nodes: nodes.filter { $0 != node }).owner(of: shard) ?? ""
+    }
+}

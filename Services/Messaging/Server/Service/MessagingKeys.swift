@@ -1,0 +1,126 @@
+import RTMModel
+import RTMRedisConfiguration
+package import RTMServiceKit
+import RTMWire
+
+/// The configuration keys of a messaging node.
+package enum MessagingKeys {
+    package static let listen = ConfigurationKey<HostPort>.address(
+        "messaging.listen", default: HostPort(host: "127.0.0.1", port: 7720),
+        "Address where edges, presence and storage connect; keep it off the public network.")
+    package static let catchUpEntriesMax = ConfigurationKey<Int>.int(
+        "messaging.catchUp.entriesMax", default: 8_192, in: 0...10_000_000,
+        "Entries of a channel that a subscriber who comes back is given; beyond it there is a gap.")
+    package static let catchUpBytesMax = ConfigurationKey<Int>.byteSize(
+        "messaging.catchUp.bytesMax", default: 4 * 1024 * 1024, in: 0...1024 * 1024 * 1024,
+        "Bytes of a channel that a subscriber who comes back is given; beyond it there is a gap.")
+    package static let tailTotalBytesMax = ConfigurationKey<Int>.byteSize(
+        "messaging.tail.totalBytesMax", default: 0, in: 0...1024 * 1024 * 1024 * 1024,
+        "Memory for the newest entries of all channels; beyond it the oldest entries of the app that holds most go. "
+            + "0 means an eighth of the machine's memory, and at most 384 MiB.")
+    package static let tailAgeMax = ConfigurationKey<Duration>.duration(
+        "messaging.tail.ageMax", default: .seconds(150), in: .zero ... .seconds(86_400),
+        "How long an entry is kept for subscribers who come back; at least the resume window of 2 minutes."
+    )
+    package static let channelsMax = ConfigurationKey<Int>.int(
+        "messaging.channels.max", default: 1_000_000, in: 1...100_000_000,
+        "Channels that this node holds beside inboxes; a publish or subscribe to one more is refused.")
+    package static let channelsPerAppMax = ConfigurationKey<Int>.int(
+        "messaging.channels.perAppMax", default: 250_000, in: 1...100_000_000,
+        "Channels that this node holds of one app beside inboxes, so that no app takes the room of all others."
+    )
+    package static let channelsPerSessionMax = ConfigurationKey<Int>.int(
+        "messaging.channels.perSessionMax", default: 10_000, in: 1...1_000_000,
+        "Channels that one session begins by publishing, at once and again within messaging.tail.ageMax.")
+
+    static let limits: [KeyDeclaration] = [
+        ServiceLinkKeys.secret.declaration, catchUpEntriesMax.declaration, catchUpBytesMax.declaration,
+        tailTotalBytesMax.declaration, tailAgeMax.declaration, channelsMax.declaration,
+        channelsPerAppMax.declaration, channelsPerSessionMax.declaration,
+    ]
+
+    package static let shards = ConfigurationKey<Int>.int(
+        "messaging.shards", default: 1, in: 1...Limits.shardsMax,
+        "Shards of the channels, each of which one messaging node leads: no less than there will be nodes. "
+            + "It is fixed for an installation, and the same for all its messaging nodes.")
+    static let advertise = ConfigurationKey<HostPort?>.optionalAddress(
+        "messaging.advertise",
+        "Address where the other services reach this node, which the nodes tell to their callers. Unset: "
+            + "messaging.listen, and with 0.0.0.0 or [::] there the address with which the node reaches its "
+            + "Redis. If that is on the same machine, only callers that list the node find it."
+    )
+    static let redis = RedisKeySet(
+        of: "messaging", purpose: "that keeps the journal for several messaging nodes",
+        otherwise: "Unset: this node keeps the logs alone, in its memory.")
+    static let journalLease = ConfigurationKey<Duration>.duration(
+        "messaging.journal.lease", default: .seconds(1), in: .milliseconds(200) ... .seconds(60),
+        "How long the leading node may be silent before another one takes the lead.")
+    static let journalBytesMax = ConfigurationKey<Int>.byteSize(
+        "messaging.journal.bytesMax", default: 512 * 1024 * 1024, in: 1024 * 1024...1024 * 1024 * 1024 * 1024,
+        "Bytes of a shard's journal in Redis; beyond it the oldest batches go. "
+            + "At least four times messaging.journal.backlogMax.")
+    static let journalBacklogMax = ConfigurationKey<Int>.byteSize(
+        "messaging.journal.backlogMax", default: 8 * 1024 * 1024, in: 64 * 1024...1024 * 1024 * 1024,
+        "Bytes of a shard that may wait for Redis; beyond it messages are refused.")
+
+    static let durability = ConfigurationKey<JournalDurability>.choice(
+        "messaging.durability", default: .journal,
+        "What has a message of the journal before it is acknowledged and delivered. journal: Redis, in its "
+            + "memory, and the leading node; replica: a replica of Redis, too; disk: its append-only file, "
+            + "too, which needs Redis 7.2 with appendonly yes.")
+
+    /// What only a node of its own process has.
+    static let journal: [KeyDeclaration] =
+        [shards.declaration, advertise.declaration] + redis.declarations + [
+            journalLease.declaration, journalBytesMax.declaration, journalBacklogMax.declaration,
+            durability.declaration,
+        ]
+
+    static let rules = [
+        ConfigurationRule(
+            tailAgeMax, isAtLeast: Limits.resumeWindow, of: "the resume window",
+            because: "a client that comes back within the window has to find every entry it missed")
+    ]
+
+    /// Of a node of its own process.
+    static let journalRules = [
+        ConfigurationRule(journalBytesMax) { bytesMax, configuration in
+            let backlogMax = configuration[journalBacklogMax]
+            guard bytesMax / 4 < backlogMax else { return nil }
+            return
+                "has to be at least four times messaging.journal.backlogMax (\(backlogMax)), because a "
+                + "journal that is cut off sooner begins anew at a takeover. Raise it, or lower the other"
+        }
+    ]
+}
+
+extension BrokerLimits {
+    /// What a shard may take. A node may have to lead all of them.
+    func part(_ shard: Int, among shards: Int) -> BrokerLimits {
+        var part = self
+        (part.shard, part.shards) = (shard, shards)
+        part.partitionCount = max(1, partitionCount / shards)
+        part.channelsMax = max(1, channelsMax / shards)
+        part.channelsPerAppMax = max(1, channelsPerAppMax / shards)
+        part.channelsPerSessionMax = max(1, channelsPerSessionMax / shards)
+        part.forgottenPerAppMax = forgottenPerAppMax / shards
+        part.tailBytesMax = tailBytesMax / shards
+        return part
+    }
+
+    package init(_ configuration: Configuration) {
+        let ageMax = configuration[MessagingKeys.tailAgeMax].milliseconds
+        self.init(
+            ageMax: ageMax, catchUpEntriesMax: configuration[MessagingKeys.catchUpEntriesMax],
+            catchUpBytesMax: configuration[MessagingKeys.catchUpBytesMax], idleMax: ageMax,
+            channelsMax: configuration[MessagingKeys.channelsMax],
+            channelsPerAppMax: configuration[MessagingKeys.channelsPerAppMax],
+            channelsPerSessionMax: configuration[MessagingKeys.channelsPerSessionMax],
+            forgottenPerAppMax: configuration[MessagingKeys.channelsPerAppMax],
+            tailBytesMax: Self.tailBytesMax(configuration[MessagingKeys.tailTotalBytesMax]))
+    }
+
+    private static func tailBytesMax(_ configured: Int) -> Int {
+        configured > 0 ? configured : min(MachineMemory.bytes / 8, 384 * 1024 * 1024)
+    }
+}

@@ -1,0 +1,228 @@
+package import Logging
+import NIOCore
+import RTMModel
+import RTMServiceKit
+package import RTMServiceLink
+import RTMWire
+
+/// One shard of the channels at a messaging node: it decodes what callers ask, asks the broker, and sends the
+/// broker's answers. No decision is made here.
+///
+/// The shard and all its links live on one event loop. So a log has one owner and needs no lock, and a link
+/// receives everything in the order in which it happened. An installation uses more cores by running more
+/// nodes, each of which leads some shards.
+package final class MessagingShard {
+    /// Limit: bytes of frames in one page of a read, so that a long catch-up doesn't hold up all other
+    /// callers.
+    private static let pageBytesMax = 256 * 1024
+
+    let limits: BrokerLimits
+    let logger: Logger
+    private let metrics: MessagingMetrics
+    let clock: () -> UInt64
+    private let arena = DecodeArena()
+    var broker: Broker
+    private var hasWholeWindow = true
+    var links: [Broker.ServiceLinkID: AcceptedServiceLink] = [:]
+    /// Nil if the shard has no journal: then this node leads it from the start.
+    var journal: ShardJournal?
+    /// What callers are told of the nodes; nil if another shard tells them.
+    private var nodes: NodesPush?
+    /// The lead of this node; nil while another node leads the shard.
+    var lead: LeadPush? = LeadPush(term: 1, follows: 1)
+
+    /// - Parameters:
+    ///   - secret: random for each start of the process. It decides which channels share a partition.
+    ///   - clock: the time in milliseconds (UTC).
+    package init(
+        limits: BrokerLimits, firstEpoch: UInt64, secret: UInt64 = .random(in: 0...UInt64.max),
+        metrics: MessagingMetrics, logger: Logger, clock: @escaping () -> UInt64
+    ) {
+        broker = Broker(limits: limits, firstEpoch: firstEpoch, secret: secret, now: clock())
+        self.limits = limits
+        self.metrics = metrics
+        self.logger = logger
+        self.clock = clock
+    }
+
+    var standing: ShardsPage.Shard {
+        ShardsPage.Shard(
+            term: lead?.term, channels: broker.channelCount, tailBytes: broker.tailBytes, links: links.count,
+            backlogBytes: journal?.redis.backlog)
+    }
+
+    /// Gives up old entries and forgets channels, as `Broker.sweep` says. The log sweep calls it at a
+    /// regular interval.
+    package func sweep(_ count: Int) {
+        // What a sweep tells the journal would gather while Redis is away, or while another node may lead.
+        guard !isJournalBehind, journal?.parted == nil else { return }
+        let now = clock()
+        broker.sweep(count, now: now)
+        journalSweep(now)
+        report(broker.tailWindow(now: now))
+    }
+
+    /// The log says once that tails are cut short, and once that they aren't any more.
+    private func report(_ window: UInt64) {
+        let isWhole = window >= UInt64(Limits.resumeWindow.milliseconds)
+        guard isWhole != hasWholeWindow else { return }
+        hasWholeWindow = isWhole
+        guard isWhole else {
+            return logger.warning(
+                "the tails need more memory than the shard's part of messaging.tail.totalBytesMax: the oldest entries go",
+                metadata: ["bytes": "\(broker.tailBytes)"])
+        }
+        logger.notice("the tails of the shard reach back two minutes again")
+    }
+}
+
+extension MessagingShard: ServiceLinkHandler {
+    package func linkOpened(_ link: AcceptedServiceLink) {
+        links[Int(link.id)] = link
+        if let journal { link.pass(journal.gate) }
+        if let nodes { link.push(MessagingMethod.nodes, nodes) }
+        if let lead { link.push(MessagingMethod.lead, lead) }
+        metrics.links.add(1)
+        logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
+    }
+
+    func tell(_ nodes: NodesPush) {
+        self.nodes = nodes
+        for link in links.values { link.push(MessagingMethod.nodes, nodes) }
+    }
+
+    package func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
+        links[Int(link.id)] = nil
+        broker.linkClosed(Int(link.id), now: clock())
+        closeGate()
+        metrics.links.add(-1)
+        logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
+    }
+
+    package func request(
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
+        from link: AcceptedServiceLink
+    ) {
+        guard journal?.isLeaving != true else { return }
+        defer { closeGate() }
+        do {
+            try checkLead(method)
+            switch method {
+            case MessagingMethod.publish: try publish(PublishRequest(scanning: body), id, link)
+            case MessagingMethod.attach: try attach(AttachRequest(body, in: arena), id, link)
+            case MessagingMethod.read: try read(ReadRequest(body, in: arena), id, link)
+            case MessagingMethod.append: try append(AppendRequest(scanning: body), id, link)
+            default: throw RTMError(.serviceNotSupport, "messaging has no method \(method)")
+            }
+        } catch let error as RTMError {
+            metrics.refused.increment()
+            if error.code == .channelInstanceExceedLimitation { metrics.channelsRefused.increment() }
+            link.fail(id, error)
+        } catch {
+            metrics.refused.increment()
+            link.fail(id, RTMError(.invalidParameter, "messaging can't read the request: \(error)"))
+        }
+    }
+
+    package func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
+        if method == MessagingMethod.outdated, let push = try? LeadPush(body, in: arena) {
+            journal?.redis.heard(of: push.term)
+        }
+        guard method == MessagingMethod.detach, let detach = try? DetachPush(body, in: arena) else { return }
+        broker.detach(
+            .init(link: Int(link.id), id: detach.interest), isLoggedOut: detach.isLoggedOut, now: clock())
+        closeGate()
+    }
+
+    private func publish(_ request: PublishRequest, _ id: UInt64, _ link: AcceptedServiceLink)
+        throws(RTMError)
+    {
+        let appended = try broker.publish(request, now: clock())
+        let entries = appended.entries
+        if entries.count == 0 { metrics.repeated.increment() }
+        link.respond(
+            to: id, PublishResponse(offset: entries.offset, timestampMilliseconds: entries.timestamp))
+        deliver(appended)
+    }
+
+    private func append(_ request: AppendRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError)
+    {
+        let events = try broker.append(request, now: clock())
+        link.respond(
+            to: id, AppendResponse(position: events.position, timestampMilliseconds: events.timestamp))
+        if events.appended.isEmpty && !request.events.bytes.isEmpty { metrics.repeated.increment() }
+        for appended in events.appended { deliver(appended) }
+    }
+
+    private func deliver(_ appended: Broker.Appended) {
+        let entries = appended.entries
+        metrics.appended.increment(by: entries.count)
+        guard !appended.interests.isEmpty else { return }
+        broker.withFrames(of: appended) { frames in
+            for interest in appended.interests {
+                guard let link = links[interest.link] else { continue }
+                _ = link.push(
+                    MessagingMethod.delivery,
+                    DeliveryPush(
+                        interest: interest.id, offset: entries.offset, offsetsBetween: entries.offsetsBetween,
+                        count: entries.count, publisherSession: entries.publisherSession,
+                        feature: entries.feature, frames: WireText(frames)))
+                metrics.pushed.increment(by: entries.count)
+            }
+        }
+    }
+
+    private func attach(_ request: AttachRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError)
+    {
+        let attached = try broker.attach(
+            .init(link: Int(link.id), id: request.interest), to: request.channel, after: request.after,
+            claim: request.claim, holder: request.holder, attempt: request.attempt,
+            returns: request.returns, now: clock())
+        if let superseded = attached.superseded {
+            links[superseded.link]?.push(
+                MessagingMethod.superseded, SupersededPush(interest: superseded.id, holder: request.holder))
+            metrics.superseded.increment()
+        }
+        if let start = attached.skippedTo {
+            metrics.gaps.increment()
+            link.push(
+                MessagingMethod.skip,
+                SkipPush(interest: request.interest, position: start, features: attached.lost))
+        }
+        var offset = attached.skippedTo?.offset ?? request.after?.offset ?? 0
+        for entry in attached.missed {
+            push(entry, behind: offset, to: request.interest, on: link)
+            offset = entry.offset
+        }
+        metrics.replayed.increment(by: attached.missed.count)
+        link.respond(to: id, AttachResponse(position: attached.position, claim: attached.claim))
+    }
+
+    private func read(_ request: ReadRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
+        let page = try broker.read(request, bytesMax: Self.pageBytesMax, now: clock())
+        var frames = ByteBuffer()
+        for entry in page.entries { frames.writeImmutableBuffer(entry.frame) }
+        metrics.replayed.increment(by: page.entries.count)
+        if page.gap { metrics.gaps.increment() }
+        frames.withUnsafeReadableBytes { bytes in
+            link.respond(
+                to: id,
+                ReadResponse(frames: WireText(bytes), position: page.position, gap: page.gap, more: page.more)
+            )
+        }
+    }
+
+    private func push(
+        _ entry: LogEntry, behind offset: UInt64, to interest: UInt64, on link: AcceptedServiceLink
+    ) {
+        entry.frame.withUnsafeReadableBytes { bytes in
+            _ = link.push(
+                MessagingMethod.delivery,
+                DeliveryPush(
+                    interest: interest, offset: entry.offset, offsetsBetween: entry.offset - offset - 1,
+                    count: 1,
+                    publisherSession: entry.publisherSession, feature: entry.feature, frames: WireText(bytes))
+            )
+        }
+    }
+}
