@@ -45,12 +45,12 @@ struct BrokerHistoryTests {
             _ = try broker.publish("text \(number)", to: keys[number % 5], now: 1_000 + UInt64(number))
         }
         var replay = JournalReplay(limits: limits, firstEpoch: 7)
-        var walk = CheckpointCursor()
+        var cursor = CheckpointCursor()
         var isLast = false
         while !isLast {
-            let part = broker.part(&walk, now: 2_000)
-            isLast = part.isLast
-            try part.bytes.withUnsafeReadableBytes { bytes in try replay.read(bytes) }
+            let page = broker.checkpointPage(&cursor, now: 2_000)
+            isLast = page.isLast
+            try page.bytes.withUnsafeReadableBytes { bytes in try replay.read(bytes) }
         }
         var next = Broker(continuing: replay, now: 2_000)
         for key in keys {

@@ -36,26 +36,20 @@ extension RedisArgument {
     }
 }
 
-/// A node that keeps a list of numbers as its memory: each is told to others only when it is in the journal.
+/// A node that keeps a list of numbers as its memory: each leaves the node only when it is in the journal.
 struct ModelNode {
-    var machine: ShardLeadership
+    var leadership: ShardLeadership
     /// What is in memory.
     var memory: [UInt8] = []
     /// What waits for the journal, under its number.
     var waiting: [(number: UInt64, entries: [UInt8])] = []
-    var isLeading = false
-    /// It is about to hand over, and takes nothing in.
-    var isLeaving = false
-    var rewritten = 0
-    /// It was told to end.
-    var farewell: GracefulStepDown?
+    /// Set while the process ends.
+    var stepDown: GracefulStepDown?
     var hasEnded = false
     /// While it is paused or dead, nothing happens in it.
     var sleepsUntil: UInt64 = 0
-    /// What Redis has answered and the node hasn't heard yet.
-    var actions: [LeadershipEffect] = []
 
-    var takesIn: Bool { isLeading && !isLeaving }
+    var takesRequests: Bool { leadership.isLeader && !leadership.state.isDraining }
 
-    init(_ limits: JournalLimits) { machine = ShardLeadership(limits) }
+    init(_ limits: JournalLimits) { leadership = ShardLeadership(limits) }
 }

@@ -32,13 +32,13 @@ import Testing
         first.keepJournal(settlingFor: 0, now: 1)
         let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
         for now in 2...4 as ClosedRange<UInt64> { try greet(&first, now: now) }
-        var walk = CheckpointCursor()
+        var cursor = CheckpointCursor()
         var batches: [ByteBuffer] = []
         var isLast = false
         while !isLast {
-            let part = first.part(&walk, now: 5)
-            batches.append(part.bytes)
-            isLast = part.isLast
+            let page = first.checkpointPage(&cursor, now: 5)
+            batches.append(page.bytes)
+            isLast = page.isLast
         }
 
         var second = try successor(batches, now: 100)
@@ -57,8 +57,8 @@ import Testing
             let other = ChannelKey(appID: inbox.appID, type: .message, name: "c\(number)")
             _ = try first.publish("hello", to: other, by: "bert", now: 2)
         }
-        var walk = CheckpointCursor()
-        let batch = first.part(&walk, now: 3).bytes
+        var cursor = CheckpointCursor()
+        let batch = first.checkpointPage(&cursor, now: 3).bytes
 
         var second = try successor([batch], now: 1_000_000)
         // It is silent, and nobody is there.
@@ -139,7 +139,7 @@ import Testing
     func epochs() throws {
         var limits = BrokerLimits.limits(partitionCount: 16)
         (limits.shard, limits.shards) = (2, 4)
-        let first = limits.firstEpoch(in: 1_000)
+        let first = limits.firstEpoch(from: 1_000)
         #expect(first == 1_032)
         var broker = Broker(limits: limits, firstEpoch: first, now: 95_000)
         func again(_ epoch: UInt64, _ sequence: UInt64) -> PublishOrigin {

@@ -153,8 +153,8 @@ struct RepeatedPublishTests {
 
     @Test("M-25: after one of several shards has begun anew, only what was sent before that is refused there")
     func shardBegunAnew() throws {
-        let limits = (0..<4).map { BrokerLimits.limits(partitionCount: 16).part($0, among: 4) }
-        var shards = limits.map { Broker(limits: $0, firstEpoch: $0.firstEpoch(in: 1_000), now: 0) }
+        let limits = (0..<4).map { BrokerLimits.limits(partitionCount: 16).share(of: $0, among: 4) }
+        var shards = limits.map { Broker(limits: $0, firstEpoch: $0.firstEpoch(from: 1_000), now: 0) }
         let anew = 2
         shards[anew] = Broker(limits: limits[anew], firstEpoch: 9_000_000, now: 1_000_000)
         let channels = (0..<192).map { ChannelKey.message("c\($0)") }
@@ -169,7 +169,7 @@ struct RepeatedPublishTests {
             }
         }
         // The inboxes of clients that have been there since yesterday, and of those who log in now.
-        let old = limits.map { $0.firstEpoch(in: 1_000) }
+        let old = limits.map { $0.firstEpoch(from: 1_000) }
         let new = try shards.indices.map {
             try shards[$0].attach(.init(link: 1, id: 1), to: .user("anna"), after: nil, now: 1_000_000)
                 .position.epoch

@@ -123,12 +123,12 @@ private struct ScriptHistory {
         case 0: return RedisCommand("HSET", .text(commands.names.head), "run", "another")
         case 1: return RedisCommand("FLUSHALL")
         case 2..<4: return commands.exists
-        case 4..<6: return commands.era(random.next() >> 20)
+        case 4..<6: return commands.firstEpoch(random.next() >> 20)
         case 6..<12:
             return commands.take(
                 random.next() >> 1, epoch: random.chance(2, in: 3) ? 77 : nil, secret: 88,
-                patience: number(0, 20_000_000),
-                ahead: JournalPosition(leader: number(token, token, 1), last: number(last, last, 0)))
+                electionDelay: number(0, 20_000_000),
+                readUntil: JournalPosition(leader: number(token, token, 1), last: number(last, last, 0)))
         case 12..<25: return append(commands)
         case 25..<28: return commands.read(after: number(0, 0, last / 2, last))
         case 28..<33: return reinstate(commands)

@@ -1,11 +1,13 @@
 import RTMRedis
 
-/// The rules of the scripts under Services/Messaging/Server/Scripts, line by line.
+/// The rules of the scripts under Services/Messaging/Server/Scripts, line by line. Each function implements
+/// the script in its comment, and each rule has the comment of its step. `JournalScriptTests` asks this
+/// implementation and a real server the same, so they can't drift apart.
 extension SimulatedRedis {
     mutating func execute(_ name: String, _ call: ScriptCall) -> RedisReply {
         switch name {
         case "append": append(call)
-        case "era": era(call)
+        case "first_epoch": firstEpoch(call)
         case "register": register(call)
         case "reinstate": reinstate(call)
         case "offer": offer(call)
@@ -15,17 +17,23 @@ extension SimulatedRedis {
         }
     }
 
+    /// `append.lua`: writes a batch only under the token of the leader, at the server that the leader knows,
+    /// and only behind the batch before. A batch that is there already isn't written again.
     private mutating func append(_ call: ScriptCall) -> RedisReply {
         let (head, batches) = (call.keys[0], call.keys[1])
         guard let token = get(head, "token") else { return .text("gone") }
+        // Another server may have lost something.
         guard get(head, "run") == call[3] else { return .text("doubt") }
+        // Another node leads.
         guard token == call[1] else { return .text("ended") }
         let (last, number) = (self.number(head, "last"), call.number(2))
         let ends = "\(now + call.number(4))"
+        // The batch is there, or only the lease is prolonged.
         if last >= number {
             set(head, ["until": ends, "whole": call[7]])
             return .text(last == number ? "done" : "doubt")
         }
+        // The batch before is missing.
         guard last + 1 == number, !call.arguments[5].isEmpty else { return .text("doubt") }
         guard stream(batches).last.map({ $0.number < number }) ?? true else {
             return .error("ERR The ID specified in XADD is equal or smaller than the target stream top item")
@@ -39,7 +47,9 @@ extension SimulatedRedis {
         return .text("done")
     }
 
-    private mutating func era(_ call: ScriptCall) -> RedisReply {
+    /// `first_epoch.lua`: gives each shard the first epoch of the installation once, and again to the process
+    /// that got it until it leads.
+    private mutating func firstEpoch(_ call: ScriptCall) -> RedisReply {
         let key = call.keys[0]
         if get(key, "era") == nil { set(key, ["era": call[2]]) }
         if get(key, call[1]) == nil { set(key, [call[1]: "\(call[3]) \(now)"]) }
@@ -49,6 +59,8 @@ extension SimulatedRedis {
         return .text(at + 2 * call.number(4) > now ? "wait" : "")
     }
 
+    /// `register.lua`: removes the nodes whose lease has ended, refuses a node of another layout, and lists
+    /// the others.
     private mutating func register(_ call: ScriptCall) -> RedisReply {
         let (key, node) = (call.keys[0], call[1])
         let layout = get(key, "layout") ?? call[3]
@@ -67,12 +79,16 @@ extension SimulatedRedis {
         return .array((["nodes"] + living).map { .text($0) })
     }
 
+    /// `reinstate.lua`: lets a leader write its journal again under a new token, unless another leader has a
+    /// later term. A node that has nothing to write again never replaces another one.
     private mutating func reinstate(_ call: ScriptCall) -> RedisReply {
         let (head, batches) = (call.keys[0], call.keys[1])
         let (token, last) = (get(head, "token"), get(head, "last"))
         let isOwn = token == call[2] || token == call[1]
+        // The present leader has written nothing and may never have known that it leads.
         let isUnused =
             get(head, "run") != call[5] && get(head, "before") == call[2] && get(head, "base") == last
+        // A leader that begins anew has nothing to write again, so it replaces no other.
         let mayLead = call[7] != "1" && (number(head, "term") < call.number(8) || isUnused)
         if token != nil, !isOwn, !mayLead { return .texts("ended") }
         set(
@@ -83,12 +99,14 @@ extension SimulatedRedis {
                 "handed": "", "doubt": "", "before": "", "base": "", "whole": call[6] == "1" ? call[7] : "0",
                 "confirms": call[12],
             ])
+        // The batches of another leader don't continue this one's.
         guard call[6] == "1" || !isOwn else { return .texts("done", last ?? "") }
         values[batches] = nil
         set(head, ["last": "0"])
         return .texts("done", "0")
     }
 
+    /// `offer.lua`: names the successor for a lease, and answers how far it has read.
     private mutating func offer(_ call: ScriptCall) -> RedisReply {
         let head = call.keys[0]
         guard get(head, "token") == call[1] else { return .integer(-1) }
@@ -97,6 +115,7 @@ extension SimulatedRedis {
         return .integer(Int(ahead))
     }
 
+    /// `release.lua`: lets the successor lead, if the server has everything that the leader has written.
     private mutating func release(_ call: ScriptCall) -> RedisReply {
         let head = call.keys[0]
         guard let token = get(head, "token"), get(head, "run") == call[3] else { return .text("lost") }
@@ -107,6 +126,9 @@ extension SimulatedRedis {
         return .text("done")
     }
 
+    /// `take.lua`: makes a node the leader if there is none: the lease has ended, the leader has transferred
+    /// the leadership to it, or there is no journal. The term grows, and the journal isn't whole at a server
+    /// that may have lost something.
     private mutating func take(_ call: ScriptCall) -> RedisReply {
         let head = call.keys[0]
         let (token, node, lease, run) = (call[1], call[2], call.number(3), call[4])
@@ -127,8 +149,10 @@ extension SimulatedRedis {
         let leader = get(head, "token") ?? ""
         let hasRead = leader == call[12] ? call[11] : "0"
         let isHanded = isHeir && isSameRun && get(head, "handed") == "1" && get(head, "last") == hasRead
+        // A successor that has read everything needn't wait for the lease.
         if !isHanded {
             let isOffered = get(head, "handed") == "1" || number(head, "offered") > now
+            // A successor that hasn't read everything reads ahead.
             if isHeir, isOffered, isSameRun, number(head, "until") > now {
                 set(head, ["ahead": hasRead])
                 return .array((["heir", leader] + facts(head)).map { .text($0) })
@@ -136,11 +160,13 @@ extension SimulatedRedis {
             let ends = number(head, "until") + (isHeir ? 0 : call.number(9))
             guard ends <= now else { return held(head, until: ends) }
         }
+        // A leader that lives gets the time to report what this server has lost.
         if !isSameRun {
             if (get(head, "doubt") ?? "").isEmpty { set(head, ["doubt": "\(now)"]) }
             let ends = number(head, "doubt") + call.number(13)
             guard ends <= now else { return held(head, until: ends) }
         }
+        // A term that Redis has forgotten must not be given again.
         let next = "\(max(number(head, "term") + 1, now))"
         let isKept = isSameRun || get(head, "confirms") == "1"
         let whole = isKept ? get(head, "whole") ?? "0" : "0"

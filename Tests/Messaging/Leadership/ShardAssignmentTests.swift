@@ -6,14 +6,14 @@ import Testing
 
 @testable import RTMMessagingServer
 
-@Suite("The placement of shards") struct ShardAssignmentTests {
+@Suite("The assignment of shards") struct ShardAssignmentTests {
     @Test("all shards have an owner, and no node leads more than one shard more than another")
     func even() {
         for shards in [1, 3, 8, 64] {
             for count in 1...9 {
                 let nodes = (0..<count).map { "node-\($0)" }
-                let placement = ShardAssignment(shards: shards, nodes: nodes)
-                let owners = (0..<shards).compactMap { placement.owner(of: $0) }
+                let assignment = ShardAssignment(shards: shards, nodes: nodes)
+                let owners = (0..<shards).compactMap { assignment.owner(of: $0) }
                 let counts = nodes.map { node in owners.count { $0 == node } }
                 #expect(owners.count == shards)
                 #expect((counts.max() ?? 0) - (counts.min() ?? 0) <= 1)
@@ -41,7 +41,7 @@ import Testing
         var balance = ShardBalance(of: "a", shards: 4, pause: 100)
         balance.learned(["a", "b"], now: 0)
         let offered = [100, 200, 300].compactMap { balance.next(led: [0, 1, 2, 3], now: $0)?.shard }
-        let unwanted = (0..<4).filter { !balance.isWanted($0) }
+        let unwanted = (0..<4).filter { !balance.isOwner(of: $0) }
         #expect(unwanted.count == 2 && offered == unwanted + unwanted.prefix(1))
     }
 
@@ -49,9 +49,9 @@ import Testing
     func balance() {
         var balance = ShardBalance(of: "a", shards: 4, pause: 100)
         balance.learned(["a"], now: 0)
-        #expect(balance.next(led: [0, 1, 2, 3], now: 1_000) == nil && balance.isWanted(3))
+        #expect(balance.next(led: [0, 1, 2, 3], now: 1_000) == nil && balance.isOwner(of: 3))
         balance.learned(["a", "b"], now: 1_000)
-        let wanted = (0..<4).filter { balance.isWanted($0) }
+        let wanted = (0..<4).filter { balance.isOwner(of: $0) }
         #expect(wanted.count == 2)
         #expect(balance.next(led: [0, 1, 2, 3], now: 1_099) == nil)
         var led = [0, 1, 2, 3]
@@ -66,7 +66,7 @@ import Testing
         #expect(led == wanted && balance.next(led: led, now: 9_000) == nil)
         #expect((0..<4).allSatisfy { balance.successor(of: $0) == "b" })
         balance.learned(["a"], now: 9_000)
-        #expect((0..<4).allSatisfy { balance.isWanted($0) && balance.successor(of: $0) == "" })
+        #expect((0..<4).allSatisfy { balance.isOwner(of: $0) && balance.successor(of: $0) == "" })
     }
 
     @Test("channels spread evenly over the shards, and never change their shard")

@@ -59,12 +59,11 @@ final class MessagingJournals {
         }
         registry = NodeRegistry(
             client, prefix: "", node: node, layout: layout, journals: journals, lease: company.lease,
-            logger: logger, tell: { messaging.learned($0) })
+            logger: logger, didLearnNodes: { messaging.learned($0) })
         let endOfTurn = EndOfTurn.shared(on: loop)
         for (shard, journal) in zip(shards, journals) {
-            shard.lead = nil
             shard.journal = ShardJournal(redis: journal, endOfTurn: endOfTurn)
-            journal.start(keeper: WatchedKeeper(shard, heard))
+            journal.start(delegate: WatchedShard(shard, heard))
         }
         registry.start()
     }
@@ -78,7 +77,7 @@ final class MessagingJournals {
 }
 
 /// A shard, of which the world hears that it leads.
-private final class WatchedKeeper: JournalDelegate {
+private final class WatchedShard: JournalDelegate {
     private let shard: MessagingShard
     private let heard: (MessagingJournals.News) -> Void
 
@@ -87,22 +86,25 @@ private final class WatchedKeeper: JournalDelegate {
         self.heard = heard
     }
 
-    func journalLeads(_ term: JournalTerm, isAnew: Bool) {
+    func didBecomeLeader(_ term: JournalTerm, isAnew: Bool) {
         heard(.leads(shard: shard.limits.shard, epoch: term.epoch))
-        shard.journalLeads(term, isAnew: isAnew)
+        shard.didBecomeLeader(term, isAnew: isAnew)
     }
 
-    func journalReads(_ term: JournalTerm) { shard.journalReads(term) }
-    func journalForgets() { shard.journalForgets() }
-    func journalHas(_ batch: UnsafeRawBufferPointer) throws(JournalFault) { try shard.journalHas(batch) }
-    var journalHasHeads: Bool { shard.journalHasHeads }
-    func journalGathers() -> ByteBuffer { shard.journalGathers() }
-    func journalHasWritten(_ number: UInt64) { shard.journalHasWritten(number) }
-    func journalPart(isFirst: Bool) -> (bytes: ByteBuffer, isLast: Bool) {
-        shard.journalPart(isFirst: isFirst)
+    func didBeginRecovery(_ term: JournalTerm) { shard.didBeginRecovery(term) }
+    func didDiscardRecovery() { shard.didDiscardRecovery() }
+    func didReadBatch(_ batch: UnsafeRawBufferPointer) throws(JournalFault) {
+        try shard.didReadBatch(batch)
     }
-    func journalLeaves() { shard.journalLeaves() }
-    func journalParts() { shard.journalParts() }
-    func journalStays() { shard.journalStays() }
-    func journalEnded(_ reason: String) { shard.journalEnded(reason) }
+    var hasReadHeads: Bool { shard.hasReadHeads }
+    func takeRecords() -> ByteBuffer { shard.takeRecords() }
+    func didWriteBatches(through number: UInt64) { shard.didWriteBatches(through: number) }
+    func makeCheckpointPage(isFirst: Bool) -> (bytes: ByteBuffer, isLast: Bool) {
+        shard.makeCheckpointPage(isFirst: isFirst)
+    }
+    func didTransferLeadership() { shard.didTransferLeadership() }
+    func didResumeLeadership() { shard.didResumeLeadership() }
+    func didLoseLeadership(_ reason: String, closesLinks: Bool) {
+        shard.didLoseLeadership(reason, closesLinks: closesLinks)
+    }
 }

@@ -48,7 +48,7 @@ final class MessagingNodeProcess {
             catchUpBytesMax: 4 * 1024 * 1024, idleMax: 5 * minutes / 2, channelsMax: 1_000)
         let shards = (0..<(company?.shards ?? 1)).map { shard in
             MessagingShard(
-                limits: company.map { limits.part(shard, among: $0.shards) } ?? limits,
+                limits: company.map { limits.share(of: shard, among: $0.shards) } ?? limits,
                 firstEpoch: random.next() >> 8, secret: random.next(),
                 metrics: MessagingMetrics(MetricsRegistry()), logger: logger,
                 clock: { world.utcMilliseconds })

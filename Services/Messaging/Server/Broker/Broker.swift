@@ -51,7 +51,7 @@ package struct Broker {
         knownSince = now
     }
 
-    /// Goes on where another broker stood.
+    /// Continues the logs of another broker.
     ///
     /// - Parameter now: when the logs begin, if the journal is empty.
     package init(continuing replay: JournalReplay, now: UInt64) {

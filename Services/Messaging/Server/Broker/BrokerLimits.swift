@@ -23,8 +23,10 @@ package struct BrokerLimits: Sendable {
     /// How many bytes of frames a segment of a tail has, roughly.
     package var segmentBytes: Int
 
-    /// The epoch of a shard's first partition, where all shards begin together.
-    func firstEpoch(in era: UInt64) -> UInt64 { era + UInt64(shard * partitionCount) }
+    /// The epoch of this shard's first partition, where all shards begin together.
+    ///
+    /// - Parameter first: the epoch of the first partition of the first shard.
+    func firstEpoch(from first: UInt64) -> UInt64 { first + UInt64(shard * partitionCount) }
 
     package init(
         partitionCount: Int = 256, ageMax: UInt64, catchUpEntriesMax: Int, catchUpBytesMax: Int,

@@ -1,38 +1,39 @@
 import NIOCore
 import RTMWire
 
-/// How far a journal has been told again what is in memory: first the channels without entries, partition by
-/// partition, then the entries, segment by segment, and then the claims to the channels that have entries. A
-/// claim that came before them would begin the channel, and they would be passed over.
+/// How far the checkpoint of a shard has come: everything in memory is written to a journal that was lost.
+/// First come the channels without entries, partition by partition, then the entries, segment by segment, and
+/// then the claims to the channels that have entries. A claim that came before them would begin the channel,
+/// and the entries would be skipped.
 struct CheckpointCursor {
-    /// A part has about so many bytes, so that it takes a millisecond or less.
-    private static let partBytes = 256 * 1024
+    /// A page has about this many bytes, so that it takes a millisecond or less.
+    private static let pageBytes = 256 * 1024
 
     private var partition = 0
     private var app = 0
     private var segment: UInt32 = 0
-    /// The next partition whose claims are told.
+    /// The next partition whose claims are written.
     private var claims = 0
 
-    /// The next part, as a batch.
+    /// The next page, as a batch.
     ///
     /// - Parameter begin: the time from which everything is known; nil if that is now.
-    mutating func part(
+    mutating func page(
         of channels: LogTable, begin: UInt64?, now: UInt64
     ) -> (bytes: ByteBuffer, isLast: Bool) {
         var batch = JournalBatch()
         if partition == 0 { batch.append(channels.heads(now: now, begin: begin)) }
-        while !isOver(channels), batch.bytes.readableBytes < Self.partBytes {
+        while !isOver(channels), batch.bytes.readableBytes < Self.pageBytes {
             if partition < channels.partitions.count {
                 for channel in channels.partitions[partition].channels where !channels.holds(channel) {
-                    channel.tell(&batch)
+                    channel.record(in: &batch)
                 }
                 partition += 1
             } else if app < channels.apps.indices.count {
-                tellSegment(of: channels, &batch)
+                recordSegment(of: channels, &batch)
             } else {
                 for channel in channels.partitions[claims].channels where channels.holds(channel) {
-                    channel.tell(&batch, withRest: false)
+                    channel.record(in: &batch, withRest: false)
                 }
                 claims += 1
             }
@@ -44,17 +45,17 @@ struct CheckpointCursor {
         claims == channels.partitions.count
     }
 
-    private mutating func tellSegment(of channels: LogTable, _ batch: inout JournalBatch) {
+    private mutating func recordSegment(of channels: LogTable, _ batch: inout JournalBatch) {
         let tail = channels.apps[app].tail
         guard let next = tail.firstSegment(from: segment) else {
             (app, segment) = (app + 1, 0)
             return
         }
-        for record in next.records { tell(record, in: next, of: tail, channels[record.channel], &batch) }
+        for record in next.records { write(record, in: next, of: tail, channels[record.channel], &batch) }
         segment = next.number + 1
     }
 
-    private func tell(
+    private func write(
         _ record: EntryRecord, in segment: EntrySegment, of tail: EntryTail, _ channel: BrokerChannel,
         _ batch: inout JournalBatch
     ) {
@@ -66,7 +67,8 @@ struct CheckpointCursor {
                 publisherSession: record.publisherSession, feature: record.feature,
                 frames: WireText(UnsafeRawBufferPointer(rebasing: frame)))
             entries.user = record.user
-            // The upper halves are gone: who comes late after one more change of leaders isn't recognised.
+            // The upper halves are gone: a repeated message after one more change of the leader isn't
+            // recognised.
             entries.client = UInt64(record.client)
             entries.sequence = UInt64(record.sequence)
             entries.previous =

@@ -1,6 +1,6 @@
 import RTMRedis
 
-/// What the journal of one shard asks Redis. Each command says what an action of `ShardLeadership` means.
+/// What the journal of one shard asks Redis. Each command carries out one effect of `ShardLeadership`.
 struct JournalCommands: Sendable {
     /// Limit: batches that are read at once.
     private static let pageCount: UInt64 = 32
@@ -15,28 +15,28 @@ struct JournalCommands: Sendable {
     /// Whether there is a journal.
     var exists: RedisCommand { RedisCommand("EXISTS", .text(names.head)) }
 
-    /// - Parameter offered: the era of the installation, if it has none yet.
-    func era(_ offered: UInt64) -> RedisCommand {
+    /// - Parameter offered: the first epoch of the installation, if it has none yet.
+    func firstEpoch(_ offered: UInt64) -> RedisCommand {
         RedisCommand(
-            JournalScripts.era, keys: [names.era],
+            JournalScripts.firstEpoch, keys: [names.firstEpoch],
             [RedisArgument(names.shard), RedisArgument(offered), .text(names.node), lease])
     }
 
     /// - Parameters:
-    ///   - epoch: of the first partition, if a journal is to begin; nil if none is.
-    ///   - patience: for so many milliseconds nobody must have led.
-    ///   - ahead: what this node has read ahead.
+    ///   - epoch: the epoch of the first partition, if a journal may begin; otherwise nil.
+    ///   - electionDelay: for how many milliseconds nobody must have led.
+    ///   - readUntil: how far this node has read ahead.
     func take(
-        _ token: UInt64, epoch: UInt64?, secret: UInt64, patience: UInt64, ahead: JournalPosition?
+        _ token: UInt64, epoch: UInt64?, secret: UInt64, electionDelay: UInt64, readUntil: JournalPosition?
     ) -> RedisCommand {
         RedisCommand(
             JournalScripts.take, keys: [names.head],
             [
                 RedisArgument(token), .text(names.node), lease, .run,
                 RedisArgument(epoch != nil), RedisArgument(epoch ?? 0), RedisArgument(secret),
-                .text(names.layout), RedisArgument(patience), RedisArgument(isConfirmed),
-                RedisArgument(ahead?.last ?? 0), RedisArgument(ahead?.leader ?? 0),
-                RedisArgument(limits.doubt),
+                .text(names.layout), RedisArgument(electionDelay), RedisArgument(isConfirmed),
+                RedisArgument(readUntil?.last ?? 0), RedisArgument(readUntil?.leader ?? 0),
+                RedisArgument(limits.lossReportTime),
             ])
     }
 
@@ -81,7 +81,7 @@ struct JournalCommands: Sendable {
             [RedisArgument(token), RedisArgument(last), .run, .text(successor), lease])
     }
 
-    /// - Parameter lease: how long the node counts as living, in milliseconds; 0: it leaves.
+    /// - Parameter lease: how long the node counts as living, in milliseconds; 0: it leaves the list.
     static func register(_ node: String, at key: String, for lease: UInt64, layout: String) -> RedisCommand {
         RedisCommand(
             JournalScripts.register, keys: [key], [.text(node), RedisArgument(lease), .text(layout)])
@@ -93,8 +93,8 @@ struct JournalNames: Sendable {
     /// Both lie in one slot, so that one script can use them. The shards lie on all masters of a Cluster.
     let head: String
     let batches: String
-    /// What all shards share.
-    let era: String
+    /// All shards share it.
+    let firstEpoch: String
     let node: String
     let layout: String
     let shard: UInt64
@@ -105,9 +105,9 @@ struct JournalNames: Sendable {
     init(prefix: String, of shard: BrokerLimits, node: String, layout: String) {
         head = "{\(prefix)journal:\(shard.shard)}:head"
         batches = "{\(prefix)journal:\(shard.shard)}:batches"
-        era = "{\(prefix)journal}:era"
+        firstEpoch = "{\(prefix)journal}:era"
         self.shard = UInt64(shard.shard)
-        epochsBefore = shard.firstEpoch(in: 0)
+        epochsBefore = shard.firstEpoch(from: 0)
         self.node = node
         self.layout = layout
     }
@@ -121,10 +121,10 @@ enum JournalScripts {
     static let reinstate = script("reinstate", PackageResources.reinstate_lua)
     static let offer = script("offer", PackageResources.offer_lua)
     static let release = script("release", PackageResources.release_lua)
-    static let era = script("era", PackageResources.era_lua)
+    static let firstEpoch = script("first_epoch", PackageResources.first_epoch_lua)
     static let register = script("register", PackageResources.register_lua)
 
-    static let all = [take, append, reinstate, offer, release, era, register]
+    static let all = [take, append, reinstate, offer, release, firstEpoch, register]
 
     private static func script(_ name: String, _ bytes: [UInt8]) -> RedisScript {
         RedisScript(name: name, source: String(decoding: bytes, as: UTF8.self))

@@ -1,6 +1,6 @@
 import RTMRedis
 
-/// What has to have a batch of the journal before anybody hears of it.
+/// What has to have a batch of the journal before its messages are acknowledged and delivered.
 package enum JournalDurability: String, Sendable, CaseIterable {
     /// Redis, in its memory. What Redis loses, the living leader writes again; only both together are a loss.
     case journal
@@ -15,11 +15,11 @@ struct JournalConfirmation: Sendable {
     let durability: JournalDurability
     /// How long Redis may wait for a replica or a disk, in milliseconds. Meanwhile it does nothing else over
     /// the connection, which all shards share.
-    let patience: UInt64
+    let waitMax: UInt64
 
     init(_ durability: JournalDurability, lease: UInt64, shards: Int) {
         self.durability = durability
-        patience = max(10, lease / 4 / UInt64(shards))
+        waitMax = max(10, lease / 4 / UInt64(shards))
     }
 
     var isNeeded: Bool { durability != .journal }
@@ -28,8 +28,8 @@ struct JournalConfirmation: Sendable {
     var question: RedisCommand? {
         switch durability {
         case .journal: nil
-        case .replica: RedisCommand("WAIT", "1", RedisArgument(patience))
-        case .disk: RedisCommand("WAITAOF", "1", "0", RedisArgument(patience))
+        case .replica: RedisCommand("WAIT", "1", RedisArgument(waitMax))
+        case .disk: RedisCommand("WAITAOF", "1", "0", RedisArgument(waitMax))
         }
     }
 
@@ -50,8 +50,8 @@ struct JournalConfirmation: Sendable {
 extension RedisClient {
     /// Writes a batch, and has it confirmed.
     ///
-    /// - Parameter done: is told, too, why the batch doesn't count although Redis has it; nil if it counts,
-    ///   or if Redis doesn't have it.
+    /// - Parameter done: also gets the reason why the batch doesn't count although Redis has it; nil if it
+    ///   counts, or if Redis doesn't have it.
     func append(
         _ command: RedisCommand, confirmedBy confirmation: JournalConfirmation,
         _ done: @escaping (Result<RedisReply, RedisFailure>, _ shortage: String?) -> Void

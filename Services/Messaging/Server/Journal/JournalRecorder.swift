@@ -1,7 +1,7 @@
 import NIOCore
 import RTMWire
 
-/// What a broker tells its journal, so that another node can go on in its place.
+/// Records for the journal what happens in a broker, so that another node can continue its logs.
 struct JournalRecorder {
     /// Nil if no journal is kept.
     private var batch: JournalBatch?
@@ -11,18 +11,18 @@ struct JournalRecorder {
 
     mutating func begin() { batch = JournalBatch() }
 
-    /// What was told since the last call.
+    /// What was recorded since the last call.
     mutating func take() -> ByteBuffer { batch?.take() ?? ByteBuffer() }
 
     mutating func note(_ heads: JournaledHeads) { batch?.append(heads) }
 
     mutating func note(_ claim: JournaledClaim) { batch?.append(claim) }
 
-    /// Channels that have nothing in memory, and inboxes that somebody holds, are told again and again, so
+    /// Channels that have nothing in memory, and inboxes that have an owner, are recorded again and again, so
     /// that a journal that is cut off at its old end has each of them.
     mutating func note(_ channel: BrokerChannel) {
         guard var batch = batch.take() else { return }
-        channel.tell(&batch)
+        channel.record(in: &batch)
         self.batch = batch
     }
 
@@ -53,10 +53,10 @@ struct JournalRecorder {
 }
 
 extension BrokerChannel {
-    /// Tells a journal what it can't know from entries.
+    /// Records what the entries don't say.
     ///
     /// - Parameter withRest: whether the tail has no entry of it.
-    func tell(_ batch: inout JournalBatch, withRest: Bool = true) {
+    func record(in batch: inout JournalBatch, withRest: Bool = true) {
         if withRest, let journaledRest { batch.append(journaledRest) }
         if let journaledClaim { batch.append(journaledClaim) }
     }

@@ -10,7 +10,7 @@ package enum JournalFault: Error, Hashable {
     case tooLarge(String)
 }
 
-/// The logs of a node as its journal tells them. A value without I/O; a broker goes on with it.
+/// The logs of a shard, as its journal has them. A value without I/O; a broker continues with it.
 package struct JournalReplay {
     let limits: BrokerLimits
     let names: NameHash
@@ -26,7 +26,7 @@ package struct JournalReplay {
         channels = LogTable(limits: limits, firstEpoch: firstEpoch, names: names)
     }
 
-    /// Does what a batch says that has happened. Batches come in their order.
+    /// Repeats what a batch says has happened. Batches come in order.
     package mutating func read(_ batch: UnsafeRawBufferPointer) throws(JournalFault) {
         var fault: JournalFault?
         do {
@@ -40,8 +40,8 @@ package struct JournalReplay {
         if let fault { throw fault }
     }
 
-    /// What stands before the first heads is passed over: without them it isn't known what came before it.
-    /// They count it as unknown.
+    /// What comes before the first heads is skipped: without heads it isn't known what was before. The heads
+    /// count it as unknown.
     private mutating func restore(_ record: JournalRecord) throws(JournalFault) {
         if begin == nil { guard case .heads = record else { return } }
         var run: FrameRun?

@@ -1,17 +1,28 @@
 import DequeModule
 import NIOCore
 
-/// What a leading node has written of its journal, and what it still has to write.
+/// One batch on its way.
+struct JournalAppend: Equatable {
+    let token: UInt64
+    let number: UInt64
+    /// Empty: nothing is written, and the lease is prolonged.
+    let bytes: ByteBuffer
+    let oldestKept: UInt64
+    /// Whether the journal has with it all that the node has in memory.
+    let isWhole: Bool
+}
+
+/// What the leader has written to its journal, and what it still has to write.
 ///
-/// One batch is under way at a time. What happens meanwhile gathers and becomes the next one, so everything
-/// that waits shares the cost of Redis. Pure.
+/// One batch is under way at a time. What happens meanwhile becomes the next one, so everything that waits
+/// shares the cost of Redis. Pure.
 struct JournalWriter {
     /// Why a batch is under way.
     private enum Purpose: Equatable {
-        /// Others wait for it under this number.
+        /// Output waits for it under this number.
         case gathered(UInt64)
-        case rewritten
-        /// Only the lease goes on.
+        case checkpoint
+        /// Only the lease is prolonged.
         case renewal
     }
 
@@ -20,7 +31,7 @@ struct JournalWriter {
     /// The last batch that Redis is known to have.
     private(set) var written: UInt64
     private var underWay: (append: JournalAppend, purpose: Purpose)?
-    /// What was under way when Redis was found to have lost something. It follows what is written again.
+    /// What was under way when Redis was found to have lost something. It follows the checkpoint.
     private var interrupted: (append: JournalAppend, purpose: Purpose)?
     /// Whether Redis is asked, and hasn't answered yet.
     private(set) var isAsked = false
@@ -30,10 +41,10 @@ struct JournalWriter {
     /// Batches that take nothing more, the oldest first.
     private var full = Deque<ByteBuffer>()
     private var gathering = ByteBuffer()
-    /// Under this number others wait for what gathers.
+    /// Under this number output waits for what gathers.
     private(set) var gatheringNumber: UInt64 = 1
-    /// What Redis lost is being written again. Nothing else is written meanwhile.
-    private(set) var isRewriting = false
+    /// Everything in memory is being written again, because Redis lost it. Nothing else is written meanwhile.
+    private(set) var isWritingCheckpoint = false
     /// When Redis last prolonged the lease, in milliseconds.
     private(set) var renewedAt: UInt64
     /// The batches that the journal has.
@@ -71,10 +82,10 @@ struct JournalWriter {
 
     // MARK: - Sending
 
-    /// The batch that is to be sent now; nil if one is under way, or if there is nothing to say.
+    /// The batch that is to be sent now; nil if one is under way, or if there is nothing to write.
     mutating func next(_ limits: JournalLimits, now: UInt64) -> JournalAppend? {
         guard !isAsked else { return nil }
-        if underWay == nil, !isRewriting {
+        if underWay == nil, !isWritingCheckpoint {
             if let batch = full.popFirst() {
                 let number = gatheringNumber - UInt64(full.count) - 1
                 begin(batch, .gathered(number), isWhole: true, limits, now: now)
@@ -97,12 +108,12 @@ struct JournalWriter {
         return underWay?.append
     }
 
-    /// A part of what is in memory, which goes before everything that gathers.
-    mutating func rewrite(_ part: ByteBuffer, isLast: Bool, _ limits: JournalLimits, now: UInt64)
-        -> JournalAppend?
-    {
-        guard isRewriting, !isAsked, part.readableBytes > 0 else { return nil }
-        begin(part, .rewritten, isWhole: isLast, limits, now: now)
+    /// A page of the checkpoint, which goes before everything that gathers.
+    mutating func writeCheckpoint(
+        _ page: ByteBuffer, isLast: Bool, _ limits: JournalLimits, now: UInt64
+    ) -> JournalAppend? {
+        guard isWritingCheckpoint, !isAsked, page.readableBytes > 0 else { return nil }
+        begin(page, .checkpoint, isWhole: isLast, limits, now: now)
         isAsked = true
         return underWay?.append
     }
@@ -118,15 +129,15 @@ struct JournalWriter {
     }
 
     /// Whether Redis has everything, and nothing is on its way there.
-    var isWritten: Bool { underWay == nil && !isRewriting && interrupted == nil && backlog == 0 }
+    var isWritten: Bool { underWay == nil && !isWritingCheckpoint && interrupted == nil && backlog == 0 }
 
     // MARK: - Answers
 
     enum Written: Equatable {
-        /// Others may stop to wait under this number.
+        /// What waits under this number may leave the node.
         case gathered(UInt64)
-        /// - Parameter isWhole: whether it was the last part.
-        case rewritten(isWhole: Bool)
+        /// A page of the checkpoint.
+        case checkpoint(isLast: Bool)
         case renewed
     }
 
@@ -139,8 +150,8 @@ struct JournalWriter {
         written = append.number
         kept.add(written, bytes: append.bytes.readableBytes, now: now)
         guard case .gathered(let number) = purpose else {
-            isRewriting = !append.isWhole
-            return .rewritten(isWhole: append.isWhole)
+            isWritingCheckpoint = !append.isWhole
+            return .checkpoint(isLast: append.isWhole)
         }
         return .gathered(number)
     }
@@ -148,8 +159,8 @@ struct JournalWriter {
     /// There was no answer, so the batch is sent once more: Redis knows it by its number.
     mutating func unanswered() { isAsked = false }
 
-    /// From now on nothing counts that was sent under the token before.
-    /// Redis hears at once that the journal is whole, if nothing else is to be said.
+    /// From now on nothing counts that was sent under the token before. The next append goes to Redis at
+    /// once, because it says that the journal is whole.
     mutating func reinstated(_ token: UInt64) {
         self.token = token
         isAsked = false
@@ -157,12 +168,12 @@ struct JournalWriter {
         renumber()
     }
 
-    /// The journal is empty. What is in memory is written first, then what was under way.
+    /// The journal is empty. The checkpoint is written first, then what was under way.
     mutating func emptied(_ token: UInt64) {
         written = 0
         kept = JournalKept()
-        isRewriting = true
-        // A part that was under way is in memory still.
+        isWritingCheckpoint = true
+        // A page of a checkpoint that was under way is still in memory.
         if let batch = underWay.take(), case .gathered = batch.purpose { interrupted = batch }
         reinstated(token)
     }
@@ -177,9 +188,9 @@ struct JournalWriter {
         underWay = (next, purpose)
     }
 
-    /// All parts are written, if there were any: what waits goes on.
-    mutating func rewritten() {
-        isRewriting = false
+    /// The whole checkpoint is written: what was interrupted is sent next.
+    mutating func checkpointWritten() {
+        isWritingCheckpoint = false
         guard let batch = interrupted.take() else { return }
         underWay = batch
         renumber()
@@ -196,7 +207,7 @@ struct JournalKept {
         self.bytes += bytes
     }
 
-    /// Forgets what may go.
+    /// Forgets what the journal needn't keep.
     ///
     /// - Returns: the oldest batch that stays; nil if none does.
     mutating func cut(_ limits: JournalLimits, now: UInt64) -> UInt64? {
@@ -208,7 +219,7 @@ struct JournalKept {
     }
 }
 
-/// How long and how much a journal keeps, and how often its leader shows that it lives.
+/// How long and how much a journal keeps, and how often its leader prolongs its lease.
 struct JournalLimits: Sendable {
     /// How long a leader may be silent, in milliseconds.
     var lease: UInt64
@@ -218,14 +229,14 @@ struct JournalLimits: Sendable {
     var bytesMax: Int
     /// How many bytes may wait for Redis. With more, messages are refused.
     var backlogMax: Int
-    /// So long a node may need to reach a Redis that is there again, in milliseconds.
+    /// How long a node may need to reach a Redis that has returned, in milliseconds.
     var reconnect: UInt64 = 0
 
-    /// When Redis may have lost something, a leader that lives gets so many milliseconds to say so.
-    var doubt: UInt64 { 2 * lease + reconnect }
+    /// When Redis may have lost something, a leader that lives gets so many milliseconds to report it.
+    var lossReportTime: UInt64 { 2 * lease + reconnect }
 
     /// After so many milliseconds without a batch the lease is prolonged.
     var renewal: UInt64 { lease / 4 }
-    /// So often a node that doesn't lead looks whether somebody does.
-    var look: UInt64 { min(50, lease / 4) }
+    /// The milliseconds between two attempts of a follower to become the leader.
+    var attemptInterval: UInt64 { min(50, lease / 4) }
 }

@@ -3,38 +3,42 @@ import NIOCore
 import RTMRedis
 import RTMServiceKit
 
-/// Whose journal it is. All calls come on the journal's event loop.
+/// Whose journal it is: what happened to the leadership and to the journal. All calls come on the journal's
+/// event loop. `ShardLeadership` has the answer to whether this node leads; the delegate doesn't keep one.
 protocol JournalDelegate: AnyObject {
-    /// This node is to lead. What other nodes wrote before comes next, in order.
-    func journalReads(_ term: JournalTerm)
-    /// It isn't to lead after all.
-    func journalForgets()
-    /// - Throws: what this node can't read.
-    func journalHas(_ batch: UnsafeRawBufferPointer) throws(JournalFault)
+    /// This node reads the journal, from its beginning.
+    func didBeginRecovery(_ term: JournalTerm)
+    /// What was read doesn't count.
+    func didDiscardRecovery()
+    /// A batch was read, in order.
+    ///
+    /// - Throws: what this node can't decode.
+    func didReadBatch(_ batch: UnsafeRawBufferPointer) throws(JournalFault)
+    /// Whether the heads of the partitions are among what was read.
+    var hasReadHeads: Bool { get }
     /// This node keeps the logs from now on.
     ///
     /// - Parameter isAnew: whether what was read doesn't count.
-    func journalLeads(_ term: JournalTerm, isAnew: Bool)
-    /// Whether it is known by now where the partitions stand.
-    var journalHasHeads: Bool { get }
+    func didBecomeLeader(_ term: JournalTerm, isAnew: Bool)
     /// What has happened in this turn so far. It belongs to the batch that gathers now, whose number the gate
     /// has.
-    func journalGathers() -> ByteBuffer
+    func takeRecords() -> ByteBuffer
     /// What waits under this number, or a smaller one, may leave the node.
-    func journalHasWritten(_ number: UInt64)
-    /// The next part of what is in memory, for a journal that was lost.
-    func journalPart(isFirst: Bool) -> (bytes: ByteBuffer, isLast: Bool)
-    /// This node is about to let another one lead: it takes nothing in any more, and says nothing.
-    func journalLeaves()
+    func didWriteBatches(through number: UInt64)
+    /// The next page of what is in memory, for a journal that was lost.
+    func makeCheckpointPage(isFirst: Bool) -> (bytes: ByteBuffer, isLast: Bool)
     /// Another node may lead. What is in memory stays until it does.
-    func journalParts()
-    /// It goes on leading after all. What was asked meanwhile has no answer.
-    func journalStays()
+    func didTransferLeadership()
+    /// This node serves again after all. What was requested meanwhile has no answer.
+    func didResumeLeadership()
     /// Another node leads.
-    func journalEnded(_ reason: String)
+    ///
+    /// - Parameter closesLinks: whether the links are from the time in which this node was the leader.
+    func didLoseLeadership(_ reason: String, closesLinks: Bool)
 }
 
-/// The journal of one shard in Redis: it does what `ShardLeadership` says. It is confined to one event loop.
+/// The journal of one shard in Redis: it carries out the effects of `ShardLeadership` and reports what Redis
+/// answers. It is confined to one event loop.
 final class RedisJournal {
     private static let tick = TimeAmount.milliseconds(25)
 
@@ -48,18 +52,19 @@ final class RedisJournal {
     private let logger: Logger
     /// Random numbers, of which none is 0.
     private let makeRandom: () -> UInt64
-    private var machine: ShardLeadership
-    private var keeper: (any JournalDelegate)?
+    /// Whether this node leads the shard. The only place that knows.
+    private(set) var leadership: ShardLeadership
+    private var delegate: (any JournalDelegate)?
+    /// The name of the leader that was logged last.
     private var leader = ""
     private var backlogCounted = 0
-    private var isLeadCounted = false
     /// Whether it is known by now which shards this node should lead.
-    private var isPlaced = false
+    private var isAssigned = false
     /// Whether Redis has said who leads.
     private var hasAnswer = false
-    /// Whether no lead of this process has begun a journal or read one.
-    private var mayHaveEra = true
-    private var farewell: (successor: String, done: () -> Void)?
+    /// Whether this process has neither begun a journal nor read one.
+    private var mayHaveFirstEpoch = true
+    private var shutdown: (successor: String, done: () -> Void)?
 
     /// - Parameter client: is shared with the journals of the other shards.
     init(
@@ -77,82 +82,92 @@ final class RedisJournal {
         self.metrics = metrics
         self.confirmation = confirmation
         self.logger = logger
-        machine = ShardLeadership(limits)
+        leadership = ShardLeadership(limits)
         probe.notReady("no connection to Redis at \(client.configuration.deployment) yet")
     }
 
-    func start(keeper: any JournalDelegate) {
-        self.keeper = keeper
+    func start(delegate: any JournalDelegate) {
+        self.delegate = delegate
         wake()
     }
 
     private func wake() {
-        guard keeper != nil else { return }
-        if client.isUsable { pass() }
+        guard delegate != nil else { return }
+        if client.isUsable { timePassed() }
         eventLoop.assumeIsolated().scheduleTask(in: Self.tick) { [self] in wake() }
+    }
+
+    private func timePassed() {
+        guard isAssigned else { return }
+        collect()
+        let (now, random) = (now, random)
+        update { $0.timePassed(now: now, random: random) }
+        if let shutdown {
+            update { $0.transferRequested(to: shutdown.successor, isLast: true, now: now) }
+        }
     }
 
     // MARK: - Which node is to lead
 
-    var isLeading: Bool { machine.isLeading }
-
-    /// - Parameter isWanted: whether the shard is this node's, as long as all nodes live that do now. The
-    ///   others lead it only where nobody else does.
-    func place(isWanted: Bool) {
-        isPlaced = true
-        machine.patience = isWanted ? 0 : machine.limits.lease / 2
+    /// - Parameter isOwner: whether this node should lead the shard, as long as the nodes live that do now.
+    ///   The others lead it only where nobody else does.
+    func assign(isOwner: Bool) {
+        isAssigned = true
+        leadership.electionDelay = isOwner ? 0 : leadership.limits.lease / 2
     }
 
     /// The number of shards isn't that of the nodes that live.
     func refuse(_ layout: String) { perform(.refuse("the messaging nodes that run have \(layout)")) }
 
-    /// Lets another node lead, when what was said so far is written.
-    func handOver(to successor: String) { handOver(to: successor, isLast: false) }
+    /// Lets another node lead, when everything is written.
+    func transferLeadership(to successor: String) { transferLeadership(to: successor, isLast: false) }
 
-    private func handOver(to successor: String, isLast: Bool) {
-        if !successor.isEmpty { logger.notice("another node is to lead", metadata: ["node": "\(successor)"]) }
+    private func transferLeadership(to successor: String, isLast: Bool) {
+        if !successor.isEmpty {
+            logger.notice("another node is to lead", metadata: ["node": "\(successor)"])
+        }
         collect()
-        perform(machine.handOver(to: successor, isLast: isLast, now: now))
+        let now = now
+        update { $0.transferRequested(to: successor, isLast: isLast, now: now) }
     }
 
-    private func pass() {
-        guard isPlaced else { return }
-        collect()
-        perform(machine.passed(now: now, random: random))
-        if let farewell { perform(machine.handOver(to: farewell.successor, isLast: true, now: now)) }
-    }
-
-    /// A batch may leave within a turn, when Redis answers. What has happened in the turn goes with it.
-    private func collect() {
-        if let bytes = keeper?.journalGathers(), bytes.readableBytes > 0 { machine.gather(bytes) }
-    }
-
-    /// Lets another node lead, when what was said so far is written, and ends. While Redis can't be reached
-    /// it waits, until it is told to end at once.
+    /// Lets another node lead, when everything is written, and ends. While Redis can't be reached, the
+    /// journal waits until `end()`.
     func shutdown(successor: String, _ done: @escaping () -> Void) {
-        farewell = (successor, done)
-        guard machine.isLeading else { return end() }
-        if client.isUsable { handOver(to: successor, isLast: true) }
+        shutdown = (successor, done)
+        guard leadership.keepsLogs else { return end() }
+        if client.isUsable { transferLeadership(to: successor, isLast: true) }
     }
 
     /// Ends a shutdown at once.
     func end() {
-        guard let farewell = farewell.take() else { return }
-        machine.stop()
-        keeper = nil
-        farewell.done()
+        guard let shutdown = shutdown.take() else { return }
+        update {
+            $0.stop()
+            return []
+        }
+        delegate = nil
+        shutdown.done()
     }
 
-    /// Under this number others wait for what gathers.
-    var gatheringNumber: UInt64 { machine.lead?.gatheringNumber ?? 0 }
-    /// Bytes that Redis hasn't got yet.
-    var backlog: Int { machine.lead?.backlog ?? 0 }
-    var limits: JournalLimits { machine.limits }
+    // MARK: - What happens at this node
 
-    /// Something happened that others must not hear of before it is written.
-    func gathered(_ bytes: ByteBuffer) {
-        perform(machine.gathered(bytes, now: now))
+    /// Under this number output waits for what gathers.
+    var gatheringNumber: UInt64 { leadership.writer?.gatheringNumber ?? 0 }
+    /// Bytes that Redis hasn't got yet.
+    var backlog: Int { leadership.writer?.backlog ?? 0 }
+    var limits: JournalLimits { leadership.limits }
+
+    /// Something happened that must not leave the node before it is written.
+    func record(_ bytes: ByteBuffer) {
+        let now = now
+        update { $0.recorded(bytes, now: now) }
         countBacklog()
+    }
+
+    /// A batch may leave within a turn, when Redis answers. What has happened in the turn goes with it.
+    private func collect() {
+        if let bytes = delegate?.takeRecords(), bytes.readableBytes > 0 { leadership.recorded(bytes) }
     }
 
     /// The metric is the sum of all shards.
@@ -161,57 +176,52 @@ final class RedisJournal {
         backlogCounted = backlog
     }
 
-    private func countLead(_ leads: Bool) {
-        if leads != isLeadCounted { metrics.leading.add(leads ? 1 : -1) }
-        isLeadCounted = leads
+    /// A caller knows this term.
+    func termReported(_ term: UInt64) {
+        let now = now
+        update { $0.laterTermReported(term, now: now) }
     }
 
-    /// A caller knows of this lead.
-    func heard(of term: UInt64) {
-        perform(machine.heard(of: term, now: now))
-    }
-
-    /// - Parameter milliseconds: how long it takes until every channel without an entry was told again.
-    func keepsChannels(for milliseconds: UInt64) {
-        machine.limits.retention = max(machine.limits.retention, 2 * milliseconds)
+    /// - Parameter milliseconds: how long it takes until every channel without an entry was recorded again.
+    func keepBatches(forTwice milliseconds: UInt64) {
+        leadership.limits.retention = max(leadership.limits.retention, 2 * milliseconds)
     }
 
     private var now: UInt64 { eventLoop.now.uptimeNanoseconds / 1_000_000 }
     private var random: UInt64 { makeRandom() }
 
-    // MARK: - Actions
+    // MARK: - Effects
 
-    private func perform(_ actions: [LeadershipEffect]) {
-        for action in actions { perform(action) }
+    /// Feeds an event to the leadership, and carries out what follows from it.
+    private func update(_ event: (inout ShardLeadership) -> [LeadershipEffect]) {
+        let wasLeader = leadership.isLeader
+        let effects = event(&leadership)
+        let isLeader = leadership.isLeader
+        if isLeader != wasLeader { metrics.leading.add(isLeader ? 1 : -1) }
+        for effect in effects { perform(effect) }
     }
 
-    private func perform(_ action: LeadershipEffect) {
-        switch action {
-        case .take(let token, let begins, let patience, let ahead):
-            take(token, begins: begins, patience, ahead)
-        case .prepare(let term): keeper?.journalReads(term)
-        case .forget: keeper?.journalForgets()
-        case .read(let token, let number): read(token, after: number)
-        case .lead(let term): lead(term, isAnew: false)
-        case .leadAnew(let term): lead(term, isAnew: true)
+    private func perform(_ effect: LeadershipEffect) {
+        switch effect {
+        case .requestLeadership(let token, let createsJournal, let electionDelay, let readUntil):
+            requestLeadership(token, createsJournal: createsJournal, electionDelay, readUntil)
+        case .readJournal(let token, let number): read(token, after: number)
         case .append(let append): send(append)
         case .reinstate(let token, let before, let empties, let isWhole):
             reinstate(token, before: before, empties: empties, isWhole: isWhole)
-        case .release(let number): keeper?.journalHasWritten(number)
-        case .rewrite(let isFirst): rewrite(isFirst: isFirst)
-        case .offer(let token, let successor): offer(token, to: successor)
-        case .leave: keeper?.journalLeaves()
-        case .handOver(let token, let last, let successor): handOver(token, last: last, to: successor)
-        case .part:
-            countLead(false)
-            keeper?.journalParts()
-        case .stay:
-            countLead(true)
-            keeper?.journalStays()
-        case .stepDown(let reason):
-            countLead(false)
-            logger.notice("this node doesn't lead any more", metadata: ["reason": "\(reason)"])
-            keeper?.journalEnded(reason)
+        case .offerLeadership(let token, let successor): offer(token, to: successor)
+        case .transferLeadership(let token, let last, let successor):
+            release(token, last: last, to: successor)
+        case .beginRecovery(let term): delegate?.didBeginRecovery(term)
+        case .discardRecovery: delegate?.didDiscardRecovery()
+        case .becomeLeader(let term, let isAnew): becomeLeader(term, isAnew: isAnew)
+        case .releaseOutput(let number): delegate?.didWriteBatches(through: number)
+        case .writeCheckpoint(let isFirst): writeCheckpoint(isFirst: isFirst)
+        case .awaitSuccessor: delegate?.didTransferLeadership()
+        case .resumeServing: delegate?.didResumeLeadership()
+        case .stepDown(let reason, let closesLinks):
+            logger.notice("this node is no longer the leader", metadata: ["reason": "\(reason)"])
+            delegate?.didLoseLeadership(reason, closesLinks: closesLinks)
             countBacklog()
             end()
         case .refuse(let reason):
@@ -221,18 +231,20 @@ final class RedisJournal {
         }
     }
 
-    private func take(_ token: UInt64, begins: Bool, _ patience: UInt64, _ ahead: JournalPosition?) {
-        guard begins else { return take(token, epoch: nil, patience, ahead) }
+    private func requestLeadership(
+        _ token: UInt64, createsJournal: Bool, _ electionDelay: UInt64, _ readUntil: JournalPosition?
+    ) {
+        guard createsJournal else { return take(token, epoch: nil, electionDelay, readUntil) }
         client.send(commands.exists) { [self] outcome in
             guard case .success(let reply) = outcome else { return takeFailed(outcome) }
-            guard reply.number == 0 else { return take(token, epoch: nil, patience, ahead) }
-            askForEra { [self] epoch in take(token, epoch: epoch, patience, ahead) }
+            guard reply.number == 0 else { return take(token, epoch: nil, electionDelay, readUntil) }
+            askForFirstEpoch { [self] epoch in take(token, epoch: epoch, electionDelay, readUntil) }
         }
     }
 
-    private func askForEra(_ done: @escaping (_ firstEpoch: UInt64) -> Void) {
-        guard mayHaveEra else { return done(JournalTerm.epoch(from: random)) }
-        client.send(commands.era(JournalTerm.epoch(from: random))) { [self] outcome in
+    private func askForFirstEpoch(_ done: @escaping (_ firstEpoch: UInt64) -> Void) {
+        guard mayHaveFirstEpoch else { return done(JournalTerm.epoch(from: random)) }
+        client.send(commands.firstEpoch(JournalTerm.epoch(from: random))) { [self] outcome in
             guard case .success(let reply) = outcome, reply.string != "wait" else {
                 return takeFailed(outcome)
             }
@@ -240,26 +252,31 @@ final class RedisJournal {
         }
     }
 
-    /// - Parameter epoch: of the first partition, if a journal is to begin; nil if none is.
-    private func take(_ token: UInt64, epoch: UInt64?, _ patience: UInt64, _ ahead: JournalPosition?) {
-        let command = commands.take(token, epoch: epoch, secret: random, patience: patience, ahead: ahead)
+    /// - Parameter epoch: of the first partition, if a journal may begin; otherwise nil.
+    private func take(
+        _ token: UInt64, epoch: UInt64?, _ electionDelay: UInt64, _ readUntil: JournalPosition?
+    ) {
+        let command = commands.take(
+            token, epoch: epoch, secret: random, electionDelay: electionDelay, readUntil: readUntil)
         client.send(command) { [self] outcome in
             guard case .success(let reply) = outcome, let answer = JournalAnswer.Take(reply) else {
                 return takeFailed(outcome)
             }
             hasAnswer = true
-            if case .taken = answer { mayHaveEra = false }
-            follow(answer)
-            perform(machine.taken(answer, now: now))
+            if case .taken = answer { mayHaveFirstEpoch = false }
+            logLeader(answer)
+            let now = now
+            update { $0.electionAnswered(answer, now: now) }
         }
     }
 
     private func takeFailed(_ outcome: Result<RedisReply, RedisFailure>) {
         if case .failure = outcome { report(outcome) }
-        perform(machine.takeFailed(now: now))
+        let now = now
+        update { $0.electionFailed(now: now) }
     }
 
-    private func follow(_ answer: JournalAnswer.Take) {
+    private func logLeader(_ answer: JournalAnswer.Take) {
         switch answer {
         case .held(let node):
             probe.ready()
@@ -272,44 +289,52 @@ final class RedisJournal {
 
     private func read(_ token: UInt64, after number: UInt64) {
         client.send(commands.read(after: number)) { [self] outcome in
-            guard token == machine.readToken else { return }
+            guard token == leadership.readToken else { return }
             guard case .success(let reply) = outcome else {
                 report(outcome)
-                return perform(machine.pageRead(nil, hasHeads: false, now: now, random: random))
+                return pageRead(nil, hasHeads: false)
             }
             guard let page = JournalPage(reply) else {
                 report(outcome)
-                return perform(machine.pageIsUnreadable(now: now))
+                return pageUnreadable()
             }
             do throws(JournalFault) {
                 for batch in page.batches { try restore(batch.bytes) }
                 let batches = page.batches.map { (number: $0.number, bytes: $0.bytes.count) }
-                let hasHeads = keeper?.journalHasHeads ?? false
-                perform(machine.pageRead(batches, hasHeads: hasHeads, now: now, random: random))
+                pageRead(batches, hasHeads: delegate?.hasReadHeads ?? false)
             } catch {
                 logger.error("the journal can't be read", metadata: ["cause": "\(error)"])
-                perform(machine.pageIsUnreadable(now: now))
+                pageUnreadable()
             }
         }
     }
 
     private func restore(_ batch: [UInt8]) throws(JournalFault) {
-        let keeper = self.keeper
+        let delegate = self.delegate
         let outcome: Result<Void, JournalFault> = batch.withUnsafeBytes { bytes in
-            Result { () throws(JournalFault) in try keeper?.journalHas(bytes) }
+            Result { () throws(JournalFault) in try delegate?.didReadBatch(bytes) }
         }
         try outcome.get()
     }
 
-    private func lead(_ term: JournalTerm, isAnew: Bool) {
-        countLead(true)
+    private func pageRead(_ batches: [(number: UInt64, bytes: Int)]?, hasHeads: Bool) {
+        let (now, random) = (now, random)
+        update { $0.pageRead(batches, hasHeads: hasHeads, now: now, random: random) }
+    }
+
+    private func pageUnreadable() {
+        let now = now
+        update { $0.pageUnreadable(now: now) }
+    }
+
+    private func becomeLeader(_ term: JournalTerm, isAnew: Bool) {
         metrics.terms.increment()
         probe.ready()
         logger.notice(
             isAnew
                 ? "this node leads with new logs: the journal may not have all that was acknowledged"
                 : "this node leads", metadata: ["term": "\(term.term)"])
-        keeper?.journalLeads(term, isAnew: isAnew)
+        delegate?.didBecomeLeader(term, isAnew: isAnew)
     }
 
     private func send(_ append: JournalAppend) {
@@ -327,41 +352,46 @@ final class RedisJournal {
             if answer != .unknown { probe.ready() }
             if answer == .doubt { logger.warning("Redis may have lost a part of the journal") }
             collect()
-            perform(machine.appended(append, answer, now: now, random: random))
+            let (now, random) = (now, random)
+            update { $0.appendAnswered(append, answer, now: now, random: random) }
             countBacklog()
         }
     }
 
     private func reinstate(_ token: UInt64, before: UInt64, empties: Bool, isWhole: Bool) {
-        guard let term = machine.lead?.term else { return }
+        guard let term = leadership.writer?.term else { return }
         let command = commands.reinstate(token, before: before, empties: empties, isWhole: isWhole, term)
         client.send(command) { [self] outcome in
             let answer = JournalAnswer.Reinstate(outcome)
             if answer == .unknown { report(outcome) }
             collect()
-            perform(machine.reinstated(answer, now: now, random: random))
+            let (now, random) = (now, random)
+            update { $0.reinstatementAnswered(answer, now: now, random: random) }
         }
     }
 
     private func offer(_ token: UInt64, to successor: String) {
         client.send(commands.offer(token, to: successor)) { [self] outcome in
             collect()
-            perform(machine.offered(to: successor, under: token, (try? outcome.get())?.number, now: now))
+            let (now, ahead) = (now, (try? outcome.get())?.number)
+            update { $0.offerAnswered(to: successor, under: token, ahead, now: now) }
         }
     }
 
-    private func handOver(_ token: UInt64, last: UInt64, to successor: String) {
+    private func release(_ token: UInt64, last: UInt64, to successor: String) {
         client.send(commands.release(token, last: last, to: successor)) { [self] outcome in
             collect()
-            perform(machine.handedOver(JournalAnswer.HandOver(outcome), now: now, random: random))
+            let (now, random) = (now, random)
+            update { $0.transferAnswered(JournalAnswer.Transfer(outcome), now: now, random: random) }
         }
     }
 
-    private func rewrite(isFirst: Bool) {
-        guard let part = keeper?.journalPart(isFirst: isFirst) else { return }
+    private func writeCheckpoint(isFirst: Bool) {
+        guard let page = delegate?.makeCheckpointPage(isFirst: isFirst) else { return }
         collect()
-        if part.isLast { logger.notice("the journal has everything again that this node has in memory") }
-        perform(machine.rewrite(part.bytes, isLast: part.isLast, now: now))
+        if page.isLast { logger.notice("the journal has everything again that this node has in memory") }
+        let now = now
+        update { $0.checkpointPageMade(page.bytes, isLast: page.isLast, now: now) }
     }
 
     private func report(_ outcome: Result<RedisReply, RedisFailure>) {
@@ -377,7 +407,7 @@ final class RedisJournal {
 extension RedisJournal {
     func redisIsUp() {
         if hasAnswer { probe.ready() } else { probe.notReady("Redis has not said yet which node leads") }
-        pass()
+        timePassed()
     }
 
     func redisIsDown(_ cause: String) { probe.notReady(cause) }

@@ -11,7 +11,7 @@ struct GracefulStepDown {
         /// Other nodes lead all shards, or may.
         case end
         case wait
-        /// As `wait`, and the log says that Redis can't be reached.
+        /// Wait, and log that Redis can't be reached.
         case report
         /// There is no more time. What only this node has is lost.
         case giveUp
@@ -23,9 +23,9 @@ struct GracefulStepDown {
     /// - Parameter time: how long the process may take to end, in milliseconds.
     init(within time: UInt64, now: UInt64) { until = now + (time > Self.reserve ? time - Self.reserve : 0) }
 
-    /// - Parameter isLeading: whether this node leads a shard.
-    mutating func passed(isLeading: Bool, isRedisUsable: Bool, now: UInt64) -> Step {
-        guard isLeading else { return .end }
+    /// - Parameter keepsShards: whether this node still has the logs of a shard.
+    mutating func timePassed(keepsShards: Bool, isRedisUsable: Bool, now: UInt64) -> Step {
+        guard keepsShards else { return .end }
         guard now < until else { return .giveUp }
         guard !isRedisUsable, !hasReported else { return .wait }
         hasReported = true

@@ -1,21 +1,13 @@
-/// How far a leading node is with letting another one lead.
+/// How far the transfer of a leadership to a successor has come.
 ///
-///     offered → leaving → handed over
-///
-/// While it is offered the node still leads, and its successor reads ahead what is in the journal. When
-/// little is
-/// left to read, the node takes nothing in any more (leaving) and writes what it has. Then the successor may
-/// lead.
-/// Until it does, the node that hands over is the only one with the shard in memory, so it keeps it, and goes
-/// on if Redis is found to have lost something. Pure.
-///
-/// A node whose leadership another one has taken is in the same place at once: a Redis that was replaced may
-/// answer for a moment longer, and what it gave then is lost with it. So the node keeps the shard in memory
-/// until the same Redis has said for a lease that another node leads.
+/// While the leadership is offered, the node still serves, and its successor reads the journal ahead. When
+/// little is left to read, the node drains: it takes no more requests and writes what it has. Then the
+/// successor may lead. Until it does, the node is the only one with the shard in memory. So it keeps it, and
+/// resumes if Redis has lost something. `ShardLeadership.Leader` has the states; this type has the times and
+/// numbers that decide when the next one begins. Pure.
 struct LeadershipTransfer {
     /// Limit: milliseconds for which a node that ends lets its successor read ahead. With more to read than
-    /// that,
-    /// the successor reads the rest while nobody leads.
+    /// that, the successor reads the rest while nobody leads.
     private static let readingTime: UInt64 = 5_000
     /// A successor that has read what was written so long ago reads no more slowly than this node writes, in
     /// milliseconds.
@@ -23,18 +15,14 @@ struct LeadershipTransfer {
 
     /// Who is to lead; empty: any node.
     private(set) var successor: String
-    /// Whether this node ends with it.
-    let isLast: Bool
-    /// Nothing is taken in any more.
-    private(set) var isLeaving = false
-    /// Redis has let the successor lead, or may have.
-    private var mayBeTaken = false
-    /// Whether Redis is asked how far the successor is, and hasn't answered yet.
+    /// Whether this node ends with the transfer.
+    private let isLast: Bool
+    /// Whether Redis is asked how far the successor has read, and hasn't answered yet.
     private var isAsked = false
 
     private let began: UInt64
-    /// When the successor last showed that it reads, or this node began to leave or to wait, in milliseconds.
-    private var movedAt: UInt64
+    /// When the successor last read something, or the present state of this node began, in milliseconds.
+    private var progressAt: UInt64
     /// The last batch that the successor has read.
     private var ahead: UInt64 = 0
     /// The last batch that was written some time ago.
@@ -42,39 +30,32 @@ struct LeadershipTransfer {
     private var markAt: UInt64
     /// Since when Redis has been known to have lost something.
     private var lostSince: UInt64?
-    /// Whether another node took the leadership without being asked.
-    let isTaken: Bool
 
     init(to successor: String, isLast: Bool, written: UInt64, now: UInt64) {
         (self.successor, self.isLast) = (successor, isLast)
-        (mark, began, movedAt, markAt) = (written, now, now, now)
-        isTaken = false
+        (mark, began, progressAt, markAt) = (written, now, now, now)
     }
 
-    /// Another node has taken the leadership.
-    init(takenAt now: UInt64) {
-        (successor, isLast, isTaken) = ("", false, true)
-        (mark, began, movedAt, markAt) = (0, now, now, now)
-        (isLeaving, mayBeTaken) = (true, true)
-    }
+    /// Another node has become the leader without being asked.
+    init(replacedAt now: UInt64) { self.init(to: "", isLast: false, written: 0, now: now) }
 
-    // MARK: - Offered
+    // MARK: - While it is offered
 
-    enum Offer: Equatable {
-        /// Ask how far the successor is.
+    enum Step: Equatable {
+        /// Ask how far the successor has read.
         case ask
         case wait
         /// The successor doesn't read.
         case withdraw
-        case leave
+        case drain
     }
 
-    mutating func offer(_ limits: JournalLimits, now: UInt64) -> Offer {
-        if successor.isEmpty || (isLast && now >= began + Self.readingTime) { return .leave }
-        if now >= movedAt + limits.lease {
+    mutating func nextStep(_ limits: JournalLimits, now: UInt64) -> Step {
+        if successor.isEmpty || (isLast && now >= began + Self.readingTime) { return .drain }
+        if isLate(limits, now: now) {
             guard isLast else { return .withdraw }
             successor = ""
-            return .leave
+            return .drain
         }
         guard !isAsked else { return .wait }
         isAsked = true
@@ -82,73 +63,62 @@ struct LeadershipTransfer {
     }
 
     /// - Parameters:
-    ///   - ahead: the last batch that the successor has read; nil if Redis doesn't say.
+    ///   - ahead: the last batch that the successor has read; nil if Redis didn't answer.
     ///   - written: the last batch that this node has written.
     /// - Returns: whether the successor has little left to read.
-    mutating func heard(_ ahead: UInt64?, written: UInt64, now: UInt64) -> Bool {
+    mutating func offerAnswered(_ ahead: UInt64?, written: UInt64, now: UInt64) -> Bool {
         isAsked = false
         guard let ahead else { return false }
-        if ahead > self.ahead { (self.ahead, movedAt) = (ahead, now) }
+        if ahead > self.ahead { (self.ahead, progressAt) = (ahead, now) }
         if ahead >= mark { return true }
         if now >= markAt + Self.markInterval { (mark, markAt) = (written, now) }
         return false
     }
 
-    // MARK: - Leaving
+    // MARK: - While the node drains and waits
 
-    mutating func leave(now: UInt64) {
-        isLeaving = true
-        movedAt = now
-    }
-
-    /// Everything is written.
-    mutating func begin(now: UInt64) { movedAt = now }
+    mutating func progressed(now: UInt64) { progressAt = now }
 
     /// Whether what this node waits for takes too long.
-    func isLate(_ limits: JournalLimits, now: UInt64) -> Bool { now >= movedAt + limits.lease }
-
-    // MARK: - Handed over
+    func isLate(_ limits: JournalLimits, now: UInt64) -> Bool { now >= progressAt + limits.lease }
 
     enum Outcome: Equatable {
         case ask
         /// The successor may lead from now on.
-        case part
-        /// Another node leads, or may and needs nothing of this one.
-        case ended
-        /// This node goes on, if Redis lets it.
-        case stay
+        case transferred
+        /// Another node leads, or may lead and needs nothing of this one.
+        case stepDown
+        /// This node resumes, if Redis lets it.
+        case resume
     }
 
-    mutating func answered(_ answer: JournalAnswer.HandOver, _ limits: JournalLimits, now: UInt64) -> Outcome
-    {
+    mutating func answered(
+        _ answer: JournalAnswer.Transfer, to leader: ShardLeadership.Leader, _ limits: JournalLimits,
+        now: UInt64
+    ) -> Outcome {
+        let pending = leader.mayHaveSuccessor ? Outcome.ask : .transferred
         switch answer {
         case .ended:
             lostSince = nil
-            return isTaken && !isLate(limits, now: now) ? .ask : .ended
+            return leader.isReplaced && !isLate(limits, now: now) ? .ask : .stepDown
         case .lost:
-            // If the successor leads already, it is the one to write again what Redis has lost. It gets the
-            // time
-            // to say so.
+            // If the successor leads already, it is the one that writes again what Redis has lost. It gets
+            // the time to say so.
             let since = lostSince ?? now
             lostSince = since
-            return !mayBeTaken || now >= since + limits.lease ? .stay : .ask
+            return !leader.mayHaveSuccessor || now >= since + limits.lease ? .resume : .ask
         case .unknown:
-            movedAt = now
-            return part()
+            progressAt = now
+            return pending
         case .done:
             lostSince = nil
-            if successor.isEmpty { return .ended }
-            if !mayBeTaken { movedAt = now }
-            guard isLate(limits, now: now) else { return part() }
+            if successor.isEmpty { return .stepDown }
+            if !leader.mayHaveSuccessor { progressAt = now }
+            guard isLate(limits, now: now) else { return pending }
         }
         // The successor doesn't come.
-        guard isLast else { return .stay }
+        guard isLast else { return .resume }
         successor = ""
         return .ask
-    }
-
-    private mutating func part() -> Outcome {
-        defer { mayBeTaken = true }
-        return mayBeTaken ? .ask : .part
     }
 }

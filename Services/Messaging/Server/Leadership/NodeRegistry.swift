@@ -2,8 +2,8 @@ import Logging
 import NIOCore
 import RTMRedis
 
-/// The list of messaging nodes that live, which they keep in Redis, and what follows for the shards of this
-/// node. It is confined to one event loop.
+/// The list of messaging nodes that live, which they keep in Redis, and which shards this node leads because
+/// of it. It is confined to one event loop.
 final class NodeRegistry {
     private let client: RedisClient
     private let node: String
@@ -11,20 +11,20 @@ final class NodeRegistry {
     private let key: String
     private let lease: UInt64
     private let journals: [RedisJournal]
-    private let tell: ([String]) -> Void
+    private let didLearnNodes: ([String]) -> Void
     private var balance: ShardBalance
     private var isRunning = false
     private let logger: Logger
-    private var farewell: GracefulStepDown?
+    private var stepDown: GracefulStepDown?
 
     /// - Parameters:
     ///   - node: the name of this process, which no other process has.
     ///   - journals: by shard.
-    ///   - lease: how long a node counts as living after its last word, in milliseconds.
-    ///   - tell: is given the names of the nodes that live, each time that Redis has told them.
+    ///   - lease: how long a node counts as living after it was registered, in milliseconds.
+    ///   - didLearnNodes: receives the names of the nodes that live, each time Redis has answered.
     init(
         _ client: RedisClient, prefix: String, node: String, layout: String, journals: [RedisJournal],
-        lease: UInt64, logger: Logger, tell: @escaping ([String]) -> Void
+        lease: UInt64, logger: Logger, didLearnNodes: @escaping ([String]) -> Void
     ) {
         self.logger = logger
         self.client = client
@@ -32,7 +32,7 @@ final class NodeRegistry {
         self.layout = layout
         self.journals = journals
         self.lease = lease
-        self.tell = tell
+        self.didLearnNodes = didLearnNodes
         key = "{\(prefix)journal}:nodes"
         balance = ShardBalance(of: node, shards: journals.count, pause: 2 * lease)
     }
@@ -40,13 +40,13 @@ final class NodeRegistry {
     func start() {
         isRunning = true
         client.start(delegate: self)
-        goOn()
+        renew()
     }
 
-    private func goOn() {
+    private func renew() {
         guard isRunning else { return }
         register(for: lease)
-        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(lease / 4))) { [self] in goOn() }
+        eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(lease / 4))) { [self] in renew() }
     }
 
     private var eventLoop: any EventLoop { client.eventLoop }
@@ -56,7 +56,7 @@ final class NodeRegistry {
         guard client.isUsable else { return }
         let command = JournalCommands.register(node, at: key, for: lease, layout: layout)
         client.send(command) { [self] outcome in
-            // Without an answer the list stays as it was; the journals say what is wrong with Redis.
+            // Without an answer the list stays as it was; the journals report what is wrong with Redis.
             guard isRunning, let reply = (try? outcome.get())?.elements?.map({ $0.string ?? "" }) else {
                 return
             }
@@ -69,13 +69,13 @@ final class NodeRegistry {
 
     private func learned(_ living: [String]) {
         balance.learned(living, now: now)
-        tell(living.sorted())
+        didLearnNodes(living.sorted())
         for (shard, journal) in journals.enumerated() {
-            journal.place(isWanted: balance.isWanted(shard))
+            journal.assign(isOwner: balance.isOwner(of: shard))
         }
-        let led = journals.indices.filter { journals[$0].isLeading }
+        let led = journals.indices.filter { journals[$0].leadership.keepsLogs }
         if let (shard, successor) = balance.next(led: led, now: now) {
-            journals[shard].handOver(to: successor)
+            journals[shard].transferLeadership(to: successor)
         }
     }
 
@@ -85,13 +85,13 @@ final class NodeRegistry {
     func shutdown(within time: UInt64, _ done: @escaping () -> Void) {
         isRunning = false
         register(for: 0)
-        farewell = GracefulStepDown(within: time, now: now)
+        stepDown = GracefulStepDown(within: time, now: now)
         var left = journals.count
         for (shard, journal) in journals.enumerated() {
             journal.shutdown(successor: balance.successor(of: shard)) { [self] in
                 left -= 1
                 guard left == 0 else { return }
-                farewell = nil
+                stepDown = nil
                 client.shutdown()
                 done()
             }
@@ -100,10 +100,10 @@ final class NodeRegistry {
     }
 
     private func awaitSuccessors() {
-        for journal in journals where !journal.isLeading { journal.end() }
-        let leading = journals.indices.filter { journals[$0].isLeading }
+        for journal in journals where !journal.leadership.keepsLogs { journal.end() }
+        let leading = journals.indices.filter { journals[$0].leadership.keepsLogs }
         let shards: Logger.Metadata = ["shards": "\(leading)"]
-        switch farewell?.passed(isLeading: !leading.isEmpty, isRedisUsable: client.isUsable, now: now) {
+        switch stepDown?.timePassed(keepsShards: !leading.isEmpty, isRedisUsable: client.isUsable, now: now) {
         case .end, nil: return
         case .wait: break
         case .report:
@@ -112,7 +112,7 @@ final class NodeRegistry {
                 metadata: shards)
         case .giveUp:
             logger.error(
-                "this node ends although Redis doesn't have everything: what is missing there is lost, and subscribers are told of a gap",
+                "this node ends although Redis doesn't have everything: what is missing there is lost, and subscribers get a gap",
                 metadata: shards)
             for journal in journals { journal.end() }
             return

@@ -1,7 +1,7 @@
 /// Which node leads which shard while these nodes live.
 ///
 /// Each node has a weight for each shard (rendezvous hashing), and takes the shards for which its weight is
-/// greatest, but no more than its share. So all nodes come to the same result without a word, none leads more
+/// greatest, but no more than its share. So all nodes come to the same result without a message, none leads more
 /// than one shard more than another, and few shards move when a node comes or goes.
 ///
 /// Pure.
@@ -40,31 +40,31 @@ struct ShardAssignment: Equatable {
     }
 }
 
-/// A node's part in spreading the shards: it knows which nodes live, and gives away what another one should
-/// lead, one shard after the other.
+/// Keeps the shards spread over the nodes: it knows which nodes live, and chooses what this node transfers to
+/// another one, one shard after the other.
 ///
 /// It decides nothing about safety. Two nodes that see different lists for a while only want the same shard,
 /// and Redis gives it to one of them.
 ///
 /// Pure.
 struct ShardBalance {
-    /// So long the list of nodes has to stay the same before a shard moves, and so long one move waits for
-    /// the next, in milliseconds. A node that is restarted, or several that start together, move nothing
-    /// twice.
+    /// How long the list of nodes has to stay the same before a shard moves, and how long a move waits for
+    /// the one before, in milliseconds. So nothing moves twice when a node is restarted, or when several
+    /// start together.
     let pause: UInt64
     private let node: String
     private let shards: Int
     private var nodes: [String] = []
-    private(set) var placement: ShardAssignment
+    private(set) var assignment: ShardAssignment
     private var steadyFrom: UInt64 = 0
-    /// The shard that was given away last: one that can't be must not hold up the others.
-    private var lastGiven = -1
+    /// The shard that was chosen last: one that can't be transferred must not hold up the others.
+    private var lastChosen = -1
 
     init(of node: String, shards: Int, pause: UInt64) {
         self.node = node
         self.shards = shards
         self.pause = pause
-        placement = ShardAssignment(shards: shards, nodes: [])
+        assignment = ShardAssignment(shards: shards, nodes: [])
     }
 
     /// These nodes live, this one among them.
@@ -72,21 +72,21 @@ struct ShardBalance {
         let living = living.sorted()
         guard living != nodes else { return }
         nodes = living
-        placement = ShardAssignment(shards: shards, nodes: living)
+        assignment = ShardAssignment(shards: shards, nodes: living)
         steadyFrom = now + pause
     }
 
-    func isWanted(_ shard: Int) -> Bool { placement.owner(of: shard) == node }
+    func isOwner(of shard: Int) -> Bool { assignment.owner(of: shard) == node }
 
-    /// A shard that is to be given away now, and who is to lead it.
+    /// A shard whose leadership is to be transferred now, and who is to lead it.
     ///
     /// - Parameter led: the shards that this node leads.
     mutating func next(led: [Int], now: UInt64) -> (shard: Int, successor: String)? {
         guard now >= steadyFrom else { return nil }
-        let unwanted = led.filter { !isWanted($0) }
-        let next = unwanted.first { $0 > lastGiven } ?? unwanted.first
-        guard let shard = next, let successor = placement.owner(of: shard) else { return nil }
-        (steadyFrom, lastGiven) = (now + pause, shard)
+        let unwanted = led.filter { !isOwner(of: $0) }
+        let next = unwanted.first { $0 > lastChosen } ?? unwanted.first
+        guard let shard = next, let successor = assignment.owner(of: shard) else { return nil }
+        (steadyFrom, lastChosen) = (now + pause, shard)
         return (shard, successor)
     }
 

@@ -1,442 +1,531 @@
 import NIOCore
 
-/// A node's part in keeping the journal: whether it leads, and what it does when Redis or another node says
-/// otherwise.
+/// Whether this node leads a shard, and what it does when Redis or another node says otherwise. Decision 0016
+/// has the diagram of the states, with the event of every arrow.
 ///
-///     following → taking → reading → leading → following …
-///         ↑↓                            ↓
-///     reading ahead                handing over → following …
+/// A node is the leader while its token is the one in Redis. Every batch is written under the token. So a
+/// node that was stopped, cut off or paused writes nothing after another one has become the leader, and what
+/// it hasn't written it neither acknowledges nor delivers. Time decides only when a node may try, never who is
+/// right.
 ///
-/// A node that is asked to lead next reads the journal ahead, while the other one still leads
-/// (`LeadershipTransfer`).
-///
-/// A node leads while its token is the one in Redis. Every batch is written under the token, so a node that
-/// was stopped, or cut off, or paused, writes nothing after another one has taken the lead; and what it
-/// hasn't written it neither acknowledges nor delivers. Time decides only when somebody may try, never who is
-/// right. The type is pure.
+/// Each event is a method, takes the time and a random number where it needs them, and returns the effects
+/// that `RedisJournal` carries out. All others read the answer here and store it nowhere. The type is pure.
 struct ShardLeadership {
-    private enum Phase {
-        /// Another node leads, or nothing is known. `look` tells when to try.
-        case following(look: UInt64)
-        /// Redis was asked for the lead.
-        case taking(token: UInt64)
-        /// What other nodes wrote is being read; ahead, if another one still leads, and is about to let this
-        /// one lead.
-        case reading(isAhead: Bool)
-        /// All was read. It counts if Redis, asked once more, is still the server that gave the lead.
-        case confirming(isAsked: Bool)
-        case leading
-        /// Everything is written, and Redis is asked to let another node lead.
+    enum State: Equatable {
+        /// Another node leads, or nothing is known.
         ///
-        /// - Parameter isAsked: whether it hasn't answered yet.
-        case handingOver(isAsked: Bool)
-        /// Redis is asked whether this node goes on, and what it has.
-        case reinstating(token: UInt64, Step)
+        /// - Parameter nextAttempt: when this node asks Redis for the leadership, in milliseconds.
+        case follower(nextAttempt: UInt64)
+        /// Redis was asked for the leadership.
+        case candidate(token: UInt64)
+        /// The journal is being read.
+        ///
+        /// - Parameter isAhead: whether another node still leads, and has named this one as its successor.
+        case recovering(isAhead: Bool)
+        /// The whole journal was read. It counts if Redis, asked once more, is still the server that gave the
+        /// leadership.
+        case confirming(isAsked: Bool)
+        case leader(Leader)
+        /// Redis may have lost something: this node asks to lead under a new token.
+        case rebuilding(token: UInt64, Rebuilding)
         case stopped
     }
 
-    private enum Step {
-        /// Redis may have lost something: how far has it got?
-        case ask
-        /// It has: begin with an empty journal, which is not whole.
-        case empty
-        /// Nobody knows what was acknowledged: begin with new logs.
-        case begin
+    enum Leader: Equatable {
+        /// Requests are answered. Meanwhile a transfer may be offered to a successor, which reads ahead.
+        case serving
+        /// No request is taken any more, and what has happened is written.
+        ///
+        /// - Parameter isAsked: whether everything is written, and Redis was asked to let the successor lead.
+        case draining(isAsked: Bool)
+        /// The successor may lead. Until it does, this node keeps the shard in memory, and asks Redis
+        /// again and again.
+        case transferring(isAsked: Bool)
+        /// Another node has become the leader without being asked. A Redis that was replaced may answer for a
+        /// moment longer, and what it gave then is lost with it. So this node keeps the shard in memory until
+        /// the same Redis has said for a lease that another node leads.
+        case replaced(isAsked: Bool)
     }
 
+    enum Rebuilding: Equatable {
+        /// Redis is asked for its last batch.
+        case comparing
+        /// Redis has lost a batch: the journal is emptied, and isn't whole until the checkpoint is written.
+        case emptying
+        /// Nobody knows what was acknowledged: the logs begin anew, with other epochs.
+        case startingAnew
+    }
+
+    private(set) var state = State.follower(nextAttempt: 0)
     var limits: JournalLimits
-    /// So long this node waits after a lease has ended before it takes the lead, in milliseconds.
-    var patience: UInt64 = 0
-    /// How far this node is with letting another one lead; nil if it goes on.
-    private var handover: LeadershipTransfer?
-    /// What this node has read, on its way to lead or as the successor of another one.
-    private var reading: JournalReader?
-    private var phase = Phase.following(look: 0)
-    /// Nil while another node leads.
-    private(set) var lead: JournalWriter?
-    /// Whether Redis doesn't answer a reinstatement.
-    private var isToBeReinstated = false
-    private var absence = MissingJournal()
+    /// How long this node waits after a lease has ended before it asks for the leadership, in milliseconds.
+    var electionDelay: UInt64 = 0
+    /// What this node has written. It exists from the moment Redis gives the leadership until this node
+    /// follows or stops.
+    private(set) var writer: JournalWriter?
+    /// What this node has read, on its way to lead or as the successor of another node.
+    private var reader: JournalReader?
+    /// The transfer that is offered or under way; nil in other states than `leader`.
+    private var transfer: LeadershipTransfer?
+    /// Whether Redis has left a reinstatement without an answer.
+    private var isReinstatementDue = false
+    private var missingJournal = MissingJournal()
 
     init(_ limits: JournalLimits) { self.limits = limits }
 
-    /// Whether this node keeps the logs.
-    var isLeading: Bool {
-        switch phase {
-        case .leading, .handingOver, .reinstating(_, .ask), .reinstating(_, .empty): true
-        case .following, .taking, .reading, .confirming, .reinstating(_, .begin), .stopped: false
-        }
-    }
+    // MARK: - What others read
+
+    var isLeader: Bool { state.isLeader }
+    var keepsLogs: Bool { state.keepsLogs }
 
     /// Nil while another node leads. Inlined where it is read, it stops the optimizer of Swift 6.3.
-    var token: UInt64? { @inline(never) get { lead?.token } }
+    var token: UInt64? { @inline(never) get { writer?.token } }
+
     /// The token under which the journal is being read.
     var readToken: UInt64? {
-        if case .reading(isAhead: true) = phase { reading?.leader } else { token }
+        if case .recovering(isAhead: true) = state { reader?.leader } else { token }
     }
+
+    /// Whether batches are written now.
+    private var isWriting: Bool { state == .leader(.serving) || state == .leader(.draining(isAsked: false)) }
 
     // MARK: - Time
 
     /// - Parameter random: a new random number, for a token.
-    mutating func passed(now: UInt64, random: UInt64) -> [LeadershipEffect] {
-        switch phase {
-        case .following(let look):
-            guard now >= look else { return [] }
-            phase = .taking(token: random)
-            return [take(random, begins: absence.mayEnd(limits, now: now))]
+    mutating func timePassed(now: UInt64, random: UInt64) -> [LeadershipEffect] {
+        switch state {
+        case .follower(let nextAttempt):
+            guard now >= nextAttempt else { return [] }
+            return requestLeadership(random, createsJournal: missingJournal.mayBegin(limits, now: now))
         // While the journal is being read, only the lease can be due.
-        case .reading(isAhead: false), .confirming: return next(now: now)
-        case .leading: return goOnHandingOver(now) + next(now: now)
-        case .handingOver(isAsked: false): return askToHandOver()
-        case .reinstating(let token, let step):
-            guard isToBeReinstated else { return [] }
+        case .recovering(isAhead: false), .confirming: return next(now: now)
+        case .leader(.serving): return continueOffer(now) + next(now: now)
+        case .leader(.draining(isAsked: false)):
+            // Redis takes too long to have everything.
+            return (transfer?.isLate(limits, now: now) == true ? resume() : []) + next(now: now)
+        case .leader(.transferring(isAsked: false)), .leader(.replaced(isAsked: false)):
+            return askForTransfer()
+        case .rebuilding(let token, let step):
+            guard isReinstatementDue else { return [] }
             return reinstate(token, step)
-        case .taking, .reading, .handingOver, .stopped: return []
+        case .candidate, .recovering, .leader, .stopped: return []
         }
     }
 
-    private func take(_ token: UInt64, begins: Bool) -> LeadershipEffect {
-        .take(token: token, begins: begins, patience: patience, ahead: reading?.place)
-    }
-
     private mutating func next(now: UInt64) -> [LeadershipEffect] {
-        if let append = lead?.next(limits, now: now) { return [.append(append)] }
-        guard case .leading = phase, handover?.isLeaving == true, lead?.isWritten == true else { return [] }
-        handover?.begin(now: now)
-        return askToHandOver()
+        if let append = writer?.next(limits, now: now) { return [.append(append)] }
+        guard case .leader(.draining(isAsked: false)) = state, writer?.isWritten == true else { return [] }
+        transfer?.progressed(now: now)
+        return askForTransfer()
     }
 
-    /// Something happened that belongs into the next batch.
-    mutating func gather(_ bytes: ByteBuffer) { lead?.gathered(bytes) }
+    /// Something happened that belongs to the next batch.
+    mutating func recorded(_ bytes: ByteBuffer) { writer?.gathered(bytes) }
 
-    /// Something happened that others must not hear of before it is written.
-    mutating func gathered(_ bytes: ByteBuffer, now: UInt64) -> [LeadershipEffect] {
-        gather(bytes)
-        return if case .leading = phase { next(now: now) } else { [] }
+    /// Something happened that must not leave the node before it is written.
+    mutating func recorded(_ bytes: ByteBuffer, now: UInt64) -> [LeadershipEffect] {
+        recorded(bytes)
+        return isWriting ? next(now: now) : []
     }
 
-    // MARK: - Taking the lead
+    // MARK: - Election
 
-    mutating func taken(_ answer: JournalAnswer.Take, now: UInt64) -> [LeadershipEffect] {
-        guard case .taking(let token) = phase else { return [] }
+    private mutating func requestLeadership(
+        _ token: UInt64, createsJournal: Bool
+    ) -> [LeadershipEffect] {
+        state = .candidate(token: token)
+        return [
+            .requestLeadership(
+                token: token, createsJournal: createsJournal, electionDelay: electionDelay,
+                readUntil: reader?.position)
+        ]
+    }
+
+    mutating func electionAnswered(_ answer: JournalAnswer.Take, now: UInt64) -> [LeadershipEffect] {
+        guard case .candidate(let token) = state else { return [] }
         switch answer {
         case .held:
-            absence.ended()
+            missingJournal.found()
             return follow(now)
         case .empty:
-            absence.found(now: now)
+            missingJournal.missed(now: now)
             return follow(now)
         case .otherLayout(let layout):
             return follow(now) + [.refuse("the journal in Redis has \(layout)")]
         case .successor(let leader, let term, let last):
-            absence.ended()
+            missingJournal.found()
             return readAhead(of: leader, term, last: last, now: now)
         case .taken(let term, let last, let isWhole, let leader):
-            absence.ended()
-            let read = reading.take() ?? JournalReader(of: leader, now: now)
+            missingJournal.found()
+            let read = reader.take() ?? JournalReader(of: leader, now: now)
             let isContinued = isWhole && read.leader == leader && read.hasHeads
-            let reading = isContinued ? read : JournalReader(of: leader, now: now)
-            self.reading = reading
-            lead = JournalWriter(term, token: token, written: last, kept: reading.kept, now: now)
-            guard isWhole else { return beginAnew() }
-            let preparation: [LeadershipEffect] = isContinued ? [] : [.prepare(term)]
-            guard reading.last < last else { return preparation + begin() }
-            self.reading?.end = last
-            phase = .reading(isAhead: false)
-            return preparation + [.read(token: token, after: reading.last)]
+            let reader = isContinued ? read : JournalReader(of: leader, now: now)
+            self.reader = reader
+            writer = JournalWriter(term, token: token, written: last, kept: reader.kept, now: now)
+            guard isWhole else { return startAnew() }
+            let preparation: [LeadershipEffect] = isContinued ? [] : [.beginRecovery(term)]
+            guard reader.last < last else { return preparation + lead() }
+            self.reader?.end = last
+            state = .recovering(isAhead: false)
+            return preparation + [.readJournal(token: token, after: reader.last)]
         }
     }
 
     private mutating func follow(_ now: UInt64) -> [LeadershipEffect] {
-        lead = nil
-        phase = .following(look: now + limits.look)
-        return reading.take() == nil ? [] : [.forget]
+        writer = nil
+        state = .follower(nextAttempt: now + limits.attemptInterval)
+        return reader.take() == nil ? [] : [.discardRecovery]
     }
 
     /// Redis could not be asked.
-    mutating func takeFailed(now: UInt64) -> [LeadershipEffect] {
-        if case .taking = phase { follow(now) } else { [] }
+    mutating func electionFailed(now: UInt64) -> [LeadershipEffect] {
+        if case .candidate = state { follow(now) } else { [] }
     }
 
     /// Nobody knows any more what was acknowledged, so the logs begin anew, with other epochs.
-    private mutating func beginAnew() -> [LeadershipEffect] {
-        guard let token = lead?.token else { return [] }
-        reading = nil
-        lead?.term.beginAnew(JournalTerm.epoch(from: token))
-        return reinstate(token &+ 1, .begin)
+    private mutating func startAnew() -> [LeadershipEffect] {
+        guard let token = writer?.token else { return [] }
+        reader = nil
+        writer?.term.startAnew(JournalTerm.epoch(from: token))
+        return reinstate(token &+ 1, .startingAnew)
     }
 
-    private mutating func begin() -> [LeadershipEffect] {
-        (phase, reading) = (.leading, nil)
-        return lead.map { [.lead($0.term)] } ?? []
+    private mutating func lead(isAnew: Bool = false) -> [LeadershipEffect] {
+        (state, reader) = (.leader(.serving), nil)
+        return writer.map { [.becomeLeader($0.term, isAnew: isAnew)] } ?? []
     }
+
+    // MARK: - Recovery
 
     /// A page of the journal was read.
     ///
     /// - Parameters:
     ///   - batches: the numbers and lengths of its batches; nil if Redis didn't answer.
-    ///   - hasHeads: whether it is known by now where the partitions stand.
+    ///   - hasHeads: whether the batches read so far have the heads of the partitions.
     ///   - random: a new random number, for a token.
     mutating func pageRead(
         _ batches: [(number: UInt64, bytes: Int)]?, hasHeads: Bool, now: UInt64, random: UInt64
     ) -> [LeadershipEffect] {
-        guard case .reading(let isAhead) = phase, var reading else { return [] }
+        guard case .recovering(let isAhead) = state, var reader else { return [] }
         guard let batches else { return follow(now) }
-        if batches.isEmpty { return pageIsUnreadable(now: now) }
-        guard reading.follows(batches) else { return readAnew(now: now) }
-        reading.found(batches, hasHeads: hasHeads, now: now)
-        self.reading = reading
-        if isAhead, reading.isDone || reading.isToTell(limits, now: now) {
-            phase = .taking(token: random)
-            return [take(random, begins: false)]
+        if batches.isEmpty { return pageUnreadable(now: now) }
+        guard reader.follows(batches) else { return readAgain(now: now) }
+        reader.read(batches, hasHeads: hasHeads, now: now)
+        self.reader = reader
+        if isAhead, reader.isDone || reader.isReportDue(limits, now: now) {
+            return requestLeadership(random, createsJournal: false)
         }
-        guard reading.isDone else { return [.read(token: readToken ?? 0, after: reading.last)] }
-        lead?.kept = reading.kept
-        return hasHeads ? confirm(now: now) : beginAnew()
+        guard reader.isDone else { return [.readJournal(token: readToken ?? 0, after: reader.last)] }
+        writer?.kept = reader.kept
+        return hasHeads ? confirm(now: now) : startAnew()
     }
 
     /// Between two pages the leader has cut off what comes next.
-    private mutating func readAnew(now: UInt64) -> [LeadershipEffect] {
-        guard case .reading(isAhead: false) = phase, let lead else { return follow(now) }
-        reading?.begin()
-        return [.prepare(lead.term), .read(token: lead.token, after: 0)]
+    private mutating func readAgain(now: UInt64) -> [LeadershipEffect] {
+        guard case .recovering(isAhead: false) = state, let writer else { return follow(now) }
+        reader?.restart()
+        return [.beginRecovery(writer.term), .readJournal(token: writer.token, after: 0)]
     }
 
     /// Redis may have come back with older data between two pages.
     private mutating func confirm(now: UInt64) -> [LeadershipEffect] {
-        let append = lead?.renew(limits, now: now)
-        phase = .confirming(isAsked: append != nil)
+        let append = writer?.renew(limits, now: now)
+        state = .confirming(isAsked: append != nil)
         return append.map { [.append($0)] } ?? []
     }
 
-    /// A page of the journal isn't there, or can't be understood.
-    mutating func pageIsUnreadable(now: UInt64) -> [LeadershipEffect] {
-        guard case .reading(let isAhead) = phase else { return [] }
-        return isAhead ? follow(now) : beginAnew()
+    /// A page of the journal is missing, or can't be decoded.
+    mutating func pageUnreadable(now: UInt64) -> [LeadershipEffect] {
+        guard case .recovering(let isAhead) = state else { return [] }
+        return isAhead ? follow(now) : startAnew()
     }
-
-    // MARK: - Reading ahead
 
     private mutating func readAhead(
         of leader: UInt64, _ term: JournalTerm, last: UInt64, now: UInt64
     ) -> [LeadershipEffect] {
-        var actions: [LeadershipEffect] = []
-        if reading?.leader != leader {
-            reading = JournalReader(of: leader, now: now)
-            actions = [.prepare(term)]
+        var effects: [LeadershipEffect] = []
+        if reader?.leader != leader {
+            reader = JournalReader(of: leader, now: now)
+            effects = [.beginRecovery(term)]
         }
-        reading?.told(now: now)
+        reader?.reported(now: now)
         // The leader waits for this node, so it asks again soon.
-        guard let position = reading?.last, position < last else {
-            phase = .following(look: now)
-            return actions
+        guard let position = reader?.last, position < last else {
+            state = .follower(nextAttempt: now)
+            return effects
         }
-        reading?.end = last
-        phase = .reading(isAhead: true)
-        return actions + [.read(token: leader, after: position)]
+        reader?.end = last
+        state = .recovering(isAhead: true)
+        return effects + [.readJournal(token: leader, after: position)]
     }
 
     // MARK: - Batches
 
-    mutating func appended(
+    mutating func appendAnswered(
         _ append: JournalAppend, _ answer: JournalAnswer.Append, now: UInt64, random: UInt64
     ) -> [LeadershipEffect] {
         guard append.token == token else { return [] }
         switch answer {
-        case .ended: return taken(now)
+        case .ended: return replaced(now)
         case .unknown:
-            lead?.unanswered()
+            writer?.unanswered()
             return []
         case .doubt:
-            lead?.unanswered()
-            guard case .leading = phase else { return follow(now) }
-            return stay() + reinstate(random, .ask)
+            writer?.unanswered()
+            guard isWriting else { return follow(now) }
+            return resume() + reinstate(random, .comparing)
         case .done:
-            return written(lead?.done(now: now), now: now)
+            return written(writer?.done(now: now), now: now)
         }
     }
 
     private mutating func written(_ written: JournalWriter.Written?, now: UInt64) -> [LeadershipEffect] {
-        if case .confirming(let isAsked) = phase { return isAsked ? begin() : confirm(now: now) }
-        guard case .leading = phase else { return [] }
+        if case .confirming(let isAsked) = state { return isAsked ? lead() : confirm(now: now) }
+        guard isWriting else { return [] }
         switch written {
-        case .gathered(let number): return [.release(number)] + next(now: now)
-        case .rewritten(isWhole: false): return [.rewrite(isFirst: false)]
-        case .rewritten(isWhole: true): return rewritten(now: now)
+        case .gathered(let number): return [.releaseOutput(number)] + next(now: now)
+        case .checkpoint(isLast: false): return [.writeCheckpoint(isFirst: false)]
+        case .checkpoint(isLast: true): return checkpointWritten(now: now)
         case .renewed, nil: return next(now: now)
         }
     }
 
-    /// Another node has taken the leadership. If Redis turns out to have forgotten that, this node goes on.
-    private mutating func taken(_ now: UInt64) -> [LeadershipEffect] {
-        guard isLeading else { return end(now) }
-        handover = LeadershipTransfer(takenAt: now)
-        lead?.unanswered()
-        phase = .handingOver(isAsked: false)
-        return [.part]
+    /// Another node has become the leader. If Redis turns out to have forgotten that, this node resumes.
+    private mutating func replaced(_ now: UInt64) -> [LeadershipEffect] {
+        guard keepsLogs else { return stepDown(now) }
+        transfer = LeadershipTransfer(replacedAt: now)
+        writer?.unanswered()
+        state = .leader(.replaced(isAsked: false))
+        return [.awaitSuccessor]
     }
 
-    private mutating func end(_ now: UInt64, _ reason: String = "another node leads") -> [LeadershipEffect] {
-        (lead, handover, reading) = (nil, nil, nil)
-        phase = .following(look: now)
-        return [.stepDown(reason)]
+    private mutating func stepDown(
+        _ now: UInt64, _ reason: String = "another node leads"
+    ) -> [LeadershipEffect] {
+        let wasLeader = isLeader
+        (writer, transfer, reader) = (nil, nil, nil)
+        state = .follower(nextAttempt: now)
+        return [.stepDown(reason, closesLinks: wasLeader)]
     }
 
-    // MARK: - Handing over
+    // MARK: - Leadership transfer
 
     /// Lets another node lead, as soon as it has read the journal and everything is written.
     ///
     /// - Parameters:
-    ///   - successor: empty: any.
+    ///   - successor: empty: any node.
     ///   - isLast: whether this node ends then, and can't wait for a successor that doesn't come.
-    mutating func handOver(to successor: String, isLast: Bool, now: UInt64) -> [LeadershipEffect] {
-        guard case .leading = phase, handover == nil, let lead, !lead.isRewriting else { return [] }
-        handover = LeadershipTransfer(to: successor, isLast: isLast, written: lead.written, now: now)
-        return goOnHandingOver(now)
+    mutating func transferRequested(
+        to successor: String, isLast: Bool, now: UInt64
+    ) -> [LeadershipEffect] {
+        guard state == .leader(.serving), transfer == nil, let writer, !writer.isWritingCheckpoint else {
+            return []
+        }
+        transfer = LeadershipTransfer(to: successor, isLast: isLast, written: writer.written, now: now)
+        return continueOffer(now)
     }
 
-    private mutating func goOnHandingOver(_ now: UInt64) -> [LeadershipEffect] {
-        guard var handover, let token else { return [] }
-        // Redis takes too long to have everything.
-        if handover.isLeaving { return handover.isLate(limits, now: now) ? stay() : [] }
-        let offer = handover.offer(limits, now: now)
-        self.handover = handover
-        switch offer {
-        case .ask: return [.offer(token: token, to: handover.successor)]
+    private mutating func continueOffer(_ now: UInt64) -> [LeadershipEffect] {
+        guard var transfer, let token else { return [] }
+        let step = transfer.nextStep(limits, now: now)
+        self.transfer = transfer
+        switch step {
+        case .ask: return [.offerLeadership(token: token, to: transfer.successor)]
         case .wait: return []
         case .withdraw:
-            self.handover = nil
+            self.transfer = nil
             return []
-        case .leave: return leave(now)
+        case .drain: return drain(now)
         }
     }
 
     /// - Parameters:
-    ///   - successor: to whom.
+    ///   - successor: who was offered the leadership.
     ///   - token: under which it was offered.
-    ///   - ahead: the last batch that the successor has read; nil if Redis doesn't say.
-    mutating func offered(
+    ///   - ahead: the last batch that the successor has read; nil if Redis didn't answer.
+    mutating func offerAnswered(
         to successor: String, under token: UInt64, _ ahead: UInt64?, now: UInt64
     ) -> [LeadershipEffect] {
-        guard case .leading = phase, let lead, lead.token == token, handover?.successor == successor,
-            handover?.isLeaving == false
+        guard state == .leader(.serving), let writer, writer.token == token, transfer?.successor == successor
         else { return [] }
-        let isNear = handover?.heard(ahead, written: lead.written, now: now) ?? false
-        return isNear ? leave(now) : []
+        let isCaughtUp = transfer?.offerAnswered(ahead, written: writer.written, now: now) ?? false
+        return isCaughtUp ? drain(now) : []
     }
 
-    private mutating func leave(_ now: UInt64) -> [LeadershipEffect] {
-        handover?.leave(now: now)
-        return [.leave] + next(now: now)
+    private mutating func drain(_ now: UInt64) -> [LeadershipEffect] {
+        transfer?.progressed(now: now)
+        state = .leader(.draining(isAsked: false))
+        return next(now: now)
     }
 
-    private mutating func askToHandOver() -> [LeadershipEffect] {
-        guard let lead, let handover else { return [] }
-        phase = .handingOver(isAsked: true)
-        return [.handOver(token: lead.token, last: lead.written, to: handover.successor)]
+    private mutating func askForTransfer() -> [LeadershipEffect] {
+        guard let writer, let transfer, case .leader(let leader) = state else { return [] }
+        state = .leader(leader.asked(true))
+        return [.transferLeadership(token: writer.token, last: writer.written, to: transfer.successor)]
     }
 
     /// - Parameter random: a new random number, for a token.
-    mutating func handedOver(
-        _ answer: JournalAnswer.HandOver, now: UInt64, random: UInt64
+    mutating func transferAnswered(
+        _ answer: JournalAnswer.Transfer, now: UInt64, random: UInt64
     ) -> [LeadershipEffect] {
-        let isTaken = handover?.isTaken == true
-        guard case .handingOver = phase, let outcome = handover?.answered(answer, limits, now: now) else {
-            return []
-        }
-        phase = .handingOver(isAsked: false)
+        guard case .leader(let leader) = state, leader != .serving, leader != .draining(isAsked: false),
+            let outcome = transfer?.answered(answer, to: leader, limits, now: now)
+        else { return [] }
         switch outcome {
-        case .ask: return []
-        case .part: return [.part]
-        case .ended: return end(now, "another node \(isTaken ? "leads" : "was asked to lead")")
-        case .stay: return stay() + reinstate(random, .ask)
+        case .ask:
+            state = .leader(leader.asked(false))
+            return []
+        case .transferred:
+            state = .leader(.transferring(isAsked: false))
+            return [.awaitSuccessor]
+        case .stepDown:
+            return stepDown(now, "another node \(leader.isReplaced ? "leads" : "was asked to lead")")
+        case .resume: return resume() + reinstate(random, .comparing)
         }
     }
 
-    /// Redis has lost something, and this node is the only one that can tell it again; or Redis is too slow.
-    private mutating func stay() -> [LeadershipEffect] { handover.take()?.isLeaving == true ? [.stay] : [] }
+    /// Redis has lost something, and only this node can write it again; or Redis is too slow.
+    private mutating func resume() -> [LeadershipEffect] {
+        transfer = nil
+        guard state != .leader(.serving) else { return [] }
+        state = .leader(.serving)
+        return [.resumeServing]
+    }
 
     // MARK: - When Redis has lost something
 
-    private mutating func reinstate(_ token: UInt64, _ step: Step) -> [LeadershipEffect] {
-        phase = .reinstating(token: token, step)
-        isToBeReinstated = false
-        guard let lead else { return [] }
+    private mutating func reinstate(_ token: UInt64, _ step: Rebuilding) -> [LeadershipEffect] {
+        state = .rebuilding(token: token, step)
+        isReinstatementDue = false
+        guard let writer else { return [] }
         return [
-            .reinstate(token: token, before: lead.token, empties: step != .ask, isWhole: step == .begin)
+            .reinstate(
+                token: token, before: writer.token, empties: step != .comparing,
+                isWhole: step == .startingAnew)
         ]
     }
 
     /// - Parameter random: a new random number, for a token.
-    mutating func reinstated(
+    mutating func reinstatementAnswered(
         _ answer: JournalAnswer.Reinstate, now: UInt64, random: UInt64
     ) -> [LeadershipEffect] {
-        guard case .reinstating(let token, let step) = phase, let written = lead?.written else { return [] }
+        guard case .rebuilding(let token, let step) = state, let written = writer?.written else { return [] }
         switch (answer, step) {
-        case (.ended, .ask), (.ended, .empty): return taken(now)
-        case (.ended, .begin): return end(now)
+        case (.ended, .comparing), (.ended, .emptying): return replaced(now)
+        case (.ended, .startingAnew): return stepDown(now)
         case (.unknown, _):
-            isToBeReinstated = true
+            isReinstatementDue = true
             return []
-        case (.done, .begin):
-            lead?.emptied(token)
-            lead?.rewritten()
-            phase = .leading
-            return lead.map { [.leadAnew($0.term)] } ?? []
-        case (.done(written), .ask):
-            lead?.reinstated(token)
-            phase = .leading
+        case (.done, .startingAnew):
+            writer?.emptied(token)
+            writer?.checkpointWritten()
+            return lead(isAnew: true)
+        case (.done(written), .comparing):
+            writer?.reinstated(token)
+            state = .leader(.serving)
             return next(now: now)
-        case (.done(let last), .ask) where last > 0:
-            lead?.reinstated(token)
-            return reinstate(random, .empty)
-        case (.done, .ask), (.done, .empty):
-            lead?.emptied(token)
-            phase = .leading
-            return [.rewrite(isFirst: true)]
+        case (.done(let last), .comparing) where last > 0:
+            writer?.reinstated(token)
+            return reinstate(random, .emptying)
+        case (.done, .comparing), (.done, .emptying):
+            writer?.emptied(token)
+            state = .leader(.serving)
+            return [.writeCheckpoint(isFirst: true)]
         }
     }
 
-    /// A part of what is in memory, for a journal that was lost.
-    mutating func rewrite(_ part: ByteBuffer, isLast: Bool, now: UInt64) -> [LeadershipEffect] {
-        guard case .leading = phase else { return [] }
-        if let append = lead?.rewrite(part, isLast: isLast, limits, now: now) { return [.append(append)] }
-        return isLast ? rewritten(now: now) : []
+    /// The next page of the checkpoint was made from memory, for a journal that was lost.
+    mutating func checkpointPageMade(_ page: ByteBuffer, isLast: Bool, now: UInt64) -> [LeadershipEffect] {
+        guard isWriting else { return [] }
+        if let append = writer?.writeCheckpoint(page, isLast: isLast, limits, now: now) {
+            return [.append(append)]
+        }
+        return isLast ? checkpointWritten(now: now) : []
     }
 
-    private mutating func rewritten(now: UInt64) -> [LeadershipEffect] {
-        lead?.rewritten()
+    private mutating func checkpointWritten(now: UInt64) -> [LeadershipEffect] {
+        writer?.checkpointWritten()
         return next(now: now)
     }
 
-    /// Somebody knows of a later lead than this one, of which Redis knows nothing any more: it came back with
-    /// older data. What was acknowledged under that lead is lost.
-    mutating func heard(of term: UInt64, now: UInt64) -> [LeadershipEffect] {
-        guard isLeading, let token, let next = lead?.term.outbidding(term) else { return [] }
-        handover = nil
-        lead = JournalWriter(next, token: token, written: 0, now: now)
-        return [.stepDown("Redis has forgotten a later lead")] + beginAnew()
+    /// A caller knows a later term than this node's, of which Redis knows nothing any more: Redis came back
+    /// with older data. What was acknowledged in the later term is lost.
+    mutating func laterTermReported(_ term: UInt64, now: UInt64) -> [LeadershipEffect] {
+        guard keepsLogs, let token, let next = writer?.term.superseding(term) else { return [] }
+        let wasLeader = isLeader
+        transfer = nil
+        writer = JournalWriter(next, token: token, written: 0, now: now)
+        return [.stepDown("Redis has forgotten a later leader", closesLinks: wasLeader)] + startAnew()
     }
 
     // MARK: - The end
 
     mutating func stop() {
-        phase = .stopped
-        (lead, reading) = (nil, nil)
+        state = .stopped
+        (writer, reader) = (nil, nil)
     }
 }
 
-/// Since when Redis has had no journal, and when one may begin there. Pure.
-struct MissingJournal {
+extension ShardLeadership.State {
+    /// Whether callers find the leader here.
+    var isLeader: Bool {
+        switch self {
+        case .leader(.serving), .leader(.draining), .rebuilding(_, .comparing), .rebuilding(_, .emptying):
+            true
+        case .leader(.transferring), .leader(.replaced), .rebuilding(_, .startingAnew), .follower, .candidate,
+            .recovering, .confirming, .stopped:
+            false
+        }
+    }
+
+    /// Whether this node has the logs in memory: as the leader, or until another node has them.
+    var keepsLogs: Bool { isLeader || isAwaitingSuccessor }
+
+    /// Whether requests stay without an answer, because the links end in a moment.
+    var isDraining: Bool { if case .leader(.draining) = self { true } else { false } }
+
+    /// Whether another node leads or may lead, and this one keeps the shard in memory until that is certain.
+    var isAwaitingSuccessor: Bool {
+        switch self {
+        case .leader(.transferring), .leader(.replaced): true
+        default: false
+        }
+    }
+}
+
+extension ShardLeadership.Leader {
+    /// The same state, with Redis asked to let the successor lead, or with its answer.
+    fileprivate func asked(_ isAsked: Bool) -> Self {
+        switch self {
+        case .serving: .serving
+        case .draining: .draining(isAsked: isAsked)
+        case .transferring: .transferring(isAsked: isAsked)
+        case .replaced: .replaced(isAsked: isAsked)
+        }
+    }
+
+    var isReplaced: Bool { if case .replaced = self { true } else { false } }
+
+    /// Whether the successor may lead already.
+    var mayHaveSuccessor: Bool {
+        switch self {
+        case .serving, .draining: false
+        case .transferring, .replaced: true
+        }
+    }
+}
+
+/// Since when Redis has had no journal, and when a new one may begin. Pure.
+private struct MissingJournal {
     private var since: UInt64?
     private var hasSeenJournal = false
 
-    mutating func ended() { (since, hasSeenJournal) = (nil, true) }
+    mutating func found() { (since, hasSeenJournal) = (nil, true) }
 
-    mutating func found(now: UInt64) { since = since ?? now }
+    mutating func missed(now: UInt64) { since = since ?? now }
 
     /// A leader that lives writes its journal again as soon as it reaches Redis.
-    func mayEnd(_ limits: JournalLimits, now: UInt64) -> Bool {
-        since.map { now >= $0 + limits.lease + (hasSeenJournal ? limits.doubt : 0) } ?? false
+    func mayBegin(_ limits: JournalLimits, now: UInt64) -> Bool {
+        since.map { now >= $0 + limits.lease + (hasSeenJournal ? limits.lossReportTime : 0) } ?? false
     }
 }

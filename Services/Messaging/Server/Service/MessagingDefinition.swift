@@ -57,19 +57,34 @@ package enum MessagingDefinition {
         let limits = BrokerLimits(context.configuration)
         let metrics = MessagingMetrics(context.metrics)
         let page = context.page("/shards")
-        let node = try await loop.submit {
-            let era = Broker.randomFirstEpoch()
-            let parts = (0..<shards).map { shard in
-                let part = limits.part(shard, among: shards)
-                var logger = context.logger
-                if shards > 1 { logger[metadataKey: "shard"] = "\(shard)" }
-                return MessagingShard(
-                    limits: part, firstEpoch: part.firstEpoch(in: era), metrics: metrics, logger: logger,
-                    clock: WallClock.milliseconds)
+        let settings = hasJournal ? try await JournalSettings(context, limits) : nil
+        let (node, journals) = try await loop.submit {
+            let firstEpoch = Broker.randomFirstEpoch()
+            let loggers = (0..<shards).map { context.logger(ofShard: $0, among: shards) }
+            let client = settings.map {
+                RedisClient($0.redis, scripts: JournalScripts.all, on: loop, logger: context.logger)
             }
-            return NIOLoopBound(
-                MessagingNode(parts, metrics: metrics, page: page, clock: WallClock.milliseconds),
-                eventLoop: loop)
+            let journals = client.flatMap { settings?.journals($0, limits, loggers) }
+            let node = MessagingNode(
+                (0..<shards).map { shard in
+                    let limits = limits.share(of: shard, among: shards)
+                    return MessagingShard(
+                        limits: limits, firstEpoch: limits.firstEpoch(from: firstEpoch),
+                        journal: journals.map {
+                            ShardJournal(redis: $0[shard], endOfTurn: .shared(on: loop))
+                        },
+                        metrics: metrics, logger: loggers[shard], clock: WallClock.milliseconds)
+                }, metrics: metrics, page: page, clock: WallClock.milliseconds)
+            let registry = client.flatMap { client in
+                settings?.registry(client, journals ?? [], logger: context.logger) { node.learned($0) }
+            }
+            let bound = NIOLoopBound(node, eventLoop: loop)
+            return (
+                bound,
+                registry.map {
+                    Journals(node: bound, registry: NIOLoopBound($0, eventLoop: loop), loop: loop)
+                }
+            )
         }.get()
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
         configuration.link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
@@ -86,68 +101,49 @@ package enum MessagingDefinition {
         let server = ServiceLinkServer(configuration, links: loop, logger: context.logger) {
             node.value.handler(of: $0)
         }
-        let journals = hasJournal ? try await Journals(context, limits, of: node, on: loop) : nil
         let rest: [any Service] = [LogSweep(node: node, loop: loop), ServiceLinkListener(server, at: place)]
-        // The journals end first: links that close would tell them that everybody is offline.
+        // The journals end first: links that close would record that everybody is offline.
         return Assembly(rest + (journals.map { [$0] } ?? []))
     }
 }
 
-/// The journals of a node's shards, while the service runs.
-private struct Journals: Service {
-    private struct Parts {
-        let journals: [RedisJournal]
-        let registry: NodeRegistry
+extension ServiceContext {
+    fileprivate func logger(ofShard shard: Int, among shards: Int) -> Logger {
+        var logger = logger
+        if shards > 1 { logger[metadataKey: "shard"] = "\(shard)" }
+        return logger
     }
+}
 
-    let name = "journal"
-    private let node: NIOLoopBound<MessagingNode>
-    private let parts: NIOLoopBound<Parts>
-    private let loop: any EventLoop
+/// What the configuration says of the journals of a node.
+private struct JournalSettings: Sendable {
+    let redis: RedisConfiguration
+    private let prefix: String
+    private let node: String
+    private let layout: String
+    private let limits: JournalLimits
+    private let confirmation: JournalConfirmation
+    private let metrics: JournalMetrics
+    private let probes: [ReadinessProbe]
 
     /// Nil where no Redis is configured.
-    init?(
-        _ context: ServiceContext, _ limits: BrokerLimits, of node: NIOLoopBound<MessagingNode>,
-        on loop: any EventLoop
-    ) async throws {
+    init?(_ context: ServiceContext, _ brokerLimits: BrokerLimits) async throws {
         let configuration = context.configuration
         let keys = MessagingKeys.redis
         guard let redis = try keys.redis(configuration, { try TextFile.read($0) }) else { return nil }
         keys.follow(context, with: redis)
         let shards = configuration[MessagingKeys.shards]
-        let (prefix, lease) = (configuration[keys.prefix], configuration[MessagingKeys.journalLease])
-        let name = await Self.name(configuration, redis.deployment).text
-        let parts = (0..<shards).map { limits.part($0, among: shards) }
-        let layout = "\(shards) shards of \(parts[0].partitionCount) partitions"
-        let journalLimits = JournalLimits(
-            lease: lease.milliseconds, retention: limits.ageMax,
-            bytesMax: configuration[MessagingKeys.journalBytesMax],
-            backlogMax: configuration[MessagingKeys.journalBacklogMax],
-            reconnect: redis.reconnectMax.milliseconds)
-        let confirmation = JournalConfirmation(
-            configuration[MessagingKeys.durability], lease: lease.milliseconds, shards: shards)
-        let metrics = JournalMetrics(context.metrics, shards: shards)
-        let probes = (0..<shards).map { context.probe(shards == 1 ? "journal" : "journal \($0)") }
-        self.node = node
-        self.loop = loop
-        self.parts = try await loop.submit {
-            // Callers may come before the journals are started.
-            for shard in node.value.shards { shard.lead = nil }
-            let client = RedisClient(
-                redis, scripts: JournalScripts.all, on: loop, logger: context.logger)
-            let journals = (0..<shards).map { shard in
-                RedisJournal(
-                    client,
-                    names: JournalNames(prefix: prefix, of: parts[shard], node: name, layout: layout),
-                    limits: journalLimits,
-                    confirmation: confirmation, probe: probes[shard], metrics: metrics,
-                    logger: node.value.shards[shard].logger)
-            }
-            let registry = NodeRegistry(
-                client, prefix: prefix, node: name, layout: layout, journals: journals,
-                lease: lease.milliseconds, logger: context.logger, tell: node.value.learned)
-            return NIOLoopBound(Parts(journals: journals, registry: registry), eventLoop: loop)
-        }.get()
+        let partitions = brokerLimits.share(of: 0, among: shards).partitionCount
+        self.redis = redis
+        prefix = configuration[keys.prefix]
+        node = await Self.name(configuration, redis.deployment).text
+        layout = "\(shards) shards of \(partitions) partitions"
+        limits = JournalLimits(
+            configuration, retention: brokerLimits.ageMax, reconnect: redis.reconnectMax.milliseconds)
+        confirmation = JournalConfirmation(
+            configuration[MessagingKeys.durability], lease: limits.lease, shards: shards)
+        metrics = JournalMetrics(context.metrics, shards: shards)
+        probes = (0..<shards).map { context.probe(shards == 1 ? "journal" : "journal \($0)") }
     }
 
     private static func name(
@@ -160,27 +156,55 @@ private struct Journals: Service {
         return NodeName(place)
     }
 
+    /// The journals of all shards, which share a client.
+    func journals(
+        _ client: RedisClient, _ brokerLimits: BrokerLimits, _ loggers: [Logger]
+    ) -> [RedisJournal] {
+        probes.indices.map { shard in
+            let names = JournalNames(
+                prefix: prefix, of: brokerLimits.share(of: shard, among: probes.count), node: node,
+                layout: layout)
+            return RedisJournal(
+                client, names: names, limits: limits, confirmation: confirmation, probe: probes[shard],
+                metrics: metrics, logger: loggers[shard])
+        }
+    }
+
+    func registry(
+        _ client: RedisClient, _ journals: [RedisJournal], logger: Logger,
+        didLearnNodes: @escaping ([String]) -> Void
+    ) -> NodeRegistry {
+        NodeRegistry(
+            client, prefix: prefix, node: node, layout: layout, journals: journals, lease: limits.lease,
+            logger: logger, didLearnNodes: didLearnNodes)
+    }
+}
+
+/// The journals of a node's shards, while the service runs.
+private struct Journals: Service {
+    let name = "journal"
+    let node: NIOLoopBound<MessagingNode>
+    let registry: NIOLoopBound<NodeRegistry>
+    let loop: any EventLoop
+
     func start() async throws {
         try await loop.submit {
-            let endOfTurn = EndOfTurn.shared(on: loop)
-            for (shard, journal) in zip(node.value.shards, parts.value.journals) {
-                shard.keep(journal, endOfTurn)
-            }
-            parts.value.registry.start()
+            for shard in node.value.shards { shard.startJournal() }
+            registry.value.start()
         }.get()
     }
 
-    /// Other nodes lead when what this one said is written.
+    /// Other nodes lead when everything is written.
     func shutdown(deadline: ContinuousClock.Instant) async {
         let promise = loop.makePromise(of: Void.self)
         let time = max(.zero, deadline - .now).milliseconds
-        loop.execute { parts.value.registry.shutdown(within: time) { promise.succeed() } }
+        loop.execute { registry.value.shutdown(within: time) { promise.succeed() } }
         try? await promise.futureResult.get()
     }
 }
 
-/// Walks over the logs, some at a time, so that entries that are too old leave memory although nobody asks
-/// for them.
+/// Visits the logs, some at a time, so that entries that are too old leave memory although nobody reads
+/// them.
 private struct LogSweep: Service {
     /// At this pace it takes less than two minutes to visit a million channels, and one step takes well under
     /// a millisecond.

@@ -10,10 +10,10 @@ package enum MessagingKeys {
         "Address where edges, presence and storage connect; keep it off the public network.")
     package static let catchUpEntriesMax = ConfigurationKey<Int>.int(
         "messaging.catchUp.entriesMax", default: 8_192, in: 0...10_000_000,
-        "Entries of a channel that a subscriber who comes back is given; beyond it there is a gap.")
+        "Entries of a channel that a returning subscriber receives; beyond it there is a gap.")
     package static let catchUpBytesMax = ConfigurationKey<Int>.byteSize(
         "messaging.catchUp.bytesMax", default: 4 * 1024 * 1024, in: 0...1024 * 1024 * 1024,
-        "Bytes of a channel that a subscriber who comes back is given; beyond it there is a gap.")
+        "Bytes of a channel that a returning subscriber receives; beyond it there is a gap.")
     package static let tailTotalBytesMax = ConfigurationKey<Int>.byteSize(
         "messaging.tail.totalBytesMax", default: 0, in: 0...1024 * 1024 * 1024 * 1024,
         "Memory for the newest entries of all channels; beyond it the oldest entries of the app that holds most go. "
@@ -27,7 +27,7 @@ package enum MessagingKeys {
         "Channels that this node holds beside inboxes; a publish or subscribe to one more is refused.")
     package static let channelsPerAppMax = ConfigurationKey<Int>.int(
         "messaging.channels.perAppMax", default: 250_000, in: 1...100_000_000,
-        "Channels that this node holds of one app beside inboxes, so that no app takes the room of all others."
+        "Channels of one app that this node holds beside inboxes, so that no app takes the capacity of all others."
     )
     package static let channelsPerSessionMax = ConfigurationKey<Int>.int(
         "messaging.channels.perSessionMax", default: 10_000, in: 1...1_000_000,
@@ -45,7 +45,7 @@ package enum MessagingKeys {
             + "It is fixed for an installation, and the same for all its messaging nodes.")
     static let advertise = ConfigurationKey<HostPort?>.optionalAddress(
         "messaging.advertise",
-        "Address where the other services reach this node, which the nodes tell to their callers. Unset: "
+        "Address where the other services reach this node, which the nodes announce to their callers. Unset: "
             + "messaging.listen, and with 0.0.0.0 or [::] there the address with which the node reaches its "
             + "Redis. If that is on the same machine, only callers that list the node find it."
     )
@@ -54,10 +54,10 @@ package enum MessagingKeys {
         otherwise: "Unset: this node keeps the logs alone, in its memory.")
     static let journalLease = ConfigurationKey<Duration>.duration(
         "messaging.journal.lease", default: .seconds(1), in: .milliseconds(200) ... .seconds(60),
-        "How long the leading node may be silent before another one takes the lead.")
+        "How long the leader of a shard may be silent before another node becomes its leader.")
     static let journalBytesMax = ConfigurationKey<Int>.byteSize(
         "messaging.journal.bytesMax", default: 512 * 1024 * 1024, in: 1024 * 1024...1024 * 1024 * 1024 * 1024,
-        "Bytes of a shard's journal in Redis; beyond it the oldest batches go. "
+        "Bytes of a shard's journal in Redis; beyond it the oldest batches are dropped. "
             + "At least four times messaging.journal.backlogMax.")
     static let journalBacklogMax = ConfigurationKey<Int>.byteSize(
         "messaging.journal.backlogMax", default: 8 * 1024 * 1024, in: 64 * 1024...1024 * 1024 * 1024,
@@ -92,35 +92,4 @@ package enum MessagingKeys {
                 + "journal that is cut off sooner begins anew at a takeover. Raise it, or lower the other"
         }
     ]
-}
-
-extension BrokerLimits {
-    /// What a shard may take. A node may have to lead all of them.
-    func part(_ shard: Int, among shards: Int) -> BrokerLimits {
-        var part = self
-        (part.shard, part.shards) = (shard, shards)
-        part.partitionCount = max(1, partitionCount / shards)
-        part.channelsMax = max(1, channelsMax / shards)
-        part.channelsPerAppMax = max(1, channelsPerAppMax / shards)
-        part.channelsPerSessionMax = max(1, channelsPerSessionMax / shards)
-        part.forgottenPerAppMax = forgottenPerAppMax / shards
-        part.tailBytesMax = tailBytesMax / shards
-        return part
-    }
-
-    package init(_ configuration: Configuration) {
-        let ageMax = configuration[MessagingKeys.tailAgeMax].milliseconds
-        self.init(
-            ageMax: ageMax, catchUpEntriesMax: configuration[MessagingKeys.catchUpEntriesMax],
-            catchUpBytesMax: configuration[MessagingKeys.catchUpBytesMax], idleMax: ageMax,
-            channelsMax: configuration[MessagingKeys.channelsMax],
-            channelsPerAppMax: configuration[MessagingKeys.channelsPerAppMax],
-            channelsPerSessionMax: configuration[MessagingKeys.channelsPerSessionMax],
-            forgottenPerAppMax: configuration[MessagingKeys.channelsPerAppMax],
-            tailBytesMax: Self.tailBytesMax(configuration[MessagingKeys.tailTotalBytesMax]))
-    }
-
-    private static func tailBytesMax(_ configured: Int) -> Int {
-        configured > 0 ? configured : min(MachineMemory.bytes / 8, 384 * 1024 * 1024)
-    }
 }

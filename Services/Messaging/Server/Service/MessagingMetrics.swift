@@ -45,13 +45,15 @@ package struct MessagingMetrics: Sendable {
             "Channels beside inboxes. At messaging.channels.max new ones are refused.")
         channelsRefused = registry.counter(
             "rtm_messaging_channels_refused_total",
-            "New channels refused by a limit of messaging.channels. Many: somebody uses ever new names.")
+            "New channels refused by a limit of messaging.channels. A high value: a client keeps using new names."
+        )
         forgotten = registry.gauge(
             "rtm_messaging_forgotten_channels",
             "Channels that nobody uses, kept by their numbers only, so that a return to them is no gap.")
         tailBytes = registry.gauge(
             "rtm_messaging_tail_bytes",
-            "Memory of the tails of all apps. At messaging.tail.totalBytesMax the oldest entries go.")
+            "Memory of the tails of all apps. At messaging.tail.totalBytesMax the oldest entries are dropped."
+        )
         tailWindow = registry.gauge(
             "rtm_messaging_tail_window_seconds",
             "How far back every tail reaches. Less than 120: clients that come back may find gaps."
@@ -99,9 +101,9 @@ struct JournalMetrics: Sendable {
         ).set(shards)
         leading = registry.gauge(
             "rtm_messaging_leading",
-            "Shards that this node leads. The sum over all messaging nodes is messaging.shards.")
+            "Shards whose leader this node is. The sum over all messaging nodes is messaging.shards.")
         terms = registry.counter(
-            "rtm_messaging_terms_total", "How often this node has taken the lead of a shard.")
+            "rtm_messaging_terms_total", "How often this node has become the leader of a shard.")
         batches = registry.counter(
             "rtm_messaging_journal_batches_total", "Batches sent to the journal in Redis.")
         bytes = registry.counter("rtm_messaging_journal_bytes_total", "Bytes of these batches.")

@@ -2,7 +2,7 @@ package import RTMServiceKit
 package import RTMServiceLink
 import RTMWire
 
-/// A messaging node: what it has of each shard. All of it lives on one event loop.
+/// A messaging node: its half of each shard, of which it leads some. All of it lives on one event loop.
 package final class MessagingNode {
     package let shards: [MessagingShard]
     private let metrics: MessagingMetrics
@@ -15,7 +15,7 @@ package final class MessagingNode {
 
     /// - Parameters:
     ///   - clock: the time in milliseconds (UTC).
-    ///   - page: where this node says how its shards stand, once a second.
+    ///   - page: shows the status of the shards; updated once a second.
     package init(
         _ shards: [MessagingShard], metrics: MessagingMetrics, page: AdminPage? = nil,
         clock: @escaping () -> UInt64
@@ -29,16 +29,16 @@ package final class MessagingNode {
     /// The handler of a caller's link.
     package func handler(of link: AcceptedServiceLink) -> any ServiceLinkHandler { shards[link.shard] }
 
-    /// Callers hear of the nodes that have come, and of those that have gone, over their links to shard 0.
+    /// Callers learn of nodes that came and went over their links to shard 0.
     func learned(_ names: [String]) {
         guard names != self.names else { return }
         self.names = names
-        shards[0].tell(NodesPush(nodes: names.compactMap(NodeName.address)))
+        shards[0].announce(NodesPush(nodes: names.compactMap(NodeName.address)))
     }
 
     /// Where a node of the installation is reached, for callers that are relayed to it.
     ///
-    /// - Parameter address: as the callers were told it.
+    /// - Parameter address: as it was announced to the callers.
     func address(of address: String) -> ServiceLinkAddress? {
         names.lazy.compactMap(NodeName.address).map { .tcp(host: $0.host, port: Int($0.port)) }
             .first { "\($0)" == address }
@@ -47,7 +47,7 @@ package final class MessagingNode {
     private func showPage(_ now: UInt64) {
         guard let page, now >= pageDue else { return }
         pageDue = now + 1_000
-        page.show(ShardsPage(nodes: names, shards: shards.map(\.standing)).json)
+        page.show(ShardsPage(nodes: names, shards: shards.map(\.status)).json)
     }
 
     /// Gives up old entries and forgets channels. The log sweep calls it at a regular interval.

@@ -12,32 +12,34 @@ struct ShardJournal {
     /// What was read of the journal so far; nil while nothing is read.
     var replay: JournalReplay?
     var isDirty = false
-    var walk = CheckpointCursor()
-    /// Another node is about to lead. What is asked meanwhile has no answer here: the links end at once.
-    var isLeaving = false
-    /// The lead of this node, which it has given up as long as another one takes it.
-    var parted: LeadPush?
-    /// When the journal was last told where the partitions stand, in milliseconds.
+    var checkpoint = CheckpointCursor()
+    /// When the heads of the partitions were last recorded, in milliseconds.
     var headsAt: UInt64 = 0
 }
 
-/// The shard and its journal: nothing leaves the node before Redis has what it says.
+/// The shard and its journal: nothing leaves the node before Redis has it.
 extension MessagingShard {
-    /// Until the journal says that this node leads, it keeps no logs.
-    func keep(_ redis: RedisJournal, _ endOfTurn: EndOfTurn) {
-        lead = nil
-        journal = ShardJournal(redis: redis, endOfTurn: endOfTurn)
-        redis.start(keeper: self)
+    /// Whether callers find the shard's leader here. A shard without a journal has no other.
+    var isLeader: Bool { journal?.redis.leadership.state.isLeader ?? true }
+
+    /// What callers are told of the leader; nil while it is another node.
+    var announcement: LeadPush? {
+        guard let journal else { return LeadPush(term: 1, follows: 1) }
+        let leadership = journal.redis.leadership
+        guard leadership.isLeader, let term = leadership.writer?.term else { return nil }
+        return LeadPush(term: term.term, follows: term.follows)
     }
 
-    /// Whether so much waits for Redis that nothing may come to it.
+    func startJournal() { journal?.redis.start(delegate: self) }
+
+    /// Whether so much waits for Redis that nothing may be added.
     var isJournalBehind: Bool { journal.map { $0.redis.backlog > $0.redis.limits.backlogMax } ?? false }
 
     /// - Throws: `.notConnected` (-10025) where another node leads. When too much waits for Redis,
     ///   `.channelPublishMessageFailed` (-11024) for a publish or an append, and `.channelSubscribeFailed`
     ///   (-11021) for an attach, because a login's attach is written, too.
-    func checkLead(_ method: UInt32) throws(RTMError) {
-        guard lead != nil else { throw RTMError(.notConnected, "another messaging node leads this shard") }
+    func checkLeadership(_ method: UInt32) throws(RTMError) {
+        guard isLeader else { throw RTMError(.notConnected, "another messaging node leads this shard") }
         guard method != MessagingMethod.read, isJournalBehind else { return }
         throw RTMError(
             method == MessagingMethod.attach ? .channelSubscribeFailed : .channelPublishMessageFailed,
@@ -49,19 +51,19 @@ extension MessagingShard {
 
     /// To be called when something happened that belongs into the journal.
     func closeGate() {
-        guard lead != nil, broker.hasJournaled, let use = journal, !use.isDirty else { return }
+        guard isLeader, broker.hasJournaled, let use = journal, !use.isDirty else { return }
         journal?.isDirty = true
         use.gate.close(use.redis.gatheringNumber)
         use.endOfTurn.schedule(self)
     }
 
     func journalSweep(_ now: UInt64) {
-        guard let use = journal, lead != nil else { return }
+        guard let use = journal, isLeader else { return }
         if now >= use.headsAt + 1_000 {
             journal?.headsAt = now
             broker.journalHeads(now: now)
-            // A sweep looks at ten channels in a millisecond.
-            use.redis.keepsChannels(for: LogTable.tellInterval + UInt64(broker.channelCount / 10))
+            // A sweep visits ten channels in a millisecond.
+            use.redis.keepBatches(forTwice: LogTable.recordInterval + UInt64(broker.channelCount / 10))
         }
         closeGate()
     }
@@ -70,28 +72,28 @@ extension MessagingShard {
 extension MessagingShard: Flushable {
     package func flushAtEndOfTurn() {
         journal?.isDirty = false
-        journal?.redis.gathered(broker.takeJournal())
+        journal?.redis.record(broker.takeJournal())
     }
 }
 
 extension MessagingShard: JournalDelegate {
     /// How long users who were online at the node before count as online, in milliseconds: until then their
-    /// edges have come back.
+    /// edges have returned.
     private static let settlingTime: UInt64 = 10_000
 
-    func journalReads(_ term: JournalTerm) {
+    func didBeginRecovery(_ term: JournalTerm) {
         journal?.replay = JournalReplay(limits: limits, firstEpoch: term.epoch, secret: term.secret)
     }
 
-    func journalForgets() { journal?.replay = nil }
+    func didDiscardRecovery() { journal?.replay = nil }
 
-    private func newBroker(_ term: JournalTerm) -> Broker {
-        Broker(limits: limits, firstEpoch: term.epoch, secret: term.secret, now: clock())
+    func didReadBatch(_ batch: UnsafeRawBufferPointer) throws(JournalFault) {
+        try journal?.replay?.read(batch)
     }
 
-    func journalHas(_ batch: UnsafeRawBufferPointer) throws(JournalFault) { try journal?.replay?.read(batch) }
+    var hasReadHeads: Bool { journal?.replay?.begin != nil }
 
-    func journalLeads(_ term: JournalTerm, isAnew: Bool) {
+    func didBecomeLeader(_ term: JournalTerm, isAnew: Bool) {
         if !isAnew, let replay = journal?.replay {
             broker = Broker(continuing: replay, now: clock())
         } else {
@@ -99,61 +101,48 @@ extension MessagingShard: JournalDelegate {
         }
         journal?.replay = nil
         broker.keepJournal(settlingFor: Self.settlingTime, now: clock())
-        let lead = LeadPush(term: term.term, follows: term.follows)
-        self.lead = lead
-        for link in links.values { link.push(MessagingMethod.lead, lead) }
+        let announcement = LeadPush(term: term.term, follows: term.follows)
+        for link in links.values { link.push(MessagingMethod.lead, announcement) }
         closeGate()
     }
 
-    var journalHasHeads: Bool { journal?.replay?.begin != nil }
+    private func newBroker(_ term: JournalTerm) -> Broker {
+        Broker(limits: limits, firstEpoch: term.epoch, secret: term.secret, now: clock())
+    }
 
-    func journalGathers() -> ByteBuffer {
+    func takeRecords() -> ByteBuffer {
         journal?.isDirty = false
         return broker.takeJournal()
     }
 
-    func journalHasWritten(_ number: UInt64) {
+    func didWriteBatches(through number: UInt64) {
         journal?.gate.open(through: number)
         for link in links.values { link.release(through: number) }
     }
 
-    func journalPart(isFirst: Bool) -> (bytes: ByteBuffer, isLast: Bool) {
-        guard var walk = journal?.walk else { return (ByteBuffer(), true) }
-        if isFirst { walk = CheckpointCursor() }
-        defer { journal?.walk = walk }
-        return broker.part(&walk, now: clock())
+    func makeCheckpointPage(isFirst: Bool) -> (bytes: ByteBuffer, isLast: Bool) {
+        guard var checkpoint = journal?.checkpoint else { return (ByteBuffer(), true) }
+        if isFirst { checkpoint = CheckpointCursor() }
+        defer { journal?.checkpoint = checkpoint }
+        return broker.checkpointPage(&checkpoint, now: clock())
     }
 
-    func journalLeaves() { journal?.isLeaving = true }
-
-    func journalParts() {
-        journal?.isLeaving = false
-        journal?.parted = lead
-        lead = nil
+    func didTransferLeadership() {
         closeLinks("another messaging node is about to lead")
         // Links that are opened from now on wait for nothing.
         journal?.gate.open(through: .max)
     }
 
-    /// What was asked meanwhile stays without an answer, so the links end.
-    func journalStays() {
-        journal?.isLeaving = false
-        lead = journal?.parted ?? lead
-        journal?.parted = nil
-        closeLinks("the messaging node stays after all")
-    }
+    /// What was requested meanwhile stays without an answer, so the links end.
+    func didResumeLeadership() { closeLinks("the messaging node remains the leader") }
 
     private func closeLinks(_ reason: String) {
         for link in links.values { link.close(saying: ServiceLinkGoAway(.draining, reason)) }
     }
 
-    /// What waits at the gate has never been, so the links end with it.
-    func journalEnded(_ reason: String) {
-        // A node that has parted has no links of the time in which it led.
-        if lead != nil { closeLinks(reason) }
-        lead = nil
-        journal?.isLeaving = false
-        journal?.parted = nil
+    /// What waits behind the gate was never written, so the links that wait there are closed.
+    func didLoseLeadership(_ reason: String, closesLinks: Bool) {
+        if closesLinks { closeLinks(reason) }
         journal?.replay = nil
         journal?.gate.open(through: .max)
         broker = newBroker(JournalTerm(term: 0, follows: 0, epoch: 1, secret: 0))

@@ -5,8 +5,8 @@ import RTMServiceKit
 package import RTMServiceLink
 import RTMWire
 
-/// One shard of the channels at a messaging node: it decodes what callers ask, asks the broker, and sends the
-/// broker's answers. No decision is made here.
+/// One shard of the channels at a messaging node: it decodes requests, asks the broker, and sends the broker's
+/// answers. No decision is made here.
 ///
 /// The shard and all its links live on one event loop. So a log has one owner and needs no lock, and a link
 /// receives everything in the order in which it happened. An installation uses more cores by running more
@@ -26,50 +26,60 @@ package final class MessagingShard {
     var links: [Broker.ServiceLinkID: AcceptedServiceLink] = [:]
     /// Nil if the shard has no journal: then this node leads it from the start.
     var journal: ShardJournal?
-    /// What callers are told of the nodes; nil if another shard tells them.
+    /// The nodes that callers are told of; nil if another shard announces them.
     private var nodes: NodesPush?
-    /// The lead of this node; nil while another node leads the shard.
-    var lead: LeadPush? = LeadPush(term: 1, follows: 1)
 
     /// - Parameters:
     ///   - secret: random for each start of the process. It decides which channels share a partition.
     ///   - clock: the time in milliseconds (UTC).
-    package init(
+    package convenience init(
         limits: BrokerLimits, firstEpoch: UInt64, secret: UInt64 = .random(in: 0...UInt64.max),
         metrics: MessagingMetrics, logger: Logger, clock: @escaping () -> UInt64
     ) {
+        self.init(
+            limits: limits, firstEpoch: firstEpoch, secret: secret, journal: nil, metrics: metrics,
+            logger: logger, clock: clock)
+    }
+
+    /// - Parameter journal: with one, the shard has no logs until this node is the leader.
+    init(
+        limits: BrokerLimits, firstEpoch: UInt64, secret: UInt64 = .random(in: 0...UInt64.max),
+        journal: ShardJournal?, metrics: MessagingMetrics, logger: Logger, clock: @escaping () -> UInt64
+    ) {
         broker = Broker(limits: limits, firstEpoch: firstEpoch, secret: secret, now: clock())
         self.limits = limits
+        self.journal = journal
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
     }
 
-    var standing: ShardsPage.Shard {
+    var status: ShardsPage.Shard {
         ShardsPage.Shard(
-            term: lead?.term, channels: broker.channelCount, tailBytes: broker.tailBytes, links: links.count,
+            term: announcement?.term, channels: broker.channelCount, tailBytes: broker.tailBytes,
+            links: links.count,
             backlogBytes: journal?.redis.backlog)
     }
 
     /// Gives up old entries and forgets channels, as `Broker.sweep` says. The log sweep calls it at a
     /// regular interval.
     package func sweep(_ count: Int) {
-        // What a sweep tells the journal would gather while Redis is away, or while another node may lead.
-        guard !isJournalBehind, journal?.parted == nil else { return }
+        // What a sweep records would gather while Redis is away, or while another node may lead.
+        guard !isJournalBehind, journal?.redis.leadership.state.isAwaitingSuccessor != true else { return }
         let now = clock()
         broker.sweep(count, now: now)
         journalSweep(now)
         report(broker.tailWindow(now: now))
     }
 
-    /// The log says once that tails are cut short, and once that they aren't any more.
+    /// Logs once that tails are cut short, and once that they are whole again.
     private func report(_ window: UInt64) {
         let isWhole = window >= UInt64(Limits.resumeWindow.milliseconds)
         guard isWhole != hasWholeWindow else { return }
         hasWholeWindow = isWhole
         guard isWhole else {
             return logger.warning(
-                "the tails need more memory than the shard's part of messaging.tail.totalBytesMax: the oldest entries go",
+                "the tails need more memory than the shard's share of messaging.tail.totalBytesMax: the oldest entries are dropped",
                 metadata: ["bytes": "\(broker.tailBytes)"])
         }
         logger.notice("the tails of the shard reach back two minutes again")
@@ -81,12 +91,12 @@ extension MessagingShard: ServiceLinkHandler {
         links[Int(link.id)] = link
         if let journal { link.pass(journal.gate) }
         if let nodes { link.push(MessagingMethod.nodes, nodes) }
-        if let lead { link.push(MessagingMethod.lead, lead) }
+        if let announcement { link.push(MessagingMethod.lead, announcement) }
         metrics.links.add(1)
         logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
     }
 
-    func tell(_ nodes: NodesPush) {
+    func announce(_ nodes: NodesPush) {
         self.nodes = nodes
         for link in links.values { link.push(MessagingMethod.nodes, nodes) }
     }
@@ -103,10 +113,10 @@ extension MessagingShard: ServiceLinkHandler {
         _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
         from link: AcceptedServiceLink
     ) {
-        guard journal?.isLeaving != true else { return }
+        guard journal?.redis.leadership.state.isDraining != true else { return }
         defer { closeGate() }
         do {
-            try checkLead(method)
+            try checkLeadership(method)
             switch method {
             case MessagingMethod.publish: try publish(PublishRequest(scanning: body), id, link)
             case MessagingMethod.attach: try attach(AttachRequest(body, in: arena), id, link)
@@ -126,7 +136,7 @@ extension MessagingShard: ServiceLinkHandler {
 
     package func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
         if method == MessagingMethod.outdated, let push = try? LeadPush(body, in: arena) {
-            journal?.redis.heard(of: push.term)
+            journal?.redis.termReported(push.term)
         }
         guard method == MessagingMethod.detach, let detach = try? DetachPush(body, in: arena) else { return }
         broker.detach(

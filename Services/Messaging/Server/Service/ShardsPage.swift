@@ -1,6 +1,6 @@
 import RTMServiceKit
 
-/// What the admin page `/shards` says: the nodes that live, and how each shard stands at this node.
+/// What the admin page `/shards` shows: the nodes that live, and the status of each shard at this node.
 ///
 /// Pure.
 struct ShardsPage: Equatable {

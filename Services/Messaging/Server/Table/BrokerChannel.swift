@@ -26,8 +26,8 @@ struct BrokerChannel {
     /// By holder: how far its login attempts have counted.
     var logins = HighWaterMarks()
     var sources = AppendSources()
-    /// When a sweep last told of it, in milliseconds.
-    var toldAt: UInt64 = 0
+    /// When a sweep last recorded it, in milliseconds.
+    var recordedAt: UInt64 = 0
 
     init(_ key: ChannelKey?, of app: Int, _ chain: ChannelChain) {
         self.key = key

@@ -22,7 +22,7 @@ struct LogTable {
     private var newChannels: NewChannels
     /// When this node began to lead. Of channels that it took over it doesn't know when they were left, so
     /// they count as left then.
-    var ledSince: UInt64 = 0
+    var leaderSince: UInt64 = 0
 
     init(limits: BrokerLimits, firstEpoch: UInt64, names: NameHash) {
         self.limits = limits
@@ -231,7 +231,7 @@ extension LogTable {
     ///
     /// - Parameters:
     ///   - isSettled: whether holders who haven't come back by now aren't awaited any more.
-    ///   - seen: is told the channels that stay although the tail has nothing of them, and those whose
+    ///   - seen: gets the channels that stay although the tail has nothing of them, and those whose
     ///     holders aren't awaited any more.
     mutating func sweep(_ count: Int, now: UInt64, isSettled: Bool, seen: (BrokerChannel) -> Void) {
         giveUpOld(segmentsMax: 1 + count / Self.placesPerSegment, now: now)
@@ -295,19 +295,21 @@ extension LogTable {
         return nil
     }
 
-    /// A channel is told at most so often, in milliseconds.
-    static let tellInterval: UInt64 = 30_000
+    /// The milliseconds between two records of one channel.
+    static let recordInterval: UInt64 = 30_000
 
     private mutating func sweep(_ place: ChannelPlace, now: UInt64, _ seen: (BrokerChannel) -> Void) {
         let channel = self[place]
         let isSilent = !tail(of: place).holds(channel.chain.newest)
         if isSilent { self[place].chain.forgetPublishers(now: now) }
         guard isSilent, channel.interests.isEmpty,
-            max(channel.chain.lastTimestamp, channel.leftAt, ledSince) + limits.idleMax < now
+            max(channel.chain.lastTimestamp, channel.leftAt, leaderSince) + limits.idleMax < now
         else {
             // Entries don't say who holds an inbox.
-            guard isSilent || channel.claim != nil, channel.toldAt + Self.tellInterval < now else { return }
-            self[place].toldAt = now
+            guard isSilent || channel.claim != nil, channel.recordedAt + Self.recordInterval < now else {
+                return
+            }
+            self[place].recordedAt = now
             return seen(channel)
         }
         vacate(place)

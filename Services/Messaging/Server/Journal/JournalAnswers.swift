@@ -1,6 +1,51 @@
 import RTMRedis
 
-/// The answers of the scripts.
+/// What the scripts of the journal answer. The head of each script says what its answers mean.
+enum JournalAnswer {
+    enum Take: Equatable {
+        case held(by: String)
+        case empty
+        /// The leader is about to let this node lead.
+        ///
+        /// - Parameters:
+        ///   - of: its token.
+        ///   - last: the last batch that it has written.
+        case successor(of: UInt64, JournalTerm, last: UInt64)
+        /// - Parameters:
+        ///   - isWhole: whether the journal has all that was acknowledged.
+        ///   - after: the token of the leader before; 0 if there was none.
+        case taken(JournalTerm, last: UInt64, isWhole: Bool, after: UInt64)
+        /// The journal was begun for another layout of the channels.
+        case otherLayout(String)
+    }
+
+    enum Append: Equatable {
+        case done
+        /// Another node leads.
+        case ended
+        /// Redis may have lost something.
+        case doubt
+        /// There was no answer. The batch may be there or not.
+        case unknown
+    }
+
+    enum Transfer: Equatable {
+        case done
+        /// Another node leads.
+        case ended
+        /// Redis may not have everything.
+        case lost
+        /// There was no answer. It may be done or not.
+        case unknown
+    }
+
+    enum Reinstate: Equatable {
+        case done(last: UInt64)
+        case ended
+        case unknown
+    }
+}
+
 extension JournalAnswer.Take {
     init?(_ reply: RedisReply) {
         guard let fields = reply.elements, let kind = fields.first?.string else { return nil }
@@ -37,7 +82,7 @@ extension JournalAnswer.Append {
     }
 }
 
-extension JournalAnswer.HandOver {
+extension JournalAnswer.Transfer {
     init(_ outcome: Result<RedisReply, RedisFailure>) {
         switch (try? outcome.get())?.string {
         case "done": self = .done
