@@ -71,7 +71,7 @@ struct BrokerAppendTests {
         }
     }
 
-    @Test("so many sources are remembered per log; the one that was silent for longest makes room")
+    @Test("so many sources are remembered per log; the one that was silent for longest is forgotten")
     func sourcesAreBounded() {
         var sources = HighWaterMarks()
         for source in 1...UInt64(HighWaterMarks.countMax) { admits(source, 5, true) }
@@ -95,16 +95,16 @@ struct BrokerAppendTests {
         for sequence in 1...20 as ClosedRange<UInt64> {
             sources.appended(sequence, from: 1, at: .init(offset: 100 + sequence, timestamp: sequence))
         }
-        #expect(sources.place(of: 20, from: 1)?.offset == 120)
-        #expect(sources.place(of: 13, from: 1)?.offset == 113)
-        #expect(sources.place(of: 12, from: 1)?.offset == 112)
-        #expect(sources.place(of: 2, from: 1)?.offset == 112)
-        #expect(sources.place(of: 21, from: 1) == nil)
+        #expect(sources.position(of: 20, from: 1)?.offset == 120)
+        #expect(sources.position(of: 13, from: 1)?.offset == 113)
+        #expect(sources.position(of: 12, from: 1)?.offset == 112)
+        #expect(sources.position(of: 2, from: 1)?.offset == 112)
+        #expect(sources.position(of: 21, from: 1) == nil)
         for source in 2...UInt64(AppendSources.countMax + 1) {
             sources.appended(1, from: source, at: .init(offset: 1, timestamp: 1))
         }
         #expect(sources.count == AppendSources.countMax)
-        #expect(sources.place(of: 20, from: 1) == nil, "it was silent for longest")
+        #expect(sources.position(of: 20, from: 1) == nil, "it was silent for longest")
     }
 
     @Test("an append of nothing says where the log stands, and leaves it as it is")

@@ -487,7 +487,7 @@ extension BrokerHistory {
     ) {
         #expect(position.epoch == logs[key]?.epoch ?? position.epoch, "seed \(seed): another log")
         logs[key]?.epoch = position.epoch
-        let remembered = appends.suffix(AppendSources.placesMax)
+        let remembered = appends.suffix(AppendSources.positionsMax)
         let place = remembered.last { $0.sequence <= sequence }?.offset
         let expected = place ?? remembered.first.map { $0.offset - 1 }
         #expect(position.offset == expected, "seed \(seed): another place than the first time")

@@ -27,19 +27,19 @@ extension Broker {
             throw RTMError(.invalidParameter, "an event has one feature that selects it")
         }
         let index = try channels.occupy(request.channel, by: .service, now: now)
-        channels.makeRoom()
+        channels.dropOldestEntries()
         var appended: [Appended] = []
-        var last: AppendSources.Place?
+        var last: AppendSources.Position?
         for event in request.events {
-            if let place = channels[index].sources.place(of: event.sequence, from: request.source) {
-                last = place
+            if let position = channels[index].sources.position(of: event.sequence, from: request.source) {
+                last = position
                 continue
             }
             appended.append(append(event, of: request.source, to: request.channel, at: index, now: now))
             let chain = channels[index].chain
-            let place = AppendSources.Place(offset: chain.head, timestamp: chain.lastTimestamp)
-            channels[index].sources.appended(event.sequence, from: request.source, at: place)
-            last = place
+            let position = AppendSources.Position(offset: chain.head, timestamp: chain.lastTimestamp)
+            channels[index].sources.appended(event.sequence, from: request.source, at: position)
+            last = position
         }
         let head = channels.position(of: index)
         return EventsAppended(

@@ -19,7 +19,7 @@ extension Broker {
         guard let type = request.channelType, type == .message || type == .user || type == .topic else {
             throw RTMError(.invalidChannelType, "messages are published to channels, users and topics")
         }
-        channels.makeRoom()
+        channels.dropOldestEntries()
         let channel = ChannelView(appID: request.appID, type: type, name: request.channel)
         let origin = names.origin(request)
         if let again = RepeatedPublish(request, origin, to: channel, now: now),
@@ -27,7 +27,7 @@ extension Broker {
         {
             return Appended(entries: first, interests: [])
         }
-        if request.needsReceiver, !isHeard(channel, now: now) {
+        if request.needsReceiver, !hasReceiver(channel, now: now) {
             throw RTMError(.channelReceiverOffline, "user \(channel.name.string) is not online")
         }
         let index = try channels.occupy(channel, by: .publisher(request.publisherSession), now: now)
@@ -61,8 +61,9 @@ extension Broker {
         try channels.withFrames(of: appended.entries, body)
     }
 
-    /// Whether somebody is there to receive, or was at the node before and is about to come.
-    private func isHeard(_ channel: ChannelView, now: UInt64) -> Bool {
+    /// Whether the channel has a subscriber, or its owner was online at the former leader and is about to
+    /// attach again.
+    private func hasReceiver(_ channel: ChannelView, now: UInt64) -> Bool {
         guard let index = channels.place(of: channel) else { return false }
         return !channels[index].interests.isEmpty
             || now < settlesAt && channels[index].claim?.isAwaited == true

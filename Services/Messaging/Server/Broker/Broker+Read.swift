@@ -21,7 +21,7 @@ extension Broker {
             at: index, after: request.after, features: request.features,
             except: request.exceptPublisher.withWireText(names.user))
         if let start = continuation.skippedTo {
-            // Within an epoch the reader goes on live: one that reads too slowly would lose more and more.
+            // Within an epoch the reader continues live: a reader that is too slow would lose more and more.
             guard start.epoch != request.after.epoch else {
                 return Page(entries: [], position: head, gap: true, more: false)
             }

@@ -110,7 +110,7 @@ final class RedisJournal {
     // MARK: - Which node is to lead
 
     /// - Parameter isOwner: whether this node should lead the shard, as long as the nodes live that do now.
-    ///   The others lead it only where nobody else does.
+    ///   The others lead it only if no other node does.
     func assign(isOwner: Bool) {
         isAssigned = true
         leadership.electionDelay = isOwner ? 0 : leadership.limits.lease / 2
@@ -350,7 +350,7 @@ final class RedisJournal {
             if let shortage { probe.notReady(shortage) }
             if shortage == nil, answer == .unknown { report(outcome) }
             if answer != .unknown { probe.ready() }
-            if answer == .doubt { logger.warning("Redis may have lost a part of the journal") }
+            if answer == .doubt { logger.warning("Redis may have lost batches of the journal") }
             collect()
             let (now, random) = (now, random)
             update { $0.appendAnswered(append, answer, now: now, random: random) }
@@ -406,7 +406,7 @@ final class RedisJournal {
 
 extension RedisJournal {
     func redisIsUp() {
-        if hasAnswer { probe.ready() } else { probe.notReady("Redis has not said yet which node leads") }
+        if hasAnswer { probe.ready() } else { probe.notReady("Redis has not answered yet which node leads") }
         timePassed()
     }
 

@@ -5,7 +5,7 @@ import RTMRedis
 import RTMServiceKit
 import RTMWire
 
-/// The name of a messaging node's process, as it stands in Redis: where the node is reached, and a random
+/// The name of a messaging node's process in Redis: where the node is reached, and a random
 /// part, because another process may have listened there before.
 struct NodeName: Equatable {
     let text: String
@@ -24,8 +24,8 @@ struct NodeName: Equatable {
     }
 }
 
-/// Where the other services reach this node if nobody says so and it listens on all addresses of its machine:
-/// at the address with which it reaches its Redis, which they all have to reach as well.
+/// Where the other services reach this node if that isn't configured and it listens on all addresses of its
+/// machine: at the address with which it reaches its Redis, which they all have to reach as well.
 struct OwnAddress {
     /// Where Redis is, or who knows it.
     let towards: [RedisPlace]

@@ -37,7 +37,7 @@ struct ChannelChain {
         fileprivate let lost: LostEntries
     }
 
-    /// A channel that goes on where it stood.
+    /// A channel that was forgotten and is used again.
     init(resuming remains: Remains, now: UInt64) {
         head = remains.head
         lastTimestamp = max(remains.lastTimestamp, now)
@@ -97,7 +97,7 @@ extension ChannelChain {
     mutating func appended(
         _ offset: UInt64, _ timestamp: UInt64, _ feature: SubscriptionFeatures, at place: EntryPlace
     ) {
-        newestOffsets[LostEntries.place(of: feature)] = offset
+        newestOffsets[LostEntries.index(of: feature)] = offset
         head = offset
         lastTimestamp = timestamp
         newest = place

@@ -17,10 +17,10 @@ struct ReadScope {
     func isOwn(_ entry: EntryRecord) -> Bool { user != 0 && entry.owner == user }
 }
 
-/// How a reader goes on that has seen everything up to a position.
+/// What a reader that has seen everything up to a position receives next.
 struct Continuation {
-    /// Set if entries that the reader may miss, or the log they were in, are gone: the reader goes on after
-    /// this position.
+    /// Set if entries that the reader may miss, or the log they were in, are gone: the reader continues
+    /// after this position.
     let skippedTo: StreamPosition?
     /// The features that select what is lost.
     let lost: SubscriptionFeatures

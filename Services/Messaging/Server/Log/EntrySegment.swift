@@ -1,6 +1,6 @@
 import NIOCore
 
-/// A part of a tail: entries in the order in which they came, their frames one behind the other.
+/// A segment of a tail: entries in the order in which they came, their frames one behind the other.
 ///
 /// A frame never lies in two segments, and neither do entries that were appended together.
 struct EntrySegment {

@@ -1,6 +1,7 @@
 import DequeModule
 import NIOCore
 import RTMModel
+import RTMWire
 
 /// The newest entries of all channels of an app, in the order in which they came.
 ///
@@ -8,14 +9,14 @@ import RTMModel
 /// touches memory that the processor has at hand, however many channels there are. A channel finds its
 /// entries because each of them points back to the one before it (`ChannelChain`).
 ///
-/// The tail gives up whole segments, the oldest first. It doesn't know why; `LogTable` decides that.
+/// The tail drops whole segments, the oldest first. It doesn't know why; `LogTable` decides that.
 struct EntryTail {
     /// A segment takes another append while its frames have less than this. The value is somewhat below a
     /// power of two, because a buffer grows in powers of two.
     private let segmentBytes: Int
     private var full = Deque<EntrySegment>()
     private var fullHeld = 0
-    /// The segment that takes the next append. It stands beside the others, because every append touches it.
+    /// The segment that takes the next append. It lies beside the others, because every append touches it.
     var open = EntrySegment(number: 1)
     /// The memory of a segment that was given up, for the next one.
     private var spare: EntrySegment?
@@ -153,7 +154,7 @@ extension EntryTail {
 
     /// Gives up the oldest segment, and keeps its memory for the next one if it isn't larger than usual.
     ///
-    /// - Returns: the records of its entries. The caller tells their channels.
+    /// - Returns: the records of its entries. The caller marks them as lost in their channels.
     mutating func removeFirst() -> ContiguousArray<EntryRecord>? {
         guard var first = full.popFirst() else { return nil }
         fullHeld -= first.bytesHeld
@@ -167,5 +168,33 @@ extension EntryTail {
     mutating func release() {
         spare = nil
         if open.isEmpty { open = EntrySegment(number: open.number) }
+    }
+}
+
+extension JournaledEntries {
+    var origin: EntryOrigin { EntryOrigin(user: user, client: client, sequence: sequence) }
+}
+
+extension EntryTail {
+    /// Puts entries of a journal where they were when they were appended, behind all that is here. The caller
+    /// has seen that their frames are as many as it says, and that the channel doesn't have them.
+    mutating func restore(
+        _ entries: JournaledEntries, _ frames: [UnsafeRawBufferPointer], at channel: ChannelPlace,
+        to chain: inout ChannelChain
+    ) {
+        if isFull { close(isFull: true) }
+        open.noteAppend(at: entries.timestamp)
+        for (index, bytes) in frames.enumerated() {
+            let number = UInt64(index)
+            let frame = open.write { _ = $0.writeBytes(bytes) }
+            let place = nextPlace
+            open.append(
+                EntryRecord(
+                    timestamp: entries.timestamp + number, publisherSession: entries.publisherSession,
+                    offset: entries.offset + number, previous: chain.newest, channel: channel,
+                    feature: entries.feature, entries.origin.following(by: number), frame))
+            chain.appended(
+                entries.offset + number, entries.timestamp + number, entries.feature, at: place)
+        }
     }
 }

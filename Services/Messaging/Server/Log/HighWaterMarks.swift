@@ -3,7 +3,7 @@
 ///
 /// The holders of an inbox count their logins, so a login that arrives behind a newer one of the same client
 /// is recognised. A source that is started anew has a new name. When there are too many sources, the one that
-/// has been silent for longest makes room.
+/// has been silent for longest is forgotten.
 struct HighWaterMarks {
     /// Limit: sources remembered per log. A user has a few apps at a time; the other sources are earlier
     /// lives of these apps.
@@ -14,7 +14,7 @@ struct HighWaterMarks {
         var sequence: UInt64
     }
 
-    /// The source that counted last stands at the end.
+    /// The source that counted last is at the end.
     private var marks: [Mark] = []
 
     var count: Int { marks.count }

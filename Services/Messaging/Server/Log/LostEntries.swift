@@ -10,8 +10,8 @@ struct LostEntries {
     private struct Newest {
         /// 0 if nothing is lost.
         var offset: UInt64 = 0
-        /// How far before it the newest lost entry lies that somebody else published. If that is very far, it
-        /// is said to lie nearer, so that a reader is rather told too much.
+        /// How far before it the newest lost entry lies that another user published. If that is very far, it
+        /// counts as nearer, so that a reader gets a gap rather than losing entries silently.
         var behind: UInt32 = 0
         /// Who doesn't receive the entry because it is the user's own; 0 if everybody does.
         var user: UInt32 = 0
@@ -26,10 +26,10 @@ struct LostEntries {
         }
     }
 
-    /// The features that an entry can have, one place for each.
+    /// The features that an entry can have, one index for each.
     static let features: [SubscriptionFeatures] = [.message, .presence, .metadata, .lock]
 
-    /// By the places of the features; empty if nothing is lost.
+    /// By the indices of the features; empty if nothing is lost.
     private var newest: [Newest] = []
 
     /// - Parameters:
@@ -37,10 +37,10 @@ struct LostEntries {
     ///   - user: who doesn't receive the entry; 0 = everybody does.
     mutating func add(_ offset: UInt64, _ feature: SubscriptionFeatures, of user: UInt32) {
         if newest.isEmpty { newest = Array(repeating: Newest(), count: Self.features.count) }
-        newest[Self.place(of: feature)].add(offset, of: user)
+        newest[Self.index(of: feature)].add(offset, of: user)
     }
 
-    static func place(of feature: SubscriptionFeatures) -> Int {
+    static func index(of feature: SubscriptionFeatures) -> Int {
         switch feature {
         case .presence: 1
         case .metadata: 2

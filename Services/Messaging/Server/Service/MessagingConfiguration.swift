@@ -2,7 +2,7 @@ import RTMModel
 package import RTMServiceKit
 import RTMWire
 
-// What the configuration keys of messaging mean for its parts.
+// The limits that follow from the configuration.
 
 extension BrokerLimits {
     /// The limits of one shard. A node may have to lead all of them.

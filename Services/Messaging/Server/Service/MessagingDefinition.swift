@@ -8,7 +8,7 @@ package import RTMServiceKit
 package import RTMServiceLink
 import RTMWire
 
-/// The messaging service as a part of a program.
+/// The messaging service of a program.
 package enum MessagingDefinition {
     /// The service that listens at `messaging.listen` for the other services' processes.
     package static let service = ServiceDefinition(
@@ -115,7 +115,7 @@ extension ServiceContext {
     }
 }
 
-/// What the configuration says of the journals of a node.
+/// The journals of a node, as they are configured.
 private struct JournalSettings: Sendable {
     let redis: RedisConfiguration
     private let prefix: String

@@ -22,7 +22,7 @@ extension MessagingShard {
     /// Whether callers find the shard's leader here. A shard without a journal has no other.
     var isLeader: Bool { journal?.redis.leadership.state.isLeader ?? true }
 
-    /// What callers are told of the leader; nil while it is another node.
+    /// What is announced to callers; nil while another node leads.
     var announcement: LeadPush? {
         guard let journal else { return LeadPush(term: 1, follows: 1) }
         let leadership = journal.redis.leadership

@@ -5,8 +5,8 @@ import RTMServiceKit
 package import RTMServiceLink
 import RTMWire
 
-/// One shard of the channels at a messaging node: it decodes requests, asks the broker, and sends the broker's
-/// answers. No decision is made here.
+/// One shard of the channels at a messaging node: it decodes requests, asks the broker, and sends its answers.
+/// No decision is made here.
 ///
 /// The shard and all its links live on one event loop. So a log has one owner and needs no lock, and a link
 /// receives everything in the order in which it happened. An installation uses more cores by running more
@@ -26,7 +26,7 @@ package final class MessagingShard {
     var links: [Broker.ServiceLinkID: AcceptedServiceLink] = [:]
     /// Nil if the shard has no journal: then this node leads it from the start.
     var journal: ShardJournal?
-    /// The nodes that callers are told of; nil if another shard announces them.
+    /// The nodes that are announced to callers; nil if another shard announces them.
     private var nodes: NodesPush?
 
     /// - Parameters:
@@ -61,7 +61,7 @@ package final class MessagingShard {
             backlogBytes: journal?.redis.backlog)
     }
 
-    /// Gives up old entries and forgets channels, as `Broker.sweep` says. The log sweep calls it at a
+    /// Drops old entries and forgets channels (`Broker.sweep`). The log sweep calls it at a
     /// regular interval.
     package func sweep(_ count: Int) {
         // What a sweep records would gather while Redis is away, or while another node may lead.

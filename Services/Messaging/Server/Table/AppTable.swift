@@ -2,8 +2,8 @@ import NIOCore
 
 /// The apps of a node: the tail of each, and how much memory all tails take together.
 ///
-/// The app that holds most gives up its oldest entries first. So an app that holds no more than an equal
-/// share never loses an entry to another app, and what nobody else needs is open to everybody.
+/// The app that holds most loses its oldest entries first. So an app that holds no more than an equal
+/// share never loses an entry to another app, and what other apps don't need is open to every app.
 ///
 /// Pure: apps are known by their numbers.
 struct AppTable {
@@ -75,8 +75,8 @@ struct AppTable {
         records[app].bytes = held
     }
 
-    /// The app that holds most gives up its oldest segment. If it has only the one that takes appends, it
-    /// gives up that one, with its memory.
+    /// The app that holds most loses its oldest segment. If it has only the one that takes appends, it
+    /// loses that one, with its memory.
     ///
     /// - Returns: the records of the entries that are gone; nil if nothing more can go.
     mutating func giveUp() -> ContiguousArray<EntryRecord>? {

@@ -1,7 +1,13 @@
+/// Where a channel lies: in which partition, and where there.
+package struct ChannelPlace: Hashable, Sendable {
+    let index: UInt32
+    let partition: UInt16
+}
+
 /// Where channels lie, by their numbers (`NameHash`).
 ///
 /// A number says which channel it is, but not for sure. If two channels have the same one, the later of them
-/// stands under the next number that is free. So whoever looks for a channel compares the name at the end.
+/// has the next number that is free. So a look-up compares the name at the end.
 ///
 /// Pure.
 struct ChannelPlaces {

@@ -1,7 +1,7 @@
 /// The channels of one app that were forgotten with entries in their past: when one of them is used again, it
-/// goes on where it stood, and a position in it means what it meant.
+/// continues, and a position in it means what it meant.
 ///
-/// Half of the room is for those that were forgotten last. When it is full, the other half is dropped. Of
+/// Half of the capacity is for those that were forgotten last. When it is full, the other half is dropped. Of
 /// those only the newest offset in each partition is known, so a reader who stood before it may have missed
 /// something.
 ///

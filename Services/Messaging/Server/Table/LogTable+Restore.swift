@@ -3,7 +3,7 @@ import RTMWire
 
 /// What another node has written into the journal becomes what it was there.
 extension LogTable {
-    /// Where all partitions stand, for the journal.
+    /// The heads of all partitions, for the journal.
     ///
     /// - Parameter begin: the time from which everything is known, if that isn't now.
     func heads(now: UInt64, begin: UInt64? = nil) -> JournaledHeads {
@@ -38,7 +38,7 @@ extension LogTable {
                 unknownUntil: entries.previous, timestamp: min(since, entries.timestamp - 1))
         }
         guard entries.offset > partitions[partition].channels[index].chain.head else { return nil }
-        makeRoom()
+        dropOldestEntries()
         let app = partitions[partition].channels[index].app
         apps.changeTail(of: app) { tail in
             if let begin = tail.openSince, begin + limits.ageMax / Self.segmentsPerAge < entries.timestamp {

@@ -13,7 +13,7 @@ struct LogTable {
     private let names: NameHash
     var partitions: ContiguousArray<Partition>
     var apps: AppTable
-    /// Where the sweep goes on.
+    /// Where the sweep continues.
     private var nextPlace = ChannelPlace(index: 0, partition: 0)
     private var sweptApp = 0
     private(set) var count = 0
@@ -176,8 +176,8 @@ extension LogTable {
     private mutating func vacate(_ place: ChannelPlace) {
         let channel = self[place]
         guard let key = channel.key else { return }
-        // Of one that never had an entry that has to be remembered where others may have had some that nobody
-        // knows: begun anew, it would be one of those.
+        // A channel that never had an entry has to be remembered, too, if the partition may have lost entries
+        // of channels that aren't remembered: otherwise it would count as one of those when it is used again.
         let unknown = apps[channel.app].forgotten.dropped(of: place.partition)?.head ?? 0
         if channel.chain.hasHadEntries || unknown > channel.chain.unknownUntil {
             apps[channel.app].forgotten.insert(
@@ -191,16 +191,16 @@ extension LogTable {
         partitions[Int(place.partition)].remove(place.index) { $0.withView { names.number(of: $0) } }
     }
 
-    /// When there may be room again: the sweep forgets channels all the time.
+    /// When a new channel may be admitted again: the sweep forgets channels all the time.
     private static let retryAfter = Duration.seconds(10)
 }
 
 // MARK: - Tails
 
 extension LogTable {
-    /// The oldest entries go that the node can't keep. To be called before a request appends, so that what it
-    /// appends is there until everybody has received it.
-    mutating func makeRoom() {
+    /// Drops the oldest entries that the node can't keep. To be called before a request appends, so that what
+    /// it appends stays until every subscriber has received it.
+    mutating func dropOldestEntries() {
         while apps.isExceeded, let records = apps.giveUp() { markLost(records) }
     }
 
@@ -320,7 +320,7 @@ extension RTMError {
     fileprivate static func channels(_ which: String, _ countMax: Int, retryAfter: Duration) -> RTMError {
         RTMError(
             .channelInstanceExceedLimitation,
-            "there are \(countMax) channels \(which), which is the limit; nothing but time makes room",
+            "there are \(countMax) channels \(which), which is the limit: a channel without entries and subscribers is forgotten after a while",
             retryAfter: retryAfter, limit: .init(name: "channels \(which)", value: UInt64(countMax)))
     }
 }

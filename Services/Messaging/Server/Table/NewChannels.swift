@@ -3,7 +3,7 @@ import RTMModel
 /// How many channels each session begins by publishing to new names. A session may begin `countMax` at once,
 /// and that many again in each `period`, so what it began is forgotten about as fast as it begins more.
 ///
-/// Pure: told the time.
+/// Pure.
 struct NewChannels {
     let countMax: Int
     /// In milliseconds.
@@ -22,7 +22,7 @@ struct NewChannels {
 
     /// Counts one more channel, unless the session has begun too many.
     ///
-    /// - Returns: how long the session has to wait; nil if it may go on.
+    /// - Returns: how long the session has to wait; nil if the channel is admitted.
     mutating func begin(_ session: UInt64, now milliseconds: UInt64) -> Duration? {
         let now = milliseconds * 1_000
         let interval = period * 1_000 / UInt64(countMax)
