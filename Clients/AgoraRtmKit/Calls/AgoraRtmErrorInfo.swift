@@ -37,3 +37,12 @@ public final class AgoraRtmErrorInfo: NSError, LocalizedError, @unchecked Sendab
     @available(*, unavailable, message: "errors are not archived")
     public required init?(coder: NSCoder) { nil }
 }
+
+/// The response of a call whose success has no content.
+public final class AgoraRtmCommonResponse: NSObject, Sendable {
+    override public init() { super.init() }
+}
+
+/// Called exactly once when a call is over: with a response and no error, or the other way round (S-0a).
+public typealias AgoraRtmOperationBlock =
+    @Sendable (_ response: AgoraRtmCommonResponse?, _ errorInfo: AgoraRtmErrorInfo?) -> Void

@@ -1,5 +1,6 @@
 // Safety: a plain holder of values. The kit makes it, hands it over once and keeps no reference;
 // who shares one between threads must not change it any more, as with every object of this API.
+
 /// The users of a channel, one page of them.
 public final class AgoraRtmWhoNowResponse: NSObject, @unchecked Sendable {
     /// The length of `userStateList`, or the number of users in the channel if no users were asked for (P-32,
@@ -89,3 +90,27 @@ public typealias AgoraRtmGetUserChannelsBlock =
 /// Called exactly once when a call is over: with a response and no error, or the other way round (S-0a).
 public typealias AgoraRtmPresenceGetStateBlock =
     @Sendable (_ response: AgoraRtmPresenceGetStateResponse?, _ errorInfo: AgoraRtmErrorInfo?) -> Void
+
+/// What `whoNow` lists. The call copies the object.
+public final class AgoraRtmPresenceOptions: NSObject {
+    /// Whether users are listed. With both flags off the answer holds only the number of users (P-32).
+    public var includeUserId = true
+    /// Whether users are listed with their temporary states. This needs `includeUserId` (P-34).
+    public var includeState = false
+    /// `nextPage` of the page before; empty for the first page.
+    public var page = ""
+
+    override public init() { super.init() }
+}
+
+/// What `getOnlineUsers` lists. The call copies the object.
+public final class AgoraRtmGetOnlineUsersOptions: NSObject {
+    /// Whether users are listed. With both flags off the answer holds only the number of users (P-32).
+    public var includeUserId = true
+    /// Whether users are listed with their temporary states. This needs `includeUserId` (P-34).
+    public var includeState = false
+    /// `nextPage` of the page before; empty for the first page.
+    public var page = ""
+
+    override public init() { super.init() }
+}

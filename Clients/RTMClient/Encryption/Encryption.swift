@@ -110,3 +110,232 @@ extension RTMClient {
         eventLoop.execute { [link] in link.value.encryption?.use(keys) }
     }
 }
+
+extension Encryption {
+    /// The message as it travels: its bytes are the sealed content, whatever the app has given.
+    func seal(_ message: OutgoingMessage) throws(RTMError) -> OutgoingMessage {
+        let place = ContentPlace(message.destination, publisher: userID, customType: message.customType)
+        var sealed = message
+        sealed.payload = .data(try seal(message.payload, at: place, for: .publish))
+        return sealed
+    }
+
+    /// Opens a message that was delivered.
+    ///
+    /// - Returns: `nil` if it can't be decrypted. Then it is left out, and reported.
+    func open(_ event: MessageEvent) -> MessageEvent? {
+        let place = ContentPlace(
+            .message, event.channelType, event.channelName, publisher: event.publisher,
+            item: event.customType)
+        switch openDelivered(event.payload.bytes, at: place) {
+        case .success(let payload):
+            var event = event
+            event.payload = payload
+            return event
+        case .failure(let failure):
+            report(
+                UndecryptableEvent(
+                    content: .message, failure: failure, channelType: event.channelType,
+                    channelName: event.channelName, publisher: event.publisher))
+            return nil
+        }
+    }
+
+    /// Opens a page of stored messages. What can't be decrypted is empty and says why, and the rest of the
+    /// page stays readable (H-13).
+    func open(_ page: HistoryPage, of source: MessageDestination) -> HistoryPage {
+        var page = page
+        for index in page.messages.indices {
+            let message = page.messages[index]
+            let place = ContentPlace(source, publisher: message.publisher, customType: message.customType)
+            switch openStored(message.payload.bytes, at: place) {
+            case .success(let payload): page.messages[index].payload = payload
+            case .failure(let failure):
+                page.messages[index].payload = .data(Data())
+                page.messages[index].decryptionFailure = failure
+            }
+        }
+        return page
+    }
+}
+
+extension ContentPlace {
+    fileprivate init(_ destination: MessageDestination, publisher: String, customType: String) {
+        switch destination {
+        case .channel(let name):
+            self.init(.message, .message, name, publisher: publisher, item: customType)
+        case .user(let id): self.init(.message, .user, id, publisher: publisher, item: customType)
+        case .topic(let topic, let channel):
+            let name = TopicName(topic, in: channel).text
+            self.init(.message, .topic, name, publisher: publisher, item: customType)
+        }
+    }
+}
+
+// Values of states and of metadata items. They travel as texts, so what is sealed is written in base64.
+
+
+extension Encryption {
+    // MARK: States
+
+    func seal(_ states: [String: String], in channel: UserChannel) throws(RTMError) -> [String: String] {
+        var sealed: [String: String] = [:]
+        for (key, value) in states {
+            let place = ContentPlace(.state, channel.type, channel.name, publisher: userID, item: key)
+            sealed[key] = try seal(.text(value), at: place, for: .setState).base64EncodedString()
+        }
+        return sealed
+    }
+
+    func open(_ users: [UserState], in channel: UserChannel) -> [UserState] {
+        var failures = FailureTally()
+        let opened = users.map { open($0, in: channel, &failures) }
+        for event in failures.events(.state, channel.type, channel.name) { report(event) }
+        return opened
+    }
+
+    func open(_ user: UserState, in channel: UserChannel) -> UserState {
+        open([user], in: channel).first ?? user
+    }
+
+    /// Opens the states that an event shows.
+    func open(_ change: PresenceNews.Change, in channel: UserChannel) -> PresenceNews.Change {
+        switch change {
+        case .states(let change): return .states(open([change], in: channel).first ?? change)
+        case .interval(var interval):
+            interval.states = open(interval.states, in: channel)
+            return .interval(interval)
+        case .joined, .left, .timedOut: return change
+        }
+    }
+
+    private func open(
+        _ changes: [PresenceNews.StateChange], in channel: UserChannel
+    ) -> [PresenceNews.StateChange] {
+        let users = open(changes.map { UserState(userID: $0.userID, states: $0.items) }, in: channel)
+        return zip(changes, users).map { change, user in
+            var change = change
+            change.items = user.states
+            return change
+        }
+    }
+
+    private func open(
+        _ user: UserState, in channel: UserChannel, _ failures: inout FailureTally
+    ) -> UserState {
+        var opened = user
+        for (key, value) in user.states {
+            let place = ContentPlace(.state, channel.type, channel.name, publisher: user.userID, item: key)
+            switch openText(Data(base64Encoded: value), at: place) {
+            case .success(let text): opened.states[key] = text
+            case .failure(let failure):
+                opened.states[key] = ""
+                failures.add(failure, user.userID)
+            }
+        }
+        return opened
+    }
+
+    // MARK: Metadata
+
+    /// Seals what a write sets. A reader may not learn from the server who wrote an item (D-11), so the
+    /// writer's name travels with the value. It is authenticated like every publisher.
+    func seal(_ write: MetadataWrite) throws(RTMError) -> MetadataWrite {
+        guard write.kind == .set || write.kind == .update else { return write }
+        var sealed = write
+        for index in write.items.indices {
+            let item = write.items[index]
+            let place = ContentPlace(write.target, author: userID, key: item.key)
+            let value = try seal(.text(item.value), at: place, for: write.operation)
+            sealed.items[index].value = AuthoredContent(author: userID, sealed: value).text
+        }
+        return sealed
+    }
+
+    func open(_ metadata: RTMMetadata, of target: MetadataTarget) -> RTMMetadata {
+        var failures = FailureTally()
+        var opened = metadata
+        for index in metadata.items.indices {
+            switch open(metadata.items[index], of: target) {
+            case .success(let value): opened.items[index].value = value
+            case .failure(let failure):
+                opened.items[index].value = ""
+                opened.items[index].decryptionFailure = failure
+                failures.add(failure, nil)
+            }
+        }
+        for event in failures.events(.metadata, target.channelType, target.name) { report(event) }
+        return opened
+    }
+
+    private func open(_ item: MetadataItem, of target: MetadataTarget) -> Result<String, DecryptionFailure> {
+        guard let content = AuthoredContent(item.value) else {
+            return .failure(DecryptionFailure(.notEncrypted))
+        }
+        let place = ContentPlace(target, author: content.author, key: item.key)
+        return openText(content.sealed, at: place).flatMap { value in
+            // The server may name no author, but not another one.
+            guard let author = item.author, author != content.author else { return .success(value) }
+            return .failure(DecryptionFailure(.notAuthentic))
+        }
+    }
+}
+
+extension ContentPlace {
+    fileprivate init(_ target: MetadataTarget, author: String, key: String) {
+        self.init(.metadata, target.channelType, target.name, publisher: author, item: key)
+    }
+}
+
+/// A sealed metadata value together with who wrote it: the length of the user id, the id, and the value.
+/// Pure.
+struct AuthoredContent: Sendable, Hashable {
+    var author: String
+    var sealed: Data
+
+    init(author: String, sealed: Data) {
+        self.author = author
+        self.sealed = sealed
+    }
+
+    var text: String {
+        var bytes = Data([UInt8(truncatingIfNeeded: author.utf8.count)])
+        bytes.append(contentsOf: author.utf8)
+        bytes.append(sealed)
+        return bytes.base64EncodedString()
+    }
+
+    /// `nil` for a text that no client has made.
+    init?(_ text: String) {
+        guard let bytes = Data(base64Encoded: text), let length = bytes.first,
+            bytes.count > Int(length)
+        else { return nil }
+        author = String(decoding: bytes.dropFirst().prefix(Int(length)), as: UTF8.self)
+        sealed = bytes.dropFirst(1 + Int(length))
+    }
+}
+
+/// Collects what of one frame can't be decrypted, so that a big snapshot doesn't become thousands of events.
+/// Pure.
+struct FailureTally: Sendable {
+    private var counts: [DecryptionFailure: (count: Int, publisher: String?)] = [:]
+    private var order: [DecryptionFailure] = []
+
+    mutating func add(_ failure: DecryptionFailure, _ publisher: String?) {
+        guard let before = counts[failure] else {
+            counts[failure] = (1, publisher)
+            return order.append(failure)
+        }
+        counts[failure] = (before.count + 1, before.publisher == publisher ? publisher : nil)
+    }
+
+    func events(
+        _ content: UndecryptableEvent.Content, _ type: ChannelType, _ name: String
+    ) -> [UndecryptableEvent] {
+        order.map { failure in
+            UndecryptableEvent(
+                content: content, failure: failure, count: counts[failure]?.count ?? 0, channelType: type,
+                channelName: name, publisher: counts[failure]?.publisher)
+        }
+    }
+}

@@ -65,3 +65,49 @@ extension EncryptionKey.Mode {
         }
     }
 }
+
+/// The random name of one sender.
+struct SenderID: Sendable, Hashable {
+    var high: UInt64
+    var low: UInt64
+
+    static func random(using random: inout some RandomNumberGenerator) -> SenderID {
+        SenderID(high: random.next(), low: random.next())
+    }
+
+    var bytes: Data {
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Data($0) }
+    }
+}
+
+/// One sender in one channel, under one key.
+struct SenderChannel: Sendable, Hashable {
+    let keyID: EncryptionKey.ID
+    let sender: SenderID
+    let channelType: UInt8
+    let channelName: String
+
+    init(_ header: SealHeader, _ place: ContentPlace) {
+        keyID = header.keyID
+        sender = header.sender
+        channelType = UInt8(truncatingIfNeeded: place.channelType.rawValue)
+        channelName = place.channelName
+    }
+}
+
+/// What one sender encrypts with in one channel.
+struct SenderKey: Sendable {
+    static let nonceBytes = 12
+
+    let key: SymmetricKey
+    let nonceSalt: Data
+
+    /// The counter in the last four bytes, mixed with bytes that only those who have the key know.
+    func nonce(_ counter: UInt32) throws -> AES.GCM.Nonce {
+        var nonce = nonceSalt
+        for byte in 0..<4 {
+            nonce[Self.nonceBytes - 1 - byte] ^= UInt8(truncatingIfNeeded: counter >> UInt32(8 * byte))
+        }
+        return try AES.GCM.Nonce(data: nonce)
+    }
+}

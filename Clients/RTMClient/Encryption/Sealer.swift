@@ -70,3 +70,52 @@ extension MessagePayload {
         }
     }
 }
+
+/// Numbers the contents that one sender encrypts. No number comes twice. Pure.
+struct NonceCounter: Sendable {
+    /// Limit: contents under one sender id. The next one begins a new sender id. AES-GCM stays far from its
+    /// bounds, even if each content has 32 KiB.
+    static let contentsMax: UInt64 = 1 << 32
+
+    private var next: UInt64
+
+    init(startingAt first: UInt64 = 0) { next = first }
+
+    /// `nil` if all numbers are used up.
+    mutating func take() -> UInt32? {
+        guard next < Self.contentsMax else { return nil }
+        defer { next += 1 }
+        return UInt32(next)
+    }
+}
+
+/// Remembers the values that were used lately. Pure.
+///
+/// There are two generations. When the younger one is full it becomes the older one, and what the older one
+/// still has is forgotten. So at least the last `capacity` values stay, and a look-up costs no bookkeeping.
+struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private let capacity: Int
+    private var younger: [Key: Value] = [:]
+    private var older: [Key: Value] = [:]
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    var count: Int { younger.count + older.count }
+
+    /// `nil` if the value was never there, or is forgotten.
+    mutating func value(of key: Key) -> Value? {
+        if let value = younger[key] { return value }
+        guard let value = older[key] else { return nil }
+        put(value, for: key)
+        return value
+    }
+
+    mutating func put(_ value: Value, for key: Key) {
+        if younger.count >= capacity, younger[key] == nil {
+            older = younger
+            younger = [:]
+        }
+        older[key] = nil
+        younger[key] = value
+    }
+}

@@ -52,3 +52,67 @@ extension RTMClient {
         return try await perform(.publish) { link, completion in link.messages.publish(message, completion) }
     }
 }
+
+/// Where a message goes.
+public enum MessageDestination: Sendable, Hashable {
+    /// Everybody who subscribed to this message channel. The publisher need not have subscribed (M-20).
+    case channel(String)
+    /// One user, who must be online (M-31).
+    case user(String)
+    /// Those who have subscribed to this user in a topic of a stream channel that is joined. The topic has
+    /// to be joined, too (C-7).
+    case topic(String, in: String)
+}
+
+/// The server's acknowledgement of one published message.
+public struct PublishReceipt: Sendable, Hashable {
+    /// The timestamp that receivers see, in milliseconds since 1970 by the server's clock.
+    public var timestampMilliseconds: UInt64
+    /// The message's place in the channel's log.
+    public var offset: UInt64
+
+    /// Makes the value, as tests of apps do.
+    public init(timestampMilliseconds: UInt64, offset: UInt64) {
+        self.timestampMilliseconds = timestampMilliseconds
+        self.offset = offset
+    }
+}
+
+// Messages that carry a value of the app's own, as JSON.
+
+
+extension RTMClient {
+    /// Publishes a value as a text of JSON. ``MessageEvent/decoded(as:)`` makes the value of it again.
+    ///
+    /// - Throws: `.invalidParameter` (-10014) if the value can't be encoded, and what
+    ///   ``publish(_:to:customType:storeInHistory:)-(String,_,_,_)`` throws.
+    @discardableResult
+    public func publish(
+        json value: some Encodable, to destination: MessageDestination, customType: String = "",
+        storeInHistory: Bool = false
+    ) async throws(RTMError) -> PublishReceipt {
+        let text: String
+        do {
+            text = String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
+        } catch {
+            throw RTMError(.invalidParameter, "the value can't be encoded: \(error)")
+                .with(operation: .publish)
+        }
+        return try await publish(
+            text, to: destination, customType: customType, storeInHistory: storeInHistory)
+    }
+}
+
+extension MessageEvent {
+    /// The value that somebody published with ``RTMClient/publish(json:to:customType:storeInHistory:)``.
+    ///
+    /// - Throws: `DecodingError` if the message carries something else.
+    public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+        let json =
+            switch payload {
+            case .text(let text): Data(text.utf8)
+            case .data(let data): data
+            }
+        return try JSONDecoder().decode(type, from: json)
+    }
+}

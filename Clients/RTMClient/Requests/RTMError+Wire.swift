@@ -1,4 +1,5 @@
-import RTMModel
+public import Foundation
+public import RTMModel
 import RTMProtocol
 
 extension RTMError {
@@ -21,4 +22,9 @@ extension RTMError.Conflict {
             majorRevision: conflict.majorRevision, key: conflict.key.isEmpty ? nil : conflict.key,
             revision: conflict.revision)
     }
+}
+
+/// An app may show the error as it is. `localizedDescription` is the reason, which is written in English.
+extension RTMError: LocalizedError {
+    public var errorDescription: String? { reason }
 }

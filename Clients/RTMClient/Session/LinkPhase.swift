@@ -1,3 +1,5 @@
+import RTMModel
+
 /// What a link is doing, with what it has to remember meanwhile.
 enum LinkPhase {
     typealias Instant = ContinuousClock.Instant
@@ -58,4 +60,75 @@ struct LinkAttempt {
     var beginsAt: ContinuousClock.Instant?
     /// The server accepted the login, and subscriptions are being restored.
     var isRestoring = false
+}
+
+/// What the link-state machine has to know before it begins.
+struct LinkParameters: Sendable {
+    var timing = LinkTiming()
+    var serverCount = 1
+    /// How long connecting to one server and logging in may take, and restoring the subscriptions again.
+    var attemptTimeout: Duration = .seconds(10)
+    /// When the link fails for good (T17). `nil` means never.
+    var reconnectTimeout: Duration?
+    /// What a login presents that brings no token. `nil` means the app id.
+    var token: String?
+}
+
+/// What the link-state machine wants done.
+enum LinkAction: Sendable, Equatable {
+    /// Announce the change to the app. `state` is the new one already.
+    case announce(LinkChange)
+    /// Open a connection to the server with this index and log in. Reports about it carry the number.
+    case connect(attempt: UInt64, server: Int)
+    /// Drop the present connection, go on over the one that stands by, and log in there. Reports about it
+    /// carry the number.
+    case takeOver(attempt: UInt64, reason: String)
+    /// The session goes on over another path, as if nothing had happened.
+    case pathChanged
+    /// Drop the present connection at once. Calls in flight on it fail.
+    case disconnect(reason: String)
+    /// Send Logout on the present connection and let it end by itself.
+    case sayGoodbye
+    /// Present the token of the login on the present connection (S-7).
+    case reauthenticate(login: UInt64, token: String)
+    case completeLogin(UInt64, RTMError?)
+    /// Nothing is to be restored any more (S-22).
+    case forgetSubscriptions
+}
+
+/// A transition of the link state, as the state machine announces it. The link adds the channels and the
+/// time.
+struct LinkChange: Sendable, Hashable {
+    var current: RTMLinkState
+    var previous: RTMLinkState
+    var operation: LinkOperation
+    var reasonCode: LinkStateReason
+    var reason: String
+    var isResumed = false
+    /// Whether the event names the subscribed channels (S-18).
+    var listsChannels = false
+    var unrestoredChannels: [String] = []
+    var connectionFailure: ConnectionFailure?
+}
+
+extension LinkStateEvent {
+    /// - Parameter restoration: what could not be brought back, shown when the link is connected again.
+    init(
+        _ change: LinkChange, subscribedChannels: [String], restoration: RestorationProgress?,
+        timestampMilliseconds: UInt64
+    ) {
+        // Channels that end with this change are affected, too (S-18).
+        let affected = Set(subscribedChannels).union(change.unrestoredChannels).sorted()
+        self.init(
+            currentState: change.current, previousState: change.previous, operation: change.operation,
+            reasonCode: change.reasonCode, reason: change.reason,
+            affectedChannels: change.listsChannels ? affected : [],
+            unrestoredChannels: change.unrestoredChannels,
+            isResumed: change.isResumed, timestampMilliseconds: timestampMilliseconds)
+        if let restoration, change.current == .connected {
+            unrestoredUsers = restoration.unrestoredUsers.sorted()
+            forbiddenChannels = restoration.forbiddenChannels.sorted()
+        }
+        connectionFailure = change.connectionFailure
+    }
 }
