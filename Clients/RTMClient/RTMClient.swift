@@ -80,7 +80,7 @@ public final class RTMClient: Sendable {
     }
 
     deinit {
-        eventLoop.execute { [link] in link.value.session.close(nil) }
+        eventLoop.execute { [link] in link.value.close(nil) }
         watch?.left(WatchedClient(hub: hub, link: link))
     }
 
@@ -122,7 +122,7 @@ public final class RTMClient: Sendable {
         var token = token
         if token == nil { token = try await tokenForLogin() }
         if let token { try check(.login) { () throws(RTMError) in try Credential.check(token) } }
-        try await perform(.login) { [token] link, completion in link.session.login(token: token, completion) }
+        try await perform(.login) { [token] link, completion in link.calls.login(token: token, completion) }
     }
 
     /// Says that the device's network changed, or that waiting any longer makes no sense. A client that is
@@ -131,7 +131,7 @@ public final class RTMClient: Sendable {
     ///
     /// On Apple platforms and on Linux the client notices changes of the network by itself.
     public func networkChanged() {
-        eventLoop.execute { [link] in link.value.session.networkChanged() }
+        eventLoop.execute { [link] in link.value.calls.networkChanged() }
     }
 
     /// Replaces the token of the session before it expires. The link state doesn't change. The client comes
@@ -148,14 +148,14 @@ public final class RTMClient: Sendable {
     ///   without an answer in time: then the token may have been renewed.
     public func renewToken(_ token: String) async throws(RTMError) {
         try check(.renewToken) { () throws(RTMError) in try Credential.check(token) }
-        try await perform(.renewToken) { link, completion in link.session.renewToken(token, completion) }
+        try await perform(.renewToken) { link, completion in link.calls.renewToken(token, completion) }
     }
 
     /// Ends the session. Others see the user leave at once, and all subscriptions end (S-22).
     ///
     /// - Throws: `.notLogin` (-10002) if not logged in.
     public func logout() async throws(RTMError) {
-        try await perform(.logout) { link, completion in link.session.logout(completion) }
+        try await perform(.logout) { link, completion in link.calls.logout(completion) }
     }
 
     /// Logs out, releases everything and ends all event sequences. Calling it again does nothing.
@@ -165,7 +165,7 @@ public final class RTMClient: Sendable {
         await withCheckedContinuation { continuation in
             eventLoop.execute { [link, watch] in
                 watch?.began()
-                link.value.session.close(continuation)
+                link.value.close(continuation)
             }
         }
         watch?.answered()

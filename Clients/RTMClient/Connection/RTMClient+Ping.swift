@@ -7,7 +7,7 @@ extension RTMClient {
     /// - Throws: `.notLogin` (-10002) if not logged in, `.notConnected` (-10025) if not connected or if there
     ///   is no answer in time.
     public func ping() async throws(RTMError) -> Duration {
-        try await perform(.ping) { link, completion in link.session.ping(completion) }
+        try await perform(.ping) { link, completion in link.calls.ping(completion) }
     }
 
     /// Asks a server whether it is there, without logging in.

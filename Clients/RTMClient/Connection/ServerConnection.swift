@@ -11,7 +11,7 @@ protocol FrameReceiver: AnyObject {
     /// The socket is open, and frames may be sent.
     func opened(_ connection: ServerConnection)
     /// Bytes came. The frames that they complete follow.
-    func heard(_ connection: ServerConnection)
+    func receivedBytes(on connection: ServerConnection)
     func received(_ frame: Rtm_Client_ServerFrame, on connection: ServerConnection)
     /// The connection ended by itself or couldn't be opened. This is called once, and not after `close()`.
     func closed(_ connection: ServerConnection, cause: String)
@@ -88,7 +88,7 @@ final class ServerConnection: ChannelInboundHandler {
         if !isEnded { self.receiver = receiver }
     }
 
-    /// Closes the connection at once, behind what was sent in this turn. The receiver hears no more.
+    /// Closes the connection at once, behind what was sent in this turn. The receiver isn't called any more.
     func close() {
         flush()
         receiver = nil
@@ -113,7 +113,7 @@ final class ServerConnection: ChannelInboundHandler {
         }
     }
 
-    /// Ends the connection once. The receiver hears the cause that came first.
+    /// Ends the connection once. The receiver gets the cause that came first.
     private func end(cause: String) {
         guard !isEnded else { return }
         isEnded = true
@@ -164,7 +164,7 @@ final class ServerConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         isReading = true
         reader.append(unwrapInboundIn(data))
-        receiver?.heard(self)
+        receiver?.receivedBytes(on: self)
         do {
             while !isEnded, let frame = try reader.next() { receiver?.received(frame, on: self) }
         } catch {

@@ -33,7 +33,7 @@ final class ServerProbe: FrameReceiver {
         connection.send(frame)
     }
 
-    func heard(_ connection: ServerConnection) {}
+    func receivedBytes(on connection: ServerConnection) {}
 
     func received(_ frame: Rtm_Client_ServerFrame, on connection: ServerConnection) {
         switch frame.body {

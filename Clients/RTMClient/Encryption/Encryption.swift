@@ -9,22 +9,24 @@ public import RTMModel
 
 /// The keys of one client and what was sealed and opened with them, confined to the link's event loop.
 final class Encryption {
-    private unowned let link: Link
+    let userID: String
+    private let events: EventOutlet
+    private let logger: Logger
     private var keys: [EncryptionKey]
     private var sealer: Sealer
     private var opener: Opener
     private var random = SystemRandomNumberGenerator()
 
     /// - Returns: `nil` if the client has no keys. Then nothing is encrypted.
-    init?(_ link: Link) {
-        guard !link.configuration.encryptionKeys.isEmpty else { return nil }
-        self.link = link
-        keys = link.configuration.encryptionKeys
-        sealer = Sealer(appID: link.configuration.appID)
-        opener = Opener(appID: link.configuration.appID)
+    init?(_ configuration: RTMClient.Configuration, events: EventOutlet, logger: Logger) {
+        guard !configuration.encryptionKeys.isEmpty else { return nil }
+        userID = configuration.userID
+        self.events = events
+        self.logger = logger
+        keys = configuration.encryptionKeys
+        sealer = Sealer(appID: configuration.appID)
+        opener = Opener(appID: configuration.appID)
     }
-
-    var userID: String { link.configuration.userID }
 
     func use(_ keys: [EncryptionKey]) { self.keys = keys }
 
@@ -65,15 +67,16 @@ final class Encryption {
 
     // MARK: Reporting
 
-    /// Tells the app what could not be decrypted (E-4).
+    /// Reports to the app what could not be decrypted (E-4).
     func report(_ event: UndecryptableEvent) {
-        link.logger.debug(
+        logger.debug(
             "a content could not be decrypted",
             metadata: [
                 "channel": "\(event.channelName)", "publisher": "\(event.publisher ?? "")",
                 "reason": "\(event.failure.reason)", "key": "\(event.failure.keyID?.description ?? "")",
             ])
-        link.events.emit(.undecryptable(event), of: event.channelName, event.channelType)
+        events.emit(
+            .undecryptable(event), of: ChannelID(type: event.channelType, name: event.channelName))
     }
 }
 
@@ -178,7 +181,7 @@ extension ContentPlace {
 extension Encryption {
     // MARK: States
 
-    func seal(_ states: [String: String], in channel: UserChannel) throws(RTMError) -> [String: String] {
+    func seal(_ states: [String: String], in channel: ChannelID) throws(RTMError) -> [String: String] {
         var sealed: [String: String] = [:]
         for (key, value) in states {
             let place = ContentPlace(.state, channel.type, channel.name, publisher: userID, item: key)
@@ -187,19 +190,19 @@ extension Encryption {
         return sealed
     }
 
-    func open(_ users: [UserState], in channel: UserChannel) -> [UserState] {
+    func open(_ users: [UserState], in channel: ChannelID) -> [UserState] {
         var failures = FailureTally()
         let opened = users.map { open($0, in: channel, &failures) }
         for event in failures.events(.state, channel.type, channel.name) { report(event) }
         return opened
     }
 
-    func open(_ user: UserState, in channel: UserChannel) -> UserState {
+    func open(_ user: UserState, in channel: ChannelID) -> UserState {
         open([user], in: channel).first ?? user
     }
 
     /// Opens the states that an event shows.
-    func open(_ change: PresenceNews.Change, in channel: UserChannel) -> PresenceNews.Change {
+    func open(_ change: PresenceNews.Change, in channel: ChannelID) -> PresenceNews.Change {
         switch change {
         case .states(let change): return .states(open([change], in: channel).first ?? change)
         case .interval(var interval):
@@ -210,7 +213,7 @@ extension Encryption {
     }
 
     private func open(
-        _ changes: [PresenceNews.StateChange], in channel: UserChannel
+        _ changes: [PresenceNews.StateChange], in channel: ChannelID
     ) -> [PresenceNews.StateChange] {
         let users = open(changes.map { UserState(userID: $0.userID, states: $0.items) }, in: channel)
         return zip(changes, users).map { change, user in
@@ -221,7 +224,7 @@ extension Encryption {
     }
 
     private func open(
-        _ user: UserState, in channel: UserChannel, _ failures: inout FailureTally
+        _ user: UserState, in channel: ChannelID, _ failures: inout FailureTally
     ) -> UserState {
         var opened = user
         for (key, value) in user.states {

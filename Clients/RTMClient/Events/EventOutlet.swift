@@ -18,13 +18,13 @@ final class EventOutlet {
     }
 
     /// Emits an event of a channel, or keeps it while the channel's events are held back.
-    func emit(_ event: RTMEvent, of channel: String, _ type: ChannelType) {
-        guard type == .message, held.isHolding(channel) else { return emit(event) }
+    func emit(_ event: RTMEvent, of channel: ChannelID) {
+        guard held.isHolding(channel) else { return emit(event) }
         for event in held.append(event, of: channel) { emit(event) }
     }
 
-    /// Holds the events of a message channel back until `releaseAll`.
-    func hold(_ channel: String) { held.hold(channel) }
+    /// Holds the events of a channel back until `releaseAll`.
+    func hold(_ channel: ChannelID) { held.hold(channel) }
 
     func releaseAll() {
         for event in held.releaseAll() { emit(event) }
@@ -33,21 +33,21 @@ final class EventOutlet {
     func finish() { hub.finish() }
 }
 
-/// Events of channels in which locks are being claimed after a reconnect. They wait until the app knows which
+/// Events of channels in which locks are being claimed after a reconnect. They wait until it is known which
 /// locks are lost, so that `.expired` comes before the snapshot (K-12) and the channel's order is kept.
 struct HeldEvents {
     /// Limit: events of one channel that wait. Beyond it they are released at once, whatever is still unknown
     /// about locks.
     static let eventsMax = 4096
 
-    private var events: [String: [RTMEvent]] = [:]
+    private var events: [ChannelID: [RTMEvent]] = [:]
 
-    func isHolding(_ channel: String) -> Bool { events[channel] != nil }
+    func isHolding(_ channel: ChannelID) -> Bool { events[channel] != nil }
 
-    mutating func hold(_ channel: String) { events[channel] = events[channel] ?? [] }
+    mutating func hold(_ channel: ChannelID) { events[channel] = events[channel] ?? [] }
 
     /// - Returns: what has to be emitted now.
-    mutating func append(_ event: RTMEvent, of channel: String) -> [RTMEvent] {
+    mutating func append(_ event: RTMEvent, of channel: ChannelID) -> [RTMEvent] {
         guard events[channel] != nil else { return [event] }
         events[channel]?.append(event)
         guard let waiting = events[channel], waiting.count >= Self.eventsMax else { return [] }

@@ -3,43 +3,28 @@ import RTMProtocol
 
 /// A lock by its full name (K-1).
 struct LockKey: Sendable, Hashable {
-    var channelType: ChannelType
-    var channel: String
+    var channel: ChannelID
     var name: String
 
     /// - Throws: `.invalidChannelType` (-10019) for a type that has no locks, `.invalidChannelName` (-10008)
     ///   for a bad channel name, `.lockInvalidName` (-14005) for a bad lock name.
     func check() throws(RTMError) {
-        try channelType.checkHasStorage()
-        try NameRule.channel.check(channel.utf8)
+        try channel.type.checkHasStorage()
+        try NameRule.channel.check(channel.name.utf8)
         try NameRule.lock.check(name.utf8)
     }
 }
 
-extension LockKey {
-    /// A channel by its full name (L-6).
-    struct Place: Sendable, Hashable, Comparable {
-        var channelType: ChannelType
-        var channel: String
-
-        static func < (one: Place, other: Place) -> Bool {
-            (one.channelType.rawValue, one.channel) < (other.channelType.rawValue, other.channel)
-        }
-    }
-
-    var place: Place { Place(channelType: channelType, channel: channel) }
-}
-
 extension LockKey: Comparable {
     static func < (one: LockKey, other: LockKey) -> Bool {
-        one.place == other.place ? one.name < other.name : one.place < other.place
+        one.channel == other.channel ? one.name < other.name : one.channel < other.channel
     }
 }
 
 extension LockKey {
     func acquisition(retry: Bool = false, heldToken: UInt64 = 0) -> ClientBody {
         var request = Rtm_Client_AcquireLock()
-        (request.channelType, request.channel, request.name) = (wireType, channel, name)
+        (request.channelType, request.channel, request.name) = (wireType, channel.name, name)
         request.retry = retry
         request.heldToken = heldToken
         return .acquireLock(request)
@@ -52,14 +37,14 @@ extension LockKey {
 
     private func release(withdraw: Bool) -> ClientBody {
         var request = Rtm_Client_ReleaseLock()
-        (request.channelType, request.channel, request.name) = (wireType, channel, name)
+        (request.channelType, request.channel, request.name) = (wireType, channel.name, name)
         request.withdraw = withdraw
         return .releaseLock(request)
     }
 
     func revocation(from owner: String) -> ClientBody {
         var request = Rtm_Client_RevokeLock()
-        (request.channelType, request.channel, request.name) = (wireType, channel, name)
+        (request.channelType, request.channel, request.name) = (wireType, channel.name, name)
         request.owner = owner
         return .revokeLock(request)
     }
@@ -67,7 +52,7 @@ extension LockKey {
     /// The server clamps the time to live (L-40). Here it is clamped to what the wire can carry.
     func creation(ttl: Duration) -> ClientBody {
         var request = Rtm_Client_SetLock()
-        (request.channelType, request.channel, request.name) = (wireType, channel, name)
+        (request.channelType, request.channel, request.name) = (wireType, channel.name, name)
         let seconds = ttl.components.seconds
         request.ttlS = UInt32(Limits.clamp(Int(clamping: seconds), to: Limits.lockTTL))
         return .setLock(request)
@@ -75,11 +60,11 @@ extension LockKey {
 
     var removal: ClientBody {
         var request = Rtm_Client_RemoveLock()
-        (request.channelType, request.channel, request.name) = (wireType, channel, name)
+        (request.channelType, request.channel, request.name) = (wireType, channel.name, name)
         return .removeLock(request)
     }
 
-    private var wireType: Rtm_Client_ChannelType { Rtm_Client_ChannelType(channelType) }
+    private var wireType: Rtm_Client_ChannelType { Rtm_Client_ChannelType(channel.type) }
 }
 
 extension LockDetail {

@@ -51,7 +51,7 @@ struct LockLedger: Sendable {
         guard performances.insert(Performance(operation: operation, key: key)).inserted else {
             throw RTMError(
                 .lockOperationPerforming,
-                "\(operation.rawValue) of lock '\(key.name)' in channel '\(key.channel)' is already under way"
+                "\(operation.rawValue) of lock '\(key.name)' in channel '\(key.channel.name)' is already under way"
             )
         }
     }
@@ -72,7 +72,7 @@ struct LockLedger: Sendable {
     }
 
     /// Nobody here wants the lock any more, and the server may think otherwise.
-    mutating func letGo(_ key: LockKey) {
+    mutating func disown(_ key: LockKey) {
         held[key] = nil
         unwanted.insert(key)
     }
@@ -125,8 +125,8 @@ struct LockLedger: Sendable {
 
     /// A snapshot or an event shows a lock of a channel. Somebody may have taken it from this client. A lock
     /// that is being claimed is left to the answer to the claim.
-    mutating func observed(_ lock: LockDetail, _ kind: LockEvent.Kind, type: ChannelType, channel: String) {
-        let key = LockKey(channelType: type, channel: channel, name: lock.name)
+    mutating func observed(_ lock: LockDetail, _ kind: LockEvent.Kind, in channel: ChannelID) {
+        let key = LockKey(channel: channel, name: lock.name)
         remember(kind == .removed ? nil : lock.ttl, of: key)
         guard let token = held[key], !claimed.contains(key) else { return }
         switch kind {

@@ -1,7 +1,7 @@
 import RTMModel
 import RTMProtocol
 
-/// A call of the app that may change who holds a lock.
+/// A call of the app that may change who owns a lock.
 struct LockCallRequest: Request {
     let locks: OwnLocks
     let call: LockCall
@@ -27,7 +27,7 @@ struct LockCallRequest: Request {
     func lost(_ reason: String) { locks.lost(call, reason) }
 }
 
-/// The link's own acquisition after a reconnect, which goes on with a lock that it held (K-12).
+/// The client's own acquisition after a reconnect, which keeps a lock that it owned (K-12).
 struct ClaimRequest: Request {
     let locks: OwnLocks
     let claim: LockLedger.Claim
@@ -51,7 +51,7 @@ struct ClaimRequest: Request {
     func lost(_ reason: String) {}
 }
 
-/// Gives back what nobody here wants any more. Whether it was held is of no interest.
+/// Gives up a lock that this client doesn't want any more, whether it owned the lock or only waited for it.
 struct WithdrawRequest: Request {
     let locks: OwnLocks
     let key: LockKey
@@ -61,13 +61,13 @@ struct WithdrawRequest: Request {
 
     func answered(_ body: ServerBody) -> Bool {
         guard case .done = body else { return false }
-        locks.givenBack(key)
+        locks.withdrawn(key)
         completion?.succeed()
         return true
     }
 
     func refused(_ error: RTMError) {
-        if error.saysNotHeld { locks.givenBack(key) }
+        if error.saysNotHeld { locks.withdrawn(key) }
         completion?.succeed()
     }
 
@@ -79,26 +79,26 @@ struct WithdrawRequest: Request {
     func lost(_ reason: String) { completion?.succeed() }
 }
 
-/// A call of the app that may change who holds a lock.
+/// A call of the app that may change who owns a lock.
 struct LockCall {
     let key: LockKey
     let body: ClientBody
     /// An acquisition ends with the fencing token, any other call with 0.
     let completion: Completion<UInt64>
-    /// Whether the acquisition has stood in line before and lost its place.
+    /// Whether the acquisition was in the server's queue before, and was removed from it.
     var isRenewed = false
 
     var operation: Operation { completion.operation }
     var acquires: Bool { operation == .acquireLock }
 
-    /// Whether the acquisition waits in line for as long as it takes (K-4).
+    /// Whether the acquisition waits in the server's queue for as long as it takes (K-4).
     var waits: Bool {
         if case .acquireLock(let request) = body { return request.retry }
         return false
     }
 
-    /// How long to wait until the acquisition stands in line again, or `nil` if the error ends it. The server
-    /// has lost the line, or can't be asked for the moment (K-6).
+    /// How long to wait until the acquisition is sent again, or `nil` if the error ends it. The server has
+    /// lost the queue, or isn't available for the moment (K-6).
     func pauseAfter(_ error: RTMError) -> Duration? {
         guard waits, let pause = error.retryAfter else { return nil }
         switch error.code {

@@ -1,20 +1,30 @@
-// The locks that this client takes, holds, waits for and gives back. What is held, `LockLedger` knows.
+// The locks that this client acquires, owns, waits for and releases. `LockLedger` knows which ones it owns.
 
 import RTMModel
 import RTMProtocol
 
 final class OwnLocks {
-    private unowned let link: Link
+    private let session: LinkSession
+    private let requests: Requests
+    private let events: EventOutlet
+    private let subscribed: SessionSubscriptions
     private var ledger = LockLedger()
-    /// Acquisitions that lost their place in line, in the order in which they began (K-6).
+    /// Acquisitions that were removed from the server's queue, in the order in which they began (K-6).
     private var waiting: [LockCall] = []
 
-    init(_ link: Link) { self.link = link }
+    init(
+        session: LinkSession, requests: Requests, events: EventOutlet, subscribed: SessionSubscriptions
+    ) {
+        self.session = session
+        self.requests = requests
+        self.events = events
+        self.subscribed = subscribed
+    }
 
     // MARK: Calls
 
     func perform(_ call: LockCall) {
-        guard link.requests.isReady(for: call.completion) else { return }
+        guard requests.isReady(for: call.completion) else { return }
         do {
             try ledger.begin(call.operation, call.key)
         } catch {
@@ -25,7 +35,7 @@ final class OwnLocks {
 
     private func send(_ call: LockCall) {
         let request = LockCallRequest(locks: self, call: call)
-        link.requests.ask(request, id: call.completion.id, within: call.waits ? .unlimited : .usual) {
+        requests.send(request, id: call.completion.id, within: call.waits ? .unlimited : .usual) {
             $0.body = call.body
         }
     }
@@ -54,8 +64,8 @@ final class OwnLocks {
 
     func refused(_ call: LockCall, _ error: RTMError) {
         if let pause = call.pauseAfter(error) {
-            putInLine(call)
-            return link.retry(.lockLines, after: pause)
+            wait(call)
+            return session.retry(.lockQueues, after: pause)
         }
         if error.saysNotHeld, call.operation == .releaseLock { ledger.released(call.key) }
         end(call, .failure(error))
@@ -66,44 +76,44 @@ final class OwnLocks {
     func givenUp(_ call: LockCall, _ error: RTMError) -> Bool {
         end(call, .failure(error))
         guard call.acquires, !ledger.isWanted(call.key) else { return false }
-        giveBack(call.key)
+        withdraw(call.key)
         return true
     }
 
     func lost(_ call: LockCall, _ reason: String) {
-        // An acquisition that waits goes on waiting, from the end of the line (K-6).
-        guard !call.waits else { return putInLine(call) }
-        // What was to be released stays released. An acquisition whose answer nobody heard is undone.
-        let isUnheard = call.acquires && ledger.token(of: call.key) == nil
-        if isUnheard || call.operation == .releaseLock { ledger.letGo(call.key) }
+        // An acquisition that waits continues to wait, from the end of the queue (K-6).
+        guard !call.waits else { return wait(call) }
+        // What was to be released stays released. An acquisition whose answer was lost is undone.
+        let isUnanswered = call.acquires && ledger.token(of: call.key) == nil
+        if isUnanswered || call.operation == .releaseLock { ledger.disown(call.key) }
         end(call, .failure(.answerLost(call.operation, reason)))
     }
 
     /// An acquisition was answered for which nobody waited any more.
     func acquiredLate(_ key: LockKey) {
-        if !ledger.isWanted(key) { giveBack(key) }
+        if !ledger.isWanted(key) { withdraw(key) }
     }
 
-    // MARK: Giving back
+    // MARK: Releasing
 
     /// Releases the lock now, or as soon as there is a connection again. The call succeeds in any case.
-    func letGo(_ key: LockKey, _ completion: Completion<Void>) {
+    func release(_ key: LockKey, _ completion: Completion<Void>) {
         guard ledger.token(of: key) != nil else { return completion.succeed() }
-        guard link.state == .connected, !link.requests.isFull else {
-            ledger.letGo(key)
+        guard session.state == .connected, !requests.isFull else {
+            ledger.disown(key)
             return completion.succeed()
         }
-        giveBack(key, completion)
+        withdraw(key, completion)
     }
 
-    private func giveBack(_ key: LockKey, _ completion: Completion<Void>? = nil) {
-        ledger.letGo(key)
-        guard link.connection != nil else { return }
+    private func withdraw(_ key: LockKey, _ completion: Completion<Void>? = nil) {
+        ledger.disown(key)
+        guard session.connection != nil else { return }
         let request = WithdrawRequest(locks: self, key: key, completion: completion)
-        link.requests.ask(request, id: completion?.id) { $0.body = key.withdrawal }
+        requests.send(request, id: completion?.id) { $0.body = key.withdrawal }
     }
 
-    func givenBack(_ key: LockKey) { ledger.released(key) }
+    func withdrawn(_ key: LockKey) { ledger.released(key) }
 
     // MARK: Coming back
 
@@ -111,89 +121,90 @@ final class OwnLocks {
     /// answers (K-12).
     func restore() {
         let claims = ledger.beginClaims()
-        link.connection?.restoration.begin(claims.count)
+        session.beginRestorations(claims.count)
         for claim in claims {
-            if claim.key.channelType == .message { link.events.hold(claim.key.channel) }
+            if claim.key.channel.type == .message { events.hold(claim.key.channel) }
             // A storage that doesn't answer must not cost the session: the time of the claims is over before
             // that of the attempt.
-            let time = AnswerTime.limited(link.configuration.requestTimeout / 2)
-            link.requests.ask(ClaimRequest(locks: self, claim: claim), within: time) {
+            let time = AnswerTime.limited(session.configuration.requestTimeout / 2)
+            requests.send(ClaimRequest(locks: self, claim: claim), within: time) {
                 $0.body = claim.key.acquisition(heldToken: claim.token)
             }
         }
-        for key in ledger.leftovers { giveBack(key) }
+        for key in ledger.leftovers { withdraw(key) }
     }
 
     func confirmed(_ claim: LockLedger.Claim, token: UInt64) {
         ledger.confirmed(claim, token: token)
-        link.opening.restorationEnded()
+        session.restorationEnded()
     }
 
     func refused(_ claim: LockLedger.Claim, _ error: RTMError) {
         guard error.saysNotHeld else { return undecided(claim) }
         ledger.refused(claim)
         // An acquisition whose answer was lost may have made the lock this client's again.
-        if !ledger.isWanted(claim.key) { giveBack(claim.key) }
-        link.opening.restorationEnded()
+        if !ledger.isWanted(claim.key) { withdraw(claim.key) }
+        session.restorationEnded()
     }
 
     /// The server can't say whose the lock is. The next return asks again.
     func undecided(_ claim: LockLedger.Claim) {
         ledger.undecided(claim)
-        link.opening.restorationEnded()
+        session.restorationEnded()
     }
 
-    /// Tells the app which locks it lost while the connection was away (K-12).
+    /// Reports the locks that were lost while there was no connection (K-12).
     func announceLost() {
-        let lost = Dictionary(grouping: ledger.takeLost()) { $0.key.place }
-        let now = link.time.milliseconds
-        for (place, claims) in lost.sorted(by: { $0.key < $1.key }) {
+        let lost = Dictionary(grouping: ledger.takeLost()) { $0.key.channel }
+        let now = session.clock.milliseconds
+        for (channel, claims) in lost.sorted(by: { $0.key < $1.key }) {
             let details = claims.map {
                 LockDetail(
-                    name: $0.key.name, owner: link.configuration.userID,
+                    name: $0.key.name, owner: session.userID,
                     ttl: $0.ttl ?? .seconds(Limits.lockTTL.lowerBound), fencingToken: $0.token,
                     timestampMilliseconds: now)
             }
             let event = LockEvent(
-                kind: .expired, channelType: place.channelType, channelName: place.channel, locks: details,
+                kind: .expired, channelType: channel.type, channelName: channel.name, locks: details,
                 timestampMilliseconds: now)
-            link.events.emit(.lock(event))
+            events.emit(.lock(event))
         }
     }
 
-    // MARK: Waiting in line
+    // MARK: Waiting
 
-    private func putInLine(_ call: LockCall) {
+    private func wait(_ call: LockCall) {
         var call = call
         call.isRenewed = true
         waiting.append(call)
     }
 
-    func standInLineAgain() {
-        link.connection?.retries.remove(.lockLines)
+    /// Sends the acquisitions again that wait, which puts them at the end of the server's queue.
+    func queueAgain() {
+        session.cancelRetry(.lockQueues)
         let calls = waiting
         waiting = []
         for call in calls { send(call) }
     }
 
     /// The app left the channel while there was no connection (K-6).
-    func endWaits(in channel: UserChannel) {
+    func endWaits(in channel: ChannelID) {
         endWaits(.lockOperationFailed, "the channel was left") {
-            $0.key.channelType == channel.type && $0.key.channel == channel.name
+            $0.key.channel == channel
         }
     }
 
     /// The session is over: the app logged out, or the link failed for good.
     func forgetAll() {
         ledger.removeAll()
-        let gaveUp = link.lastReason == .reconnectTimeout
+        let gaveUp = session.lastChange?.reasonCode == .reconnectTimeout
         endWaits(gaveUp ? .lockOperationTimeout : .lockOperationFailed, "the session has ended") { _ in true }
     }
 
     private func endWaits(_ code: ErrorCode, _ reason: String, where isEnded: (LockCall) -> Bool) {
         let ended = waiting.filter(isEnded)
         waiting.removeAll(where: isEnded)
-        for call in ended { end(call, .failure(link.isClosed ? .released : RTMError(code, reason))) }
+        for call in ended { end(call, .failure(session.isClosed ? .released : RTMError(code, reason))) }
     }
 
     /// The task that waited while there was no connection was cancelled.
@@ -203,44 +214,40 @@ final class OwnLocks {
         guard let index = waiting.firstIndex(where: { $0.completion.id == id }) else { return false }
         let call = waiting.remove(at: index)
         end(call, .failure(.cancelled(call.operation)))
-        if !ledger.isWanted(call.key) { ledger.letGo(call.key) }
+        if !ledger.isWanted(call.key) { ledger.disown(call.key) }
         return true
     }
 
     // MARK: What the server sends
 
     func received(_ snapshot: Rtm_Client_Locks) {
-        let type = ChannelType(snapshot.channelType)
-        let label = UserChannel(type: type, name: snapshot.channel).label
-        // After a change of the path (N-5) a snapshot of what was shown is no news.
-        let isKnown = link.subscriptions.table.revision(.locks, of: label) == snapshot.revision
-        if isKnown, link.connection?.isSecondPath == true { return }
-        guard link.subscriptions.table.begin(.locks, of: label, at: snapshot.revision) else { return }
-        let now = link.time.milliseconds
+        let channel = ChannelID(snapshot.channelType, snapshot.channel)
+        // After a change of the path (N-5) a snapshot that was shown already is left out.
+        let isKnown = subscribed.table.revision(.locks, of: channel) == snapshot.revision
+        if isKnown, session.isOnSecondPath { return }
+        guard subscribed.table.begin(.locks, of: channel, at: snapshot.revision) else { return }
+        let now = session.clock.milliseconds
         show(
             LockEvent(
-                kind: .snapshot, channelType: type, channelName: snapshot.channel,
-                locks: snapshot.locks.map { LockDetail($0, at: now) }, timestampMilliseconds: now))
+                kind: .snapshot, channelType: channel.type, channelName: channel.name,
+                locks: snapshot.locks.map { LockDetail($0, at: now) }, timestampMilliseconds: now), in: channel)
     }
 
     func received(_ event: Rtm_Client_LockEvent, in publication: Rtm_Client_Publication) {
-        let channel = publication.channel
-        let label = UserChannel(publication.channelType, channel).label
-        guard link.subscriptions.table.accepts(.locks, revision: event.revision, of: label),
+        let channel = ChannelID(publication.channelType, publication.channel)
+        guard subscribed.table.accepts(.locks, revision: event.revision, of: channel),
             let kind = LockEvent.Kind(event.type)
         else { return }
         show(
             LockEvent(
-                kind: kind, channelType: ChannelType(publication.channelType), channelName: channel,
+                kind: kind, channelType: channel.type, channelName: channel.name,
                 locks: [LockDetail(event.lock, at: publication.timestampMs)],
-                timestampMilliseconds: publication.timestampMs))
+                timestampMilliseconds: publication.timestampMs), in: channel)
     }
 
-    private func show(_ event: LockEvent) {
-        for lock in event.locks {
-            ledger.observed(lock, event.kind, type: event.channelType, channel: event.channelName)
-        }
-        link.events.emit(.lock(event), of: event.channelName, event.channelType)
+    private func show(_ event: LockEvent, in channel: ChannelID) {
+        for lock in event.locks { ledger.observed(lock, event.kind, in: channel) }
+        events.emit(.lock(event), of: channel)
     }
 }
 

@@ -99,7 +99,7 @@ extension RTMClient {
         return try await perform(.getLocks) { link, completion in
             link.requests.call(completion, body) { [unowned link] body in
                 guard case .locks(let locks) = body else { return nil }
-                return locks.locks.map { LockDetail($0, at: link.time.milliseconds) }
+                return locks.locks.map { LockDetail($0, at: link.clock.milliseconds) }
             }
         }
     }
@@ -108,7 +108,7 @@ extension RTMClient {
         _ operation: Operation, _ name: String, _ channel: String, _ type: ChannelType,
         _ body: (LockKey) -> ClientBody
     ) async throws(RTMError) -> UInt64 {
-        let key = LockKey(channelType: type, channel: channel, name: name)
+        let key = LockKey(channel: ChannelID(type: type, name: channel), name: name)
         try check(operation, key.check)
         let body = body(key)
         return try await perform(operation, of: .lock(key)) { link, completion in
@@ -144,19 +144,19 @@ extension RTMClient {
         let token = try await acquireLock(name, in: channel, type: type, retry: retry)
         do {
             let value = try await work(token)
-            await letGo(LockKey(channelType: type, channel: channel, name: name))
+            await release(LockKey(channel: ChannelID(type: type, name: channel), name: name))
             return value
         } catch {
-            await letGo(LockKey(channelType: type, channel: channel, name: name))
+            await release(LockKey(channel: ChannelID(type: type, name: channel), name: name))
             throw error
         }
     }
 
-    private func letGo(_ key: LockKey) async {
+    private func release(_ key: LockKey) async {
         // Unstructured: a release must not be cancelled together with the work that it ends.
         let release = Task {
             try? await self.perform(.releaseLock, of: .lock(key)) { link, completion in
-                link.locks.letGo(key, completion)
+                link.locks.release(key, completion)
             }
         }
         await release.value

@@ -4,58 +4,60 @@ import RTMModel
 import RTMProtocol
 
 final class Messages {
-    private unowned let link: Link
+    private let session: LinkSession
+    private let requests: Requests
+    private let events: EventOutlet
+    private let encryption: Encryption?
     private(set) var inbox = InboxPosition()
-    private var publishes = PublishQueue()
-    private var pacer: PublishPacer
+    private var publishes: PublishQueue
 
-    init(_ link: Link) {
-        self.link = link
-        pacer = PublishPacer(link.configuration.pacing)
+    init(session: LinkSession, requests: Requests, events: EventOutlet, encryption: Encryption?) {
+        self.session = session
+        self.requests = requests
+        self.events = events
+        self.encryption = encryption
+        publishes = PublishQueue(session.configuration.pacing)
     }
+
+    private var inboxEpoch: UInt64 { inbox.seen?.epoch ?? 0 }
 
     // MARK: Publishing
 
     func publish(_ plain: OutgoingMessage, _ caller: some PublishCaller) {
-        if link.state == .connected, link.connection?.socket.isBacklogged == true {
+        if session.state == .connected, session.connection?.socket.isBacklogged == true {
             return caller.unsent(.backlogged)
         }
-        if let obstacle = link.requests.obstacle(to: .publish) { return caller.unsent(obstacle) }
+        if let obstacle = requests.obstacle(to: .publish) { return caller.unsent(obstacle) }
         // A publish that is sent again is the same ciphertext again: nothing else has its nonce.
         let message: OutgoingMessage
         do {
-            message = try link.encryption?.seal(plain) ?? plain
+            message = try encryption?.seal(plain) ?? plain
         } catch {
             return caller.unsent(error)
         }
-        let deadline = link.now + link.configuration.requestTimeout
-        let verdict = pacer.admit(caller.id, message, now: link.now, deadline: deadline)
-        if case .refused(let wait) = verdict { return caller.unsent(.tooManyWait(wait)) }
-        link.requests.add(PublishCall(messages: self, caller: caller), id: caller.id)
-        if case .at(let time) = verdict {
-            link.retry(.pacedPublishes, after: max(time - link.now, .zero))
-        } else {
-            begin(caller.id, message)
+        let now = session.now
+        let admission = publishes.add(
+            caller.id, to: message.destination, message.request, again: message.number?.again,
+            inboxEpoch: inboxEpoch, now: now, deadline: now + session.configuration.requestTimeout)
+        if case .refused(let wait) = admission { return caller.unsent(.tooManyWait(wait)) }
+        requests.add(PublishCall(messages: self, caller: caller), id: caller.id)
+        switch admission {
+        case .send(let publish): send((caller.id, publish))
+        case .paced(let time): session.retry(.pacedPublishes, after: max(time - now, .zero))
+        case .held, .refused: break
         }
     }
 
-    /// Sends a publish for the first time, unless others have to be sent again before it.
-    private func begin(_ id: UInt64, _ message: OutgoingMessage) {
-        let publish = publishes.add(
-            id, message.request, again: message.number?.again, inboxEpoch: inbox.seen?.epoch ?? 0,
-            now: link.now)
-        if let publish { send((id, publish)) }
-    }
-
-    /// Sends what has waited for its turn below the server's rates.
+    /// Sends the publishes whose time has come below the server's rates.
     func sendPaced() {
-        for due in pacer.takeDue(now: link.now) { begin(due.id, due.message) }
-        if let next = pacer.nextDue { link.retry(.pacedPublishes, after: next - link.now) }
+        let now = session.now
+        for sending in publishes.takeDue(now: now, inboxEpoch: inboxEpoch) { send(sending) }
+        if let next = publishes.nextDue { session.retry(.pacedPublishes, after: next - now) }
     }
 
-    /// The server has named its rates. What waited on an earlier connection goes on waiting.
+    /// The server has named its rates. What was paced on an earlier connection is paced anew.
     func pace(_ rates: Rtm_Client_PublishRates?) {
-        pacer.begin(link.configuration.pacesPublishes ? rates : nil, now: link.now)
+        publishes.pace(session.configuration.pacesPublishes ? rates : nil, now: session.now)
         sendPaced()
     }
 
@@ -65,15 +67,15 @@ final class Messages {
         sendHeld()
     }
 
-    /// Nobody waits for the publish any more.
+    /// The caller of a publish that was sent doesn't wait any longer.
     ///
-    /// - Returns: what the app learns: when the time is over, the server's last answer says more than that.
+    /// - Returns: the error for the app: when the time is over, the server's last answer says more than that.
     func givenUp(_ id: UInt64, _ error: RTMError) -> RTMError {
         guard var refusal = publishes.remove(id), error.code == Operation.publish.codes.timedOut else {
             return error
         }
         refusal.reason +=
-            ", for \(link.configuration.requestTimeout); whether the message was published is unknown"
+            ", for \(session.configuration.requestTimeout); whether the message was published is unknown"
         // Only what had no effect may be done again.
         refusal.retryAfter = nil
         return refusal
@@ -83,42 +85,43 @@ final class Messages {
 
     /// A publish ends without an answer.
     ///
-    /// - Returns: what the app learns if it had never left.
+    /// - Returns: the error for the app if the publish was never sent.
     func takeUnsent(_ id: UInt64, _ error: RTMError) -> RTMError? {
-        if pacer.remove(id) {
-            return error.code == Operation.publish.codes.timedOut ? .tooManyWait(.zero) : error
+        switch publishes.removeUnsent(id) {
+        case .paced: error.code == Operation.publish.codes.timedOut ? .tooManyWait(.zero) : error
+        case .held: error
+        case nil: nil
         }
-        return publishes.removeUnsent(id) ? error : nil
     }
 
     func sendHeld() {
-        for sending in publishes.takeHeld(now: link.now) { send(sending) }
+        for sending in publishes.takeHeld(now: session.now) { send(sending) }
     }
 
     private func send(_ sending: PublishQueue.Sending) {
-        link.requests.send(sending.id) { $0.publish = sending.publish }
+        requests.sendFrame(sending.id) { $0.publish = sending.publish }
     }
 
     // MARK: Publishing again
 
     /// The server could not reach its messaging service, or lost it before the answer, and said when that may
     /// be over. Until then the publish waits, and its time runs on.
-    func putOff(_ id: UInt64, _ refusal: RTMError, for pause: Duration) {
+    func postpone(_ id: UInt64, _ refusal: RTMError, for pause: Duration) {
         publishes.refused(id, refusal)
-        link.retry(.publishes, after: pause)
+        session.retry(.publishes, after: pause)
     }
 
-    func sendRefusedAgain() {
-        for sending in publishes.takeRefused(now: link.now) { send(sending) }
+    func resendRefused() {
+        for sending in publishes.takeRefused(now: session.now) { send(sending) }
     }
 
     /// The server publishes only what it hasn't published before, and answers the rest as it did the first
     /// time.
-    func sendLostAgain() {
+    func resendLost() {
         let (again, tooOld) = publishes.takeLost(
-            now: link.now, ageMax: link.configuration.timing.resumeWindow)
+            now: session.now, ageMax: session.configuration.timing.resumeWindow)
         for id in tooOld {
-            link.requests.refuse(
+            requests.refuse(
                 id,
                 RTMError(
                     .channelPublishMessageTimeout,
@@ -130,22 +133,22 @@ final class Messages {
 
     /// - Returns: the requests that are sent again on the next connection.
     func connectionLost() -> Set<UInt64> {
-        publishes.connectionLost(keptMax: Limits.repeatedPublishesMax).union(pacer.waitingIDs)
+        publishes.connectionLost(keptMax: Limits.repeatedPublishesMax)
     }
 
     // MARK: Receiving
 
     func received(_ message: Rtm_Client_Message, in publication: Rtm_Client_Publication) {
         let type = ChannelType(publication.channelType)
-        // A message of one's own that was still on its way when the connection was lost can arrive behind the
-        // return. It is no news (M-21); only the own inbox shows what one has sent (M-33).
-        guard type == .user || publication.publisher != link.configuration.userID else { return }
+        // An own message that was still on its way when the connection was lost can arrive after the return.
+        // It isn't shown (M-21); only the own inbox shows what this user has sent (M-33).
+        guard type == .user || publication.publisher != session.userID else { return }
         let event = MessageEvent(
             channelType: type, channelName: publication.channel,
             payload: MessagePayload(message.type, message.payload), publisher: publication.publisher,
             customType: message.customType, timestampMilliseconds: publication.timestampMs,
             offset: publication.offset)
-        guard let encryption = link.encryption else { return show(event) }
+        guard let encryption else { return show(event) }
         if let opened = encryption.open(event) { show(opened) }
     }
 
@@ -157,7 +160,8 @@ final class Messages {
             event.channelName = topic.channel
             event.topic = topic.topic
         }
-        link.events.emit(.message(event), of: event.channelName, event.channelType)
+        events.emit(
+            .message(event), of: ChannelID(type: event.channelType, name: event.channelName))
     }
 
     /// Whether an entry of the inbox is new.
@@ -165,15 +169,15 @@ final class Messages {
 
     /// - Returns: false if messages to this user were lost.
     func loggedIn(inbox position: StreamPosition, hasGap: Bool) -> Bool {
-        let gap = inbox.loggedIn(link.configuration.userID, position: position, hasGap: hasGap)
-        if let gap { link.events.emit(.gap(gap)) }
+        let gap = inbox.loggedIn(session.userID, position: position, hasGap: hasGap)
+        if let gap { events.emit(.gap(gap)) }
         return gap == nil
     }
 
-    /// The server says that what lay before this position of the inbox is lost.
+    /// The server says that what was before this position of the inbox is lost.
     func inboxSkips(to position: StreamPosition) {
-        let gap = inbox.lost(link.configuration.userID, until: position, wasConnected: true)
-        if let gap { link.events.emit(.gap(gap)) }
+        let gap = inbox.lost(session.userID, until: position, wasConnected: true)
+        if let gap { events.emit(.gap(gap)) }
     }
 
     /// The connection on which the user was logged in has ended with all that was sent to it.

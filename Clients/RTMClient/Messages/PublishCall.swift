@@ -2,17 +2,17 @@ import Foundation
 import RTMModel
 import RTMProtocol
 
-/// Who wants to know what becomes of a publish. One of the four is called, once.
+/// The caller of a publish. One of the four methods is called, once.
 protocol PublishCaller {
     /// The id of the request.
     var id: UInt64 { get }
 
     func published(_ receipt: PublishReceipt)
-    /// The server has said this.
+    /// The server has answered with this error.
     func refused(_ error: RTMError)
-    /// It has left, and nobody waits for its answer any more.
+    /// It was sent, and its answer isn't awaited any longer.
     func failed(_ error: RTMError)
-    /// It has not left.
+    /// It was not sent.
     func unsent(_ error: RTMError)
 }
 
@@ -42,7 +42,7 @@ struct PublishCall<Caller: PublishCaller>: Request {
         guard refusal.code == .errorChannelPublishMessageFailed, refusal.retryAfterMs > 0 else {
             return false
         }
-        messages.putOff(
+        messages.postpone(
             caller.id, RTMError(refusal, unknownCode: operation.codes.refused),
             for: .milliseconds(refusal.retryAfterMs))
         return true
@@ -72,7 +72,7 @@ struct PublishCall<Caller: PublishCaller>: Request {
 }
 
 extension RTMError {
-    /// More messages wait for their turn below the server's rates than can be sent in the time of a call.
+    /// More messages wait below the server's rates than can be sent in the time of a call.
     static func tooManyWait(_ wait: Duration) -> RTMError {
         RTMError(
             .channelPublishMessageTooFrequent,

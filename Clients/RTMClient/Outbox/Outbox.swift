@@ -23,12 +23,13 @@ final class Outbox {
 
     /// Which outbox it is, if the client opens several one after the other.
     let origin: UInt64
-    /// Used while the outbox is open: the link may end before the last write does.
-    private unowned let link: Link
+    private let session: LinkSession
+    private let requests: Requests
+    private let messages: Messages
     private let events: EventOutlet
     private let eventLoop: any EventLoop
     private let onFileThread: FileThread
-    /// Nil once the outbox is closed.
+    /// `nil` once the outbox is closed.
     private var file: OutboxFile?
     private var queue: OutboxQueue
     /// What the next write brings to the file.
@@ -44,26 +45,30 @@ final class Outbox {
     private var closings: [() -> Void]?
 
     init(
-        _ link: Link, _ file: OutboxFile, _ content: OutboxContent, limits: OutboxQueue.Limits,
-        onFileThread: @escaping FileThread
+        session: LinkSession, requests: Requests, messages: Messages, events: EventOutlet,
+        eventLoop: any EventLoop, origin: UInt64, _ file: OutboxFile, _ content: OutboxContent,
+        limits: OutboxQueue.Limits, onFileThread: @escaping FileThread
     ) {
-        self.link = link
-        origin = link.randomOrigin()
-        events = link.events
-        eventLoop = link.eventLoop
+        self.session = session
+        self.requests = requests
+        self.messages = messages
+        self.events = events
+        self.eventLoop = eventLoop
+        self.origin = origin
         self.file = file
         queue = OutboxQueue(content.records, origin: origin, limits: limits)
         isBehind = content.damagedLines > 0
         self.onFileThread = onFileThread
         if isBehind {
-            link.logger.error(
+            session.logger.error(
                 "lines of the outbox can't be read", metadata: ["lines": "\(content.damagedLines)"])
         }
     }
 
     var isOpen: Bool { file != nil && closings == nil }
     var isClosed: Bool { file == nil }
-    var messages: [OutboxMessage] { queue.messages }
+    /// The messages that have no end yet, in the order in which the app gave them.
+    var waiting: [OutboxMessage] { queue.messages }
 
     // MARK: The app's calls
 
@@ -73,7 +78,7 @@ final class Outbox {
             let message = try queue.add(message)
             records.append(.added(message))
             batch.takings.append((message, completion))
-            go()
+            advance()
         } catch {
             completion.fail(error)
         }
@@ -84,13 +89,13 @@ final class Outbox {
         guard let record = queue.takeBack(id) else { return completion.succeed(false) }
         records.append(record)
         batch.takenBack.append(completion)
-        go()
+        advance()
     }
 
     /// Ends when every message has had its end, and the file says so.
     func waitUntilEmpty(_ completion: Completion<Void>) {
         emptyWaits.append(completion)
-        go()
+        advance()
     }
 
     /// The task that waited for this call was cancelled.
@@ -116,21 +121,21 @@ final class Outbox {
         let waits = emptyWaits
         emptyWaits = []
         for completion in waits { completion.fail(.outboxIsClosed) }
-        go()
+        advance()
     }
 
-    // MARK: Turns
+    // MARK: Writing and sending
 
-    /// On a new connection what was put off may be tried.
+    /// On a new connection postponed messages may be sent.
     func linkChanged(isConnected: Bool) {
         guard isConnected else { return }
         queue.connected()
-        go()
+        advance()
     }
 
-    /// Sends what is due, once the file has what it must have before. While a write is under way everything
-    /// else gathers, so that what waits shares the cost of the disk.
-    func go() {
+    /// Sends what is due, once the file has what it must have before. What comes while a write is under way is
+    /// in the next write, so that it shares the cost of the disk.
+    func advance() {
         guard let file, !isWriting else { return }
         takeDue()
         guard isBehind || !records.isEmpty else {
@@ -151,12 +156,12 @@ final class Outbox {
     }
 
     private func takeDue() {
-        guard closings == nil, link.state == .connected, !link.isChangingPath else { return }
+        guard closings == nil, session.state == .connected, !session.isChangingPath else { return }
         let due = queue.takeDue(
-            now: link.now, time: link.time.milliseconds, epoch: link.messages.inbox.seen?.epoch ?? 0)
+            now: session.now, time: session.clock.milliseconds, epoch: messages.inbox.seen?.epoch ?? 0)
         records += due.records
         batch.sendings += due.sendings
-        if let next = queue.nextDue { link.retry(.outbox, after: max(next - link.now, .zero)) }
+        if let next = queue.nextDue { session.retry(.outbox, after: max(next - session.now, .zero)) }
     }
 
     private func wrote(_ result: Result<OutboxFile, any Error>, _ batch: Batch) {
@@ -174,7 +179,7 @@ final class Outbox {
         }
         for end in batch.ends { events.emit(.outbox(end)) }
         // After a failed write time has to pass first.
-        if !isBehind { go() }
+        if !isBehind { advance() }
     }
 
     /// What the file doesn't say has not happened: nothing is taken, and nothing is sent.
@@ -189,7 +194,7 @@ final class Outbox {
         // A closing outbox has tried. Whoever opens the file next asks the server about what was published.
         guard closings == nil else { return finishClosing() }
         isBehind = true
-        eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Self.pause)) { [weak self] in self?.go() }
+        eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(Self.pause)) { [weak self] in self?.advance() }
     }
 
     private func finishClosing() {
@@ -211,8 +216,7 @@ final class Outbox {
             }
             var message = sending.message.outgoing
             message.number = OutboxNumber(id: sending.message.id, again: sending.again)
-            link.messages.publish(
-                message, OutboxCall(outbox: self, sending: sending, id: link.requests.nextID()))
+            messages.publish(message, OutboxCall(outbox: self, sending: sending, id: requests.nextID()))
         }
     }
 
@@ -220,7 +224,7 @@ final class Outbox {
         guard file != nil, let record = queue.ended(message.id) else { return }
         records.append(record)
         batch.ends.append(OutboxEvent(message: message, outcome: outcome))
-        go()
+        advance()
     }
 
     /// The message is sent again after a while, or on the next connection.
@@ -229,14 +233,14 @@ final class Outbox {
     fileprivate func putOff(_ sending: OutboxQueue.Sending, for pause: Duration?, isSent: Bool = true) {
         guard isOpen else { return }
         let pause = pause ?? Self.pause
-        let time = link.now + pause
+        let time = session.now + pause
         if isSent {
             queue.putOff(sending.message.id, until: time)
         } else if let record = queue.notSent(sending, until: time) {
             records.append(record)
         }
-        link.retry(.outbox, after: pause)
-        go()
+        session.retry(.outbox, after: pause)
+        advance()
     }
 }
 

@@ -83,7 +83,7 @@ public struct RTMOutbox: Sendable {
     ///
     /// - Throws: `.instanceAlreadyReleased` (-10018) after `close()`.
     public func waiting() async throws(RTMError) -> [OutboxMessage] {
-        try await perform { outbox, completion in completion.succeed(outbox.messages) }
+        try await perform { outbox, completion in completion.succeed(outbox.waiting) }
     }
 
     /// Takes a message back that was not sent yet.
@@ -155,8 +155,8 @@ extension RTMClient {
         }
         guard file.isFileURL else { throw RTMError(.invalidParameter, "\(file) names no file") }
         let owner = OutboxOwner(app: configuration.appID, user: configuration.userID)
-        // In a world of virtual time nothing may happen beside it.
-        let isWorld = watch != nil
+        // In virtual time nothing may happen on another thread.
+        let isVirtual = watch != nil
         let opened: Result<(OutboxFile, OutboxContent), RTMError>
         do {
             let path = file.resolvingSymlinksInPath().path
@@ -168,7 +168,7 @@ extension RTMClient {
         }
         let (outboxFile, content) = try opened.get()
         let origin = try await perform(.outbox) { (link, completion: Completion<UInt64>) in
-            guard !link.isClosed else {
+            guard !link.session.isClosed else {
                 outboxFile.close()
                 return completion.fail(.released)
             }
@@ -177,11 +177,14 @@ extension RTMClient {
                 return completion.fail(.duplicateOperation, "the client has an outbox already")
             }
             let limits = OutboxQueue.Limits(messagesMax: messagesMax, bytesMax: bytesMax)
-            let outbox = Outbox(link, outboxFile, content, limits: limits) { work in
-                if isWorld { work() } else { NIOThreadPool.singleton.submit { _ in work() } }
+            let outbox = Outbox(
+                session: link.session, requests: link.requests, messages: link.messages, events: link.events,
+                eventLoop: link.eventLoop, origin: link.randomOrigin(), outboxFile, content, limits: limits
+            ) { work in
+                if isVirtual { work() } else { NIOThreadPool.singleton.submit { _ in work() } }
             }
             link.outbox = outbox
-            outbox.go()
+            outbox.advance()
             completion.succeed(outbox.origin)
         }
         return RTMOutbox(client: self, origin: origin)

@@ -7,47 +7,58 @@ import RTMModel
 import RTMProtocol
 
 final class Standby {
-    private unowned let link: Link
+    private let session: LinkSession
+    private let requests: Requests
+    private let dialer: any Dialing
     private let path: SecondPath
     private var choice: PathChoice
     private var ready: StandbyConnection?
     private var dialled: StandbyConnection?
 
     /// - Returns: `nil` for a client that has no second path.
-    init?(_ link: Link) {
-        guard let path = link.configuration.secondPath else { return nil }
-        self.link = link
+    init?(session: LinkSession, requests: Requests, dialer: any Dialing) {
+        guard let path = session.configuration.secondPath else { return nil }
+        self.session = session
+        self.requests = requests
+        self.dialer = dialer
         self.path = path
-        choice = PathChoice(link.configuration.timing.paths)
+        choice = PathChoice(session.configuration.timing.paths)
     }
 
     /// The index of the server of the connection that stands by; `nil` if there is none.
     var server: Int? { ready?.server }
-    var deadline: Link.Instant? { choice.deadline(now: link.now) }
+    var deadline: LinkSession.Instant? { choice.deadline(now: session.now) }
 
     // MARK: The connection in use
 
     func linkChanged(isConnected: Bool) {
         letGo()
-        if isConnected { choice.connected(now: link.now) } else { choice.disconnected() }
+        if isConnected { choice.connected(now: session.now) } else { choice.disconnected() }
         timerFired()
     }
 
-    func sent(_ id: UInt64) { choice.sent(id, now: link.now) }
+    func sent(_ id: UInt64) { choice.sent(id, now: session.now) }
 
     func answered(_ id: UInt64) { choice.answered(id) }
 
-    /// Whether the link goes on over this connection instead of the one that has ended. A server that shuts
-    /// down ends both, and who was asked to wait waits.
+    /// Whether the session continues over this connection instead of the one that has ended. A server that
+    /// shuts down ends both, and a client that was asked to wait waits.
     func replaces(_ loss: LinkLoss) -> Bool {
-        guard !loss.isFatal, choice.mayReplaceLost(now: link.now), let ready else { return false }
-        return loss.isDrain ? ready.server != link.machine.server : loss.retryAfter == nil
+        guard !loss.isFatal, choice.mayReplaceLost(now: session.now), let ready else { return false }
+        return loss.isDrain ? ready.server != session.machine.server : loss.retryAfter == nil
+    }
+
+    /// The session continues over the connection that stands by.
+    func changePath(_ reason: String) {
+        guard let server else { return }
+        session.logger.debug("changing the path", metadata: ["cause": "\(reason)"])
+        session.perform(session.machine.changePath(to: server, reason: reason, now: session.now))
     }
 
     /// The link takes the connection.
     func take() -> StandbyConnection? {
         defer { ready = nil }
-        choice.changed(now: link.now)
+        choice.changed(now: session.now)
         dialled?.close()
         dialled = nil
         return ready
@@ -61,33 +72,34 @@ final class Standby {
     // MARK: What is due
 
     func timerFired() {
-        for action in choice.due(now: link.now) {
+        for action in choice.due(now: session.now) {
             switch action {
             case .dial: dial()
             case .giveUpDial:
                 dialled?.close()
                 dialled = nil
-            case .ask: ready?.ask(link.requests.nextID())
+            case .ask: ready?.sendHeartbeat(requests.nextID())
             case .letGo:
                 ready?.close()
                 ready = nil
             }
         }
-        if let deadline { link.armTimer(by: deadline) }
+        if let deadline { session.wake(by: deadline) }
     }
 
     private func dial() {
         let ways = SecondWays(
-            path, servers: link.configuration.servers.count, server: link.machine.server,
-            address: link.connection?.socket.localAddress?.ipAddress, interfaces: .ofThisDevice())
-        guard let number = choice.way(of: ways.all.count) else { return choice.dialFailed(now: link.now) }
+            path, servers: session.configuration.servers.count, server: session.machine.server,
+            address: session.connection?.socket.localAddress?.ipAddress, interfaces: .ofThisDevice())
+        guard let number = choice.way(of: ways.all.count) else { return choice.dialFailed(now: session.now) }
         let way = ways.all[number]
-        let server = link.configuration.servers[way.server]
-        link.logger.debug(
+        let server = session.configuration.servers[way.server]
+        session.logger.debug(
             "opening a second connection",
             metadata: ["server": "\(server)", "interface": "\(way.interface ?? "")"])
         let connection = StandbyConnection(self, server: way.server)
-        connection.begin(link.dial(server, over: way.interface, for: connection), link.requests.nextID())
+        let socket = dialer.dial(server, over: way.interface, for: connection)
+        connection.begin(socket, requests.nextID())
         dialled = connection
     }
 
@@ -98,25 +110,25 @@ final class Standby {
         ready?.close()
         ready = connection
         dialled = nil
-        choice.ready(lifetime: lifetime, now: link.now)
+        choice.ready(lifetime: lifetime, now: session.now)
         timerFired()
     }
 
     func answered(_ connection: StandbyConnection) {
         guard connection === ready else { return }
-        if choice.standbyAnswered(now: link.now) { link.changePath("the connection in use has stalled") }
+        if choice.standbyAnswered(now: session.now) { changePath("the connection in use has stalled") }
     }
 
     func ended(_ connection: StandbyConnection, _ cause: String) {
         connection.close()
         if connection === dialled {
             dialled = nil
-            choice.dialFailed(now: link.now)
+            choice.dialFailed(now: session.now)
         } else if connection === ready {
             ready = nil
-            choice.standbyLost(now: link.now)
+            choice.standbyLost(now: session.now)
         }
-        link.logger.debug("a second connection has ended", metadata: ["cause": "\(cause)"])
+        session.logger.debug("a second connection has ended", metadata: ["cause": "\(cause)"])
         timerFired()
     }
 }
@@ -178,7 +190,7 @@ final class StandbyConnection: FrameReceiver {
         self.hello = hello
     }
 
-    func ask(_ id: UInt64) {
+    func sendHeartbeat(_ id: UInt64) {
         var frame = Rtm_Client_ClientFrame()
         frame.requestID = id
         frame.heartbeat = .init()
@@ -206,7 +218,7 @@ final class StandbyConnection: FrameReceiver {
         connection.send(frame)
     }
 
-    func heard(_ connection: ServerConnection) {}
+    func receivedBytes(on connection: ServerConnection) {}
 
     func received(_ frame: Rtm_Client_ServerFrame, on connection: ServerConnection) {
         switch frame.body {

@@ -19,7 +19,7 @@ import NIOCore
                 UsableInterfaces.known.withLockedValue { $0 = path.availableInterfaces }
                 let name = path.status == .satisfied ? path.availableInterfaces.first?.name : nil
                 guard preferred.isChanged(to: name) else { return }
-                eventLoop.execute { link.value.session.networkChanged() }
+                eventLoop.execute { link.value.calls.networkChanged() }
             }
             monitor.start(queue: DispatchQueue(label: "rtm.network-path"))
         }
@@ -64,8 +64,8 @@ import NIOCore
     extension Link {
         /// Addresses or routes of this machine have changed (T7).
         fileprivate func routesChanged() {
-            guard state != .idle, state != .failed, !isClosed else { return }
-            if route.isChanged(to: RouteLookup.source(towards: route.targets)) { session.networkChanged() }
+            guard session.state != .idle, session.state != .failed, !session.isClosed else { return }
+            if route.isChanged(to: RouteLookup.source(towards: route.targets)) { calls.networkChanged() }
         }
     }
 #else

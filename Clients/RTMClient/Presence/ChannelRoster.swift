@@ -35,7 +35,7 @@ struct ChannelRoster: Sendable {
         var held: [(offset: UInt64, news: PresenceNews)] = []
     }
 
-    let channel: UserChannel
+    let channel: ChannelID
     /// The own user. It hears nothing of what it did itself, and shows what it has set (P-8).
     let userID: String
     /// States by user id, or `nil` until the first snapshot is complete.
@@ -46,7 +46,7 @@ struct ChannelRoster: Sendable {
     private var epoch: UInt64?
     private var arriving: Arriving?
 
-    init(of channel: UserChannel, userID: String) {
+    init(of channel: ChannelID, userID: String) {
         self.channel = channel
         self.userID = userID
     }

@@ -24,7 +24,7 @@ public struct OnlineUsers: AsyncSequence, Sendable {
     public typealias Failure = RTMError
 
     let client: RTMClient
-    let channel: UserChannel
+    let channel: ChannelID
     let includingStates: Bool
 
     public func makeAsyncIterator() -> Iterator { Iterator(users: self) }

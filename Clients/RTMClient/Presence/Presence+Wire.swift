@@ -36,7 +36,7 @@ extension PresenceNews.StateChange {
 }
 
 extension Rtm_Client_SetState {
-    init(_ items: [String: String], in channel: UserChannel) {
+    init(_ items: [String: String], in channel: ChannelID) {
         self.init()
         channelType = .init(channel.type)
         self.channel = channel.name
@@ -48,7 +48,7 @@ extension Rtm_Client_SetState {
 
 extension Rtm_Client_RemoveState {
     /// - Parameter keys: no key means all of them.
-    init(_ keys: [String], in channel: UserChannel) {
+    init(_ keys: [String], in channel: ChannelID) {
         self.init()
         channelType = .init(channel.type)
         self.channel = channel.name
@@ -57,7 +57,7 @@ extension Rtm_Client_RemoveState {
 }
 
 extension Rtm_Client_GetState {
-    init(_ userID: String, in channel: UserChannel) {
+    init(_ userID: String, in channel: ChannelID) {
         self.init()
         channelType = .init(channel.type)
         self.channel = channel.name

@@ -39,13 +39,13 @@ extension RTMClient {
             $0.includeState = includeState
             $0.page = page
         }
-        let place = UserChannel(type: type, name: channel)
+        let id = ChannelID(type: type, name: channel)
         return try await perform(.whoNow) { link, completion in
             link.requests.call(completion, .whoNow(request)) { [unowned link] body in
                 guard case .onlineUsers(let answer) = body else { return nil }
                 let users = answer.users.map(UserState.init)
                 return OnlineUsersPage(
-                    users: link.encryption?.open(users, in: place) ?? users,
+                    users: link.encryption?.open(users, in: id) ?? users,
                     nextPage: answer.nextPage.isEmpty ? nil : answer.nextPage,
                     total: Int(clamping: answer.total))
             }
@@ -59,7 +59,7 @@ extension RTMClient {
         in channel: String, type: ChannelType = .message, includingStates: Bool = false
     ) -> OnlineUsers {
         OnlineUsers(
-            client: self, channel: UserChannel(type: type, name: channel), includingStates: includingStates)
+            client: self, channel: ChannelID(type: type, name: channel), includingStates: includingStates)
     }
 
     /// Reads the channels that a user is in, by type and name, except those where the user is quiet. A user
@@ -105,7 +105,7 @@ extension RTMClient {
             guard items[""] == nil else { throw RTMError(.presenceInvalidStateKey, "a state key is empty") }
         }
         try await perform(.setState) { link, completion in
-            link.ownStates.set(items, in: UserChannel(type: type, name: channel), completion)
+            link.ownStates.set(items, in: ChannelID(type: type, name: channel), completion)
         }
     }
 
@@ -126,7 +126,7 @@ extension RTMClient {
             try NameRule.user.check(userID.utf8)
         }
         return try await perform(.getState) { link, completion in
-            link.ownStates.get(userID, in: UserChannel(type: type, name: channel), completion)
+            link.ownStates.get(userID, in: ChannelID(type: type, name: channel), completion)
         }
     }
 
@@ -139,7 +139,7 @@ extension RTMClient {
     ) async throws(RTMError) {
         try check(.removeState) { () throws(RTMError) in try check(channel, type) }
         try await perform(.removeState) { link, completion in
-            link.ownStates.remove(keys, in: UserChannel(type: type, name: channel), completion)
+            link.ownStates.remove(keys, in: ChannelID(type: type, name: channel), completion)
         }
     }
 
@@ -156,7 +156,7 @@ extension RTMClient {
     /// ```
     public func roster(of channel: String) -> RosterUpdates {
         let watcher = RosterWatcher()
-        eventLoop.execute { [link] in link.value.rosters.watch(channel, watcher) }
+        eventLoop.execute { [link] in link.value.rosters.watch(.message(channel), watcher) }
         return RosterUpdates(watcher: watcher)
     }
 

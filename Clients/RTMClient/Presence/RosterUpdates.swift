@@ -120,16 +120,16 @@ struct RosterWatchers {
         weak var watcher: RosterWatcher?
     }
 
-    private var entries: [String: [Entry]] = [:]
+    private var entries: [ChannelID: [Entry]] = [:]
 
-    mutating func add(_ watcher: RosterWatcher, for channel: String) {
+    mutating func add(_ watcher: RosterWatcher, for channel: ChannelID) {
         entries[channel, default: []].removeAll { $0.watcher == nil }
         entries[channel, default: []].append(Entry(watcher: watcher))
     }
 
     /// - Parameter members: `nil` if nobody is known.
     mutating func publish(
-        _ members: [String: [String: String]]?, _ changes: [RosterChange], in channel: String
+        _ members: [String: [String: String]]?, _ changes: [RosterChange], in channel: ChannelID
     ) {
         guard !changes.isEmpty, let watching = entries[channel] else { return }
         let update = RosterUpdate(members: members ?? [:], changes: changes)

@@ -5,15 +5,23 @@ import RTMModel
 import RTMProtocol
 
 final class Rosters {
-    private unowned let link: Link
-    /// By the channel's label, for the subscriptions that asked for presence.
-    private var rosters: [String: ChannelRoster] = [:]
+    private let session: LinkSession
+    private let events: EventOutlet
+    private let encryption: Encryption?
+    private let topics: TopicRosters
+    /// Of the subscriptions that asked for presence.
+    private var rosters: [ChannelID: ChannelRoster] = [:]
     private var watchers = RosterWatchers()
 
-    init(_ link: Link) { self.link = link }
+    init(session: LinkSession, events: EventOutlet, encryption: Encryption?, topics: TopicRosters) {
+        self.session = session
+        self.events = events
+        self.encryption = encryption
+        self.topics = topics
+    }
 
-    func watch(_ channel: String, _ watcher: RosterWatcher) {
-        guard !link.isClosed else { return watcher.finish() }
+    func watch(_ channel: ChannelID, _ watcher: RosterWatcher) {
+        guard !session.isClosed else { return watcher.finish() }
         watchers.add(watcher, for: channel)
         if let members = rosters[channel]?.members {
             watcher.append(RosterUpdate(members: members, changes: [.replaced]))
@@ -25,36 +33,33 @@ final class Rosters {
 
     // MARK: Subscriptions
 
-    /// A subscription has begun, has new features, or was restored.
-    ///
-    /// - Parameter isNew: false for a restoration, because what the app was told before still holds.
+    /// - Returns: whether a snapshot will come, which shows what the server has of the own states.
     func follow(
-        _ channel: String, features: SubscriptionFeatures, unavailable: SubscriptionFeatures, epoch: UInt64,
-        isNew: Bool
-    ) {
+        _ channel: ChannelID, features: SubscriptionFeatures, unavailable: SubscriptionFeatures,
+        epoch: UInt64, isNew: Bool
+    ) -> Bool {
         guard features.contains(.presence) else {
             forget(channel)
             if isNew { emit(.errorOutOfService(.notAskedFor), in: channel) }
-            return link.ownStates.settle(in: channel)
+            return false
         }
         var roster =
             rosters[channel]
-            ?? ChannelRoster(of: UserChannel(label: channel), userID: link.configuration.userID)
+            ?? ChannelRoster(of: channel, userID: session.userID)
         roster.follow(epoch: epoch)
         let changes = isNew ? roster.showSelf(!features.contains(.quiet)) : []
         rosters[channel] = roster
         watchers.publish(roster.members, changes, in: channel)
-        // Otherwise a snapshot comes, and shows what the server has of the own states.
-        guard unavailable.contains(.presence) else { return }
-        change(channel) { $0.outOfService(at: link.time.milliseconds) }
-        link.ownStates.settle(in: channel)
+        guard unavailable.contains(.presence) else { return true }
+        change(channel) { $0.outOfService(at: session.clock.milliseconds) }
+        return false
     }
 
-    /// The channel's log goes on in this epoch, behind a gap.
-    func skip(_ channel: String, toEpoch epoch: UInt64) { rosters[channel]?.follow(epoch: epoch) }
+    /// The channel's log continues in this epoch after a gap.
+    func skip(_ channel: ChannelID, toEpoch epoch: UInt64) { rosters[channel]?.follow(epoch: epoch) }
 
     /// The subscription has ended, or follows presence no more.
-    func forget(_ channel: String) {
+    func forget(_ channel: ChannelID) {
         guard let roster = rosters.removeValue(forKey: channel), roster.members != nil else { return }
         watchers.publish(nil, [.cleared], in: channel)
     }
@@ -65,39 +70,42 @@ final class Rosters {
 
     // MARK: What the server sends
 
-    func received(_ snapshot: Rtm_Client_PresenceSnapshot) {
-        let place = UserChannel(snapshot.channelType, snapshot.channel)
-        let channel = place.label
-        guard rosters[channel] != nil else { return }
+    /// - Returns: whether the snapshot is complete.
+    func received(_ snapshot: Rtm_Client_PresenceSnapshot, in channel: ChannelID) -> Bool {
+        guard rosters[channel] != nil else { return false }
         let users = snapshot.users.map(UserState.init)
         let page = ChannelRoster.Page(
             position: StreamPosition(snapshot.position),
-            users: place.type == .topics ? users : link.encryption?.open(users, in: place) ?? users,
-            more: snapshot.more, timestampMilliseconds: link.time.milliseconds)
-        change(channel, showsSame: link.connection?.isSecondPath != true) { $0.received(page) }
-        guard !page.more, let members = rosters[channel]?.members else { return }
-        link.ownStates.restore(in: channel, shown: members[link.configuration.userID])
+            users: channel.type == .topics ? users : encryption?.open(users, in: channel) ?? users,
+            more: snapshot.more, timestampMilliseconds: session.clock.milliseconds)
+        change(channel, showsSame: !session.isOnSecondPath) { $0.received(page) }
+        return !page.more && rosters[channel]?.members != nil
+    }
+
+    /// What others see of this user; `nil` if it isn't listed.
+    func ownStates(in channel: ChannelID) -> [String: String]? {
+        rosters[channel]?.members?[session.userID]
     }
 
     func received(_ event: Rtm_Client_PresenceEvent, in publication: Rtm_Client_Publication) {
         guard let change = PresenceNews.Change(event, publisher: publication.publisher) else { return }
-        let channel = UserChannel(publication.channelType, publication.channel)
+        let channel = ChannelID(publication.channelType, publication.channel)
         let news = PresenceNews(
-            change: channel.type == .topics ? change : link.encryption?.open(change, in: channel) ?? change,
+            change: channel.type == .topics ? change : encryption?.open(change, in: channel) ?? change,
             timestampMilliseconds: publication.timestampMs)
-        self.change(channel.label) { $0.received(news, offset: publication.offset) }
+        self.change(channel) { $0.received(news, offset: publication.offset) }
     }
 
-    /// This user shows other states now. The app hears no event of what it did itself (P-8).
-    func changeOwnStates(in channel: UserChannel, _ change: (inout [String: String]) -> Void) {
-        guard let index = rosters.index(forKey: channel.label) else { return }
+    /// This user shows other states now. The app gets no event of what it did itself (P-8).
+    func changeOwnStates(in channel: ChannelID, _ change: (inout [String: String]) -> Void) {
+        guard let index = rosters.index(forKey: channel) else { return }
         let changes = rosters.values[index].changeOwnStates(change)
-        watchers.publish(rosters.values[index].members, changes, in: channel.label)
+        watchers.publish(rosters.values[index].members, changes, in: channel)
     }
 
     /// - Parameter showsSame: whether a snapshot is shown that brings nothing new.
     private func change(
-        _ channel: String, showsSame: Bool = true, _ change: (inout ChannelRoster) -> ChannelRoster.Outcome
+        _ channel: ChannelID, showsSame: Bool = true, _ change: (inout ChannelRoster) -> ChannelRoster.Outcome
     ) {
         guard let index = rosters.index(forKey: channel) else { return }
         let known = rosters.values[index].members
@@ -107,17 +115,16 @@ final class Rosters {
         watchers.publish(rosters.values[index].members, outcome.changes, in: channel)
     }
 
-    private func emit(_ change: PresenceEvent.Change, in channel: String) {
-        let place = UserChannel(label: channel)
+    private func emit(_ change: PresenceEvent.Change, in channel: ChannelID) {
         let event = PresenceEvent(
-            channelType: place.type, channelName: place.name, change: change,
-            timestampMilliseconds: link.time.milliseconds)
+            channelType: channel.type, channelName: channel.name, change: change,
+            timestampMilliseconds: session.clock.milliseconds)
         emit(event, of: channel)
     }
 
     /// Who publishes the topics of a stream channel reaches the app as events of the topics.
-    private func emit(_ event: PresenceEvent, of channel: String) {
-        guard event.channelType != .topics else { return link.streams.received(event) }
-        link.events.emit(.presence(event), of: channel, event.channelType)
+    private func emit(_ event: PresenceEvent, of channel: ChannelID) {
+        guard event.channelType != .topics else { return topics.received(event) }
+        events.emit(.presence(event), of: channel)
     }
 }

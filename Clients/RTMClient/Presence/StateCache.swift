@@ -9,13 +9,13 @@ import RTMModel
 
 struct StateCache: Sendable {
     private let size: ContentSize
-    private var channels: [UserChannel: [String: String]] = [:]
+    private var channels: [ChannelID: [String: String]] = [:]
 
     /// - Parameter size: how much of the server's limits is left to the app.
     init(_ size: ContentSize = ContentSize()) { self.size = size }
 
     /// `nil` if nothing was set.
-    func states(in channel: UserChannel) -> [String: String]? { channels[channel] }
+    func states(in channel: ChannelID) -> [String: String]? { channels[channel] }
 
     /// Sets states of a channel that isn't subscribed yet.
     ///
@@ -25,7 +25,7 @@ struct StateCache: Sendable {
     ///   `.presenceStateKeySizeOverflow` (-13008) or `.presenceStateValueSizeOverflow` (-13009) if a key or
     ///   value is too long. Then nothing is set.
     mutating func hold(
-        _ items: [String: String], in channel: UserChannel, subscribed: Set<UserChannel>
+        _ items: [String: String], in channel: ChannelID, subscribed: Set<ChannelID>
     ) throws(RTMError) {
         for (key, value) in items { try check(key: key, value: value) }
         let merged = channels[channel, default: [:]].merging(items) { $1 }
@@ -48,12 +48,12 @@ struct StateCache: Sendable {
     }
 
     /// The server has taken these.
-    mutating func set(_ items: [String: String], in channel: UserChannel) {
+    mutating func set(_ items: [String: String], in channel: ChannelID) {
         channels[channel, default: [:]].merge(items) { $1 }
     }
 
     /// - Parameter keys: no key means all of them (P-44).
-    mutating func remove(_ keys: [String], in channel: UserChannel) {
+    mutating func remove(_ keys: [String], in channel: ChannelID) {
         for key in keys { channels[channel]?.removeValue(forKey: key) }
         if keys.isEmpty || channels[channel]?.isEmpty == true { channels[channel] = nil }
     }
@@ -61,17 +61,17 @@ struct StateCache: Sendable {
     /// The states that have to be set, perhaps again.
     ///
     /// - Parameter shown: what others see of this user, or `nil` if it isn't listed.
-    func missing(from shown: [String: String]?, in channel: UserChannel) -> [String: String] {
+    func missing(from shown: [String: String]?, in channel: ChannelID) -> [String: String] {
         channels[channel, default: [:]].filter { shown?[$0.key] != $0.value }
     }
 
     /// The states that others see although the app hasn't set them, for example because it logged out when
     /// nobody could be told.
-    func forgotten(in shown: [String: String]?, in channel: UserChannel) -> [String] {
+    func forgotten(in shown: [String: String]?, in channel: ChannelID) -> [String] {
         (shown ?? [:]).keys.filter { channels[channel]?[$0] == nil }.sorted()
     }
 
-    mutating func forget(_ channel: UserChannel) { channels[channel] = nil }
+    mutating func forget(_ channel: ChannelID) { channels[channel] = nil }
 
     mutating func removeAll() { channels = [:] }
 

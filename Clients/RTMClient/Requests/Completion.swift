@@ -129,7 +129,7 @@ extension RTMClient {
                 as: link.recorder.begin(on: link.eventLoop))
             link.waitingCalls.start(completion, subject) { start(link, completion) }
         } cancel: {
-            $0.session.cancel(id)
+            $0.cancel(id)
         }
     }
 }

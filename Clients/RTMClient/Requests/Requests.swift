@@ -1,5 +1,5 @@
-// How every feature asks the server something, and what ends a request: the server's answer, the time, a
-// cancellation, or the loss of the connection. What each end means, the kind of the request says.
+// How every feature sends requests to the server, and what ends a request: the server's answer, the time, a
+// cancellation, or the loss of the connection. The type of the request decides what each end means.
 
 import RTMModel
 import RTMProtocol
@@ -17,18 +17,20 @@ enum AnswerTime {
 }
 
 final class Requests {
-    private unowned let link: Link
+    private let session: LinkSession
+    private let recorder: FlightRecorder
     private let ids: RequestIDs
     private var table = RequestTable()
     /// What to do with answers to requests that were given up on this connection.
     private var lateAnswers: [UInt64: LateAnswer] = [:]
 
-    init(_ link: Link, ids: RequestIDs) {
-        self.link = link
+    init(session: LinkSession, recorder: FlightRecorder, ids: RequestIDs) {
+        self.session = session
+        self.recorder = recorder
         self.ids = ids
     }
 
-    var deadline: Link.Instant? { table.deadline }
+    var deadline: LinkSession.Instant? { table.deadline }
     var isFull: Bool { table.isFull }
 
     /// Whether the request still waits for its answer.
@@ -48,8 +50,8 @@ final class Requests {
 
     /// Why a call can't be sent now.
     func obstacle(to operation: Operation) -> RTMError? {
-        if link.isClosed { return .released }
-        switch link.state {
+        if session.isClosed { return .released }
+        switch session.state {
         case .connected:
             guard table.isFull else { return nil }
             return RTMError(
@@ -57,10 +59,10 @@ final class Requests {
                 "\(RequestTable.capacity) calls wait for an answer already",
                 limit: .init(name: "calls in flight", value: UInt64(RequestTable.capacity)))
         case .idle, .failed:
-            return link.notLoggedIn
+            return session.notLoggedIn
         case .connecting, .disconnected, .suspended:
             return RTMError(
-                operation.codes.notConnected, "there is no connection at present: \(link.state)")
+                operation.codes.notConnected, "there is no connection at present: \(session.state)")
         }
     }
 
@@ -70,59 +72,59 @@ final class Requests {
     /// Sends a request and waits for its answer.
     ///
     /// - Parameter id: `nil` for a request of the link's own, which gets a new id.
-    func ask(
+    func send(
         _ request: some Request, id: UInt64? = nil, within time: AnswerTime = .usual,
         _ fill: (inout Rtm_Client_ClientFrame) -> Void
     ) {
         let id = id ?? ids.next()
         add(request, id: id, within: time)
-        send(id, fill)
+        sendFrame(id, fill)
     }
 
     /// Begins to wait for the answer to a request that is sent later.
     func add(_ request: some Request, id: UInt64, within time: AnswerTime = .usual) {
-        let deadline: Link.Instant? =
+        let deadline: LinkSession.Instant? =
             switch time {
-            case .usual: link.now + link.configuration.requestTimeout
-            case .limited(let duration): link.now + duration
+            case .usual: session.now + session.configuration.requestTimeout
+            case .limited(let duration): session.now + duration
             case .unlimited: nil
             }
         table.add(id, request, deadline: deadline)
-        if let deadline { link.armTimer(by: deadline) }
+        if let deadline { session.wake(by: deadline) }
     }
 
     /// Sends a request once more whose answer is still awaited.
-    func askAgain(_ id: UInt64) {
-        if let body = table[id]?.repetition { send(id) { $0.body = body } }
+    func resend(_ id: UInt64) {
+        if let body = table[id]?.repetition { sendFrame(id) { $0.body = body } }
     }
 
-    /// Sends a frame whose answer is of no interest.
+    /// Sends a frame, and ignores its answer.
     ///
     /// - Returns: the id of the frame.
     @discardableResult
-    func tell(_ fill: (inout Rtm_Client_ClientFrame) -> Void) -> UInt64 {
+    func notify(_ fill: (inout Rtm_Client_ClientFrame) -> Void) -> UInt64 {
         let id = ids.next()
-        send(id, fill)
+        sendFrame(id, fill)
         return id
     }
 
     /// Sends the frame of a request that the table has already.
-    func send(_ id: UInt64, _ fill: (inout Rtm_Client_ClientFrame) -> Void) {
-        if let socket = link.connection?.socket { send(id, on: socket, fill) }
+    func sendFrame(_ id: UInt64, _ fill: (inout Rtm_Client_ClientFrame) -> Void) {
+        if let socket = session.connection?.socket { sendFrame(id, on: socket, fill) }
     }
 
-    /// Sends the last frame of a connection that the link has let go.
-    func sayGoodbye(on socket: ServerConnection) {
-        send(ids.next(), on: socket) { $0.logout = Rtm_Client_Logout() }
+    /// Sends the last frame of a connection that the link has released.
+    func sendLogout(on socket: ServerConnection) {
+        sendFrame(ids.next(), on: socket) { $0.logout = Rtm_Client_Logout() }
     }
 
-    private func send(
+    private func sendFrame(
         _ id: UInt64, on socket: ServerConnection, _ fill: (inout Rtm_Client_ClientFrame) -> Void
     ) {
         var frame = Rtm_Client_ClientFrame()
         frame.requestID = id
         fill(&frame)
-        link.recorder.sent(frame.body, bytes: socket.send(frame))
+        recorder.sent(frame.body, bytes: socket.send(frame))
     }
 
     // MARK: The four ends
@@ -146,8 +148,8 @@ final class Requests {
         }
     }
 
-    func expire(now: Link.Instant) {
-        let time = link.configuration.requestTimeout
+    func expire(now: LinkSession.Instant) {
+        let time = session.configuration.requestTimeout
         while let (id, request) = table.takeExpired(now: now) {
             let operation = request.operation
             let outcome = operation == .publish ? "; whether the message was published is unknown" : ""
@@ -166,10 +168,10 @@ final class Requests {
         return true
     }
 
-    /// Ends a request without asking the server any further.
+    /// Ends a request; its answer isn't awaited any longer.
     func refuse(_ id: UInt64, _ error: RTMError) { table.take(id)?.refused(error) }
 
-    /// Ends what the app has taken back, before the server is asked again.
+    /// Ends the requests that the app has taken back, before they are sent again.
     func refuse(_ error: RTMError, where isMeant: (any Request) -> Bool) {
         for id in table.ids(where: isMeant) { refuse(id, error) }
     }
@@ -183,9 +185,9 @@ final class Requests {
     /// The requests that may be sent again on another path. Their time goes on.
     var repeatable: Set<UInt64> { Set(table.repetitions.map(\.id)) }
 
-    /// The client is logged in on another path. This comes before anything new is asked there.
-    func askAgain() {
-        for (id, body) in table.repetitions { send(id) { $0.body = body } }
+    /// The client is logged in on another path. This comes before any new request there.
+    func resendRepeatable() {
+        for (id, body) in table.repetitions { sendFrame(id) { $0.body = body } }
     }
 
     /// The session is over, so that nothing is sent again.
@@ -195,11 +197,11 @@ final class Requests {
     }
 
     private func lose(_ id: UInt64, _ request: any Request, _ reason: String) {
-        if link.isClosed { giveUp(id, request, .released) } else { request.lost(reason) }
+        if session.isClosed { giveUp(id, request, .released) } else { request.lost(reason) }
     }
 
     private func giveUp(_ id: UInt64, _ request: any Request, _ error: RTMError) {
-        guard let lateAnswer = request.givenUp(error), link.connection != nil else { return }
+        guard let lateAnswer = request.givenUp(error), session.connection != nil else { return }
         lateAnswers[id] = lateAnswer
     }
 }

@@ -8,19 +8,19 @@ struct Retries {
     enum Retry: Hashable {
         /// Publishes that the server refused for the moment are sent again.
         case publishes
-        /// Publishes whose turn has come are sent.
+        /// Publishes whose time has come are sent.
         case pacedPublishes
-        /// Messages of the outbox that were put off are sent again.
+        /// Postponed messages of the outbox are sent again.
         case outbox
         /// Subscribes that the server refused for the moment are sent again.
         case subscribes
         /// A subscription is restored that the server had no time for.
-        case restoration(of: String)
+        case restoration(of: ChannelID)
         /// The states of this user in a channel are set again.
-        case states(of: UserChannel)
-        /// Acquisitions that lost their place in the line of a lock stand in line again (K-6).
-        case lockLines
-        /// A snapshot is asked for again.
+        case states(of: ChannelID)
+        /// Acquisitions that were removed from the queue of a lock queue again (K-6).
+        case lockQueues
+        /// A snapshot is requested again.
         case snapshot(Refresh)
         /// A user's metadata are followed again.
         case followedUser(String)
@@ -28,7 +28,7 @@ struct Retries {
 
     /// Several kinds that are due at the same time are tried in this order.
     private enum Kind: CaseIterable {
-        case publishes, pacedPublishes, outbox, subscribes, restorations, states, lockLines, snapshots,
+        case publishes, pacedPublishes, outbox, subscribes, restorations, states, lockQueues, snapshots,
             followedUsers
 
         init(_ retry: Retry) {
@@ -39,7 +39,7 @@ struct Retries {
             case .subscribes: self = .subscribes
             case .restoration: self = .restorations
             case .states: self = .states
-            case .lockLines: self = .lockLines
+            case .lockQueues: self = .lockQueues
             case .snapshot: self = .snapshots
             case .followedUser: self = .followedUsers
             }

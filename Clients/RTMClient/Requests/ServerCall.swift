@@ -68,7 +68,7 @@ extension Requests {
     ) {
         guard isReady(for: completion) else { return }
         let call = ServerCall(completion: completion, repetition: body.repetition, result: result)
-        ask(call, id: completion.id) { $0.body = body }
+        send(call, id: completion.id) { $0.body = body }
     }
 
     /// Sends a call of the link's own on the present connection.
@@ -77,13 +77,13 @@ extension Requests {
         complete: @escaping (Result<ServerBody, RTMError>) -> Void
     ) {
         let call = InternalCall(operation: operation, repetition: body.repetition, complete: complete)
-        ask(call) { $0.body = body }
+        send(call) { $0.body = body }
     }
 }
 
 extension ClientBody {
-    /// Questions, and states that are set as they were. What else there is may have another effect when it is
-    /// done twice.
+    /// Requests that read, and those that set or remove a state. Any other may have another effect when it is
+    /// sent twice.
     fileprivate var repetition: ClientBody? {
         switch self {
         case .heartbeat, .whoNow, .whereNow, .getState, .setState, .removeState, .getMetadata, .getLocks,

@@ -11,7 +11,7 @@ final class WaitingCalls {
 
     /// What a call takes or gives up.
     enum Subject: Hashable {
-        case channel(String)
+        case channel(ChannelID)
         case userMetadata(String)
         case lock(LockKey)
     }
@@ -19,28 +19,28 @@ final class WaitingCalls {
     private struct Call {
         let id: UInt64
         let subject: Subject?
-        let deadline: Link.Instant
+        let deadline: LinkSession.Instant
         let start: () -> Void
         let cancel: () -> Void
     }
 
-    private unowned let link: Link
+    private let session: LinkSession
     private var calls: Deque<Call> = []
 
-    init(_ link: Link) { self.link = link }
+    init(session: LinkSession) { self.session = session }
 
     /// When the oldest call has waited long enough.
-    var deadline: Link.Instant? { calls.first?.deadline }
+    var deadline: LinkSession.Instant? { calls.first?.deadline }
 
     /// Begins the call now, or when the link is back.
     func start<Value>(_ completion: Completion<Value>, _ subject: Subject?, _ start: @escaping () -> Void) {
-        guard link.machine.isComingBack, waits(completion.operation, subject) else { return start() }
-        let deadline = link.now + link.configuration.requestTimeout
+        guard session.machine.isComingBack, waits(completion.operation, subject) else { return start() }
+        let deadline = session.now + session.configuration.requestTimeout
         calls.append(
             Call(
                 id: completion.id, subject: subject, deadline: deadline, start: start,
                 cancel: { completion.fail(.cancelled(completion.operation)) }))
-        link.armTimer(by: deadline)
+        session.wake(by: deadline)
     }
 
     /// Whether a call has to wait for the link. Those about the session itself and the outbox don't need it
@@ -49,7 +49,7 @@ final class WaitingCalls {
     /// again.
     private func waits(_ operation: Operation, _ subject: Subject?) -> Bool {
         switch operation {
-        case _ where link.isChangingPath:
+        case _ where session.isChangingPath:
             operation != .login && operation != .logout && operation != .outbox
                 && calls.count < Self.callsMax
         case .login, .logout, .renewToken, .ping, .outbox: false
@@ -66,7 +66,7 @@ final class WaitingCalls {
         for call in calls { call.start() }
     }
 
-    func expire(now: Link.Instant) {
+    func expire(now: LinkSession.Instant) {
         while let call = calls.first, call.deadline <= now { calls.removeFirst().start() }
     }
 

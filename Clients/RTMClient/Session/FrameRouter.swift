@@ -7,8 +7,12 @@ import RTMProtocol
 /// A connection holds its router, and so the link, until it has ended.
 final class FrameRouter: FrameReceiver {
     private let link: Link
+    private let session: LinkSession
 
-    init(_ link: Link) { self.link = link }
+    init(_ link: Link) {
+        self.link = link
+        session = link.session
+    }
 
     func opened(_ socket: ServerConnection) {
         guard isPresent(socket) else { return }
@@ -16,24 +20,24 @@ final class FrameRouter: FrameReceiver {
         link.opening.begin()
     }
 
-    func heard(_ socket: ServerConnection) {
-        if isPresent(socket) { link.connection?.heartbeat?.heard(now: link.now) }
+    func receivedBytes(on socket: ServerConnection) {
+        if isPresent(socket) { session.connection?.heartbeat?.receivedBytes(now: session.now) }
     }
 
     func closed(_ socket: ServerConnection, cause: String) {
         if isPresent(socket) {
             if socket.isEndedInOrder { endedInOrder() }
-            link.end(.connectionError(cause, socket.failure))
+            session.end(.connectionError(cause, socket.failure))
         } else {
-            link.session.goodbyeSaid(socket)
+            link.calls.closed(socket)
         }
     }
 
     func received(_ frame: Rtm_Client_ServerFrame, on socket: ServerConnection) {
         guard isPresent(socket) else {
-            // Of a connection that says goodbye only its end matters.
+            // Of a connection that has sent Logout only its end matters.
             switch frame.body {
-            case .loggedOut, .disconnect: link.session.goodbyeSaid(socket)
+            case .loggedOut, .disconnect: link.calls.closed(socket)
             default: break
             }
             return
@@ -44,37 +48,37 @@ final class FrameRouter: FrameReceiver {
         case .gap(let gap): received(gap)
         case .metadata(let snapshot) where frame.requestID == 0: link.metadata.received(snapshot)
         case .locks(let snapshot) where frame.requestID == 0: link.locks.received(snapshot)
-        case .presenceSnapshot(let page): link.rosters.received(page)
+        case .presenceSnapshot(let page): link.presence.received(page)
         case .disconnect(let disconnect):
             endedInOrder()
-            link.end(LinkLoss(disconnect))
+            session.end(LinkLoss(disconnect))
         case .tokenWillExpire(let notice): link.opening.received(notice)
         case .channelEnded(let notice): link.streams.received(notice)
-        case .welcome(let welcome): link.time.learned(welcome.serverTimeMs)
+        case .welcome(let welcome): link.clock.serverClockShows(welcome.serverTimeMs)
         case .loggedIn(let answer) where isLogin(frame): link.opening.loggedIn(answer)
         case .error(let error) where isLogin(frame):
             // A code that this version doesn't know is retried, as are all that are not known to be fatal.
-            link.end(.loginRefused(RTMError(error, unknownCode: .loginNoServerResources)))
+            session.end(.loginRefused(RTMError(error, unknownCode: .loginNoServerResources)))
         case .some(let body):
             if case .heartbeatAck = body {
-                link.connection?.heartbeat?.answered(frame.requestID)
+                session.connection?.heartbeat?.answered(frame.requestID)
                 link.standby?.answered(frame.requestID)
             }
             link.requests.answered(frame.requestID, body)
-        case nil: link.logger.debug("ignored a frame of a kind that only newer servers know")
+        case nil: session.logger.debug("ignored a frame of a kind that only newer servers know")
         }
     }
 
     /// All that the server has sent on this connection is here. Before the login that says nothing.
     private func endedInOrder() {
-        if link.connection?.heartbeat != nil { link.messages.connectionEndedInOrder() }
+        if session.connection?.heartbeat != nil { link.messages.connectionEndedInOrder() }
     }
 
-    /// A connection that the link has let go says goodbye, or is of no interest.
-    private func isPresent(_ socket: ServerConnection) -> Bool { link.connection?.socket === socket }
+    /// A connection that the link has released has sent Logout, or is of no interest.
+    private func isPresent(_ socket: ServerConnection) -> Bool { session.connection?.socket === socket }
 
     private func isLogin(_ frame: Rtm_Client_ServerFrame) -> Bool {
-        frame.requestID == link.connection?.loginRequest
+        frame.requestID == session.connection?.loginRequest
     }
 
     private func received(_ publication: Rtm_Client_Publication) {
@@ -92,11 +96,9 @@ final class FrameRouter: FrameReceiver {
     private func isNew(_ publication: Rtm_Client_Publication) -> Bool {
         switch ChannelType(publication.channelType) {
         case .user: link.messages.accepts(offset: publication.offset)
-        case .none: link.followedUsers.table.accepts(publication.channel, offset: publication.offset)
-        case .message, .stream, .topics, .topic:
-            link.subscriptions.table.accepts(
-                UserChannel(publication.channelType, publication.channel).label,
-                offset: publication.offset)
+        case .none, .message, .stream, .topics, .topic:
+            link.subscribed.table.accepts(
+                ChannelID(publication.channelType, publication.channel), offset: publication.offset)
         }
     }
 
@@ -106,7 +108,7 @@ final class FrameRouter: FrameReceiver {
         case .user: link.messages.inboxSkips(to: position)
         case .none: link.followedUsers.skip(gap.channel, to: position)
         case .message, .stream, .topics, .topic:
-            link.subscriptions.skip(UserChannel(gap.channelType, gap.channel).label, to: position)
+            link.subscriptions.skip(ChannelID(gap.channelType, gap.channel), to: position)
         }
     }
 }

@@ -1,10 +1,9 @@
 // The client's link to the server: the one owner of a client's state, confined to its event loop.
 //
-// The link decides little. `LinkStateMachine` says when to connect and what to announce, and the link
-// performs that on sockets and timers. Each feature has an object of its own, which asks the server through
-// `requests` and speaks to the app through `events`. The values below the features decide and can be tested
-// alone: `SubscriptionTable`, `PublishQueue`, `ChannelRoster`, `StateCache`, `LockLedger`, `RequestTable`,
-// `Retries`.
+// The link makes the features and gives each what it needs. It decides little: `LinkStateMachine` says when to
+// connect and what to announce, and the link performs that on sockets and timers. The values below the features
+// decide and can be tested alone: `SubscriptionTable`, `PublishQueue`, `ChannelRoster`, `StateCache`,
+// `LockLedger`, `RequestTable`, `Retries`.
 
 import Logging
 import NIOCore
@@ -15,46 +14,63 @@ final class Link {
     typealias Instant = ContinuousClock.Instant
 
     let configuration: RTMClient.Configuration
-    let logger: Logger
     let events: EventOutlet
     let recorder: FlightRecorder
     let eventLoop: any EventLoop
-    /// Tells the server, and through it others, a return of this client from a login elsewhere (S-12b).
-    let instance: UInt64
+    let clock: SessionClock
+    private let logger: Logger
+    /// With this number the server and other clients distinguish a return of this client from a login
+    /// elsewhere (S-12b).
+    private let instance: UInt64
     /// Servers and tools in JavaScript read numbers exactly only up to here.
     private static let instances: ClosedRange<UInt64> = 1...(1 << 53) - 1
     private let dialer: any Dialing
     private let requestIDs: RequestIDs
     private let timer: LinkTimer
-
-    var machine: LinkStateMachine
-    var connection: LinkConnection?
-    var route = NetworkRoute()
-    var time: ServerTime
-    /// The reason of the latest change of the link state.
-    private(set) var lastReason = LinkStateReason.unknown
-    private var lastCause = ""
     private var random: any RandomNumberGenerator
+    var route = NetworkRoute()
 
-    private(set) lazy var requests = Requests(self, ids: requestIDs)
-    private(set) lazy var waitingCalls = WaitingCalls(self)
-    private(set) lazy var opening = SessionOpening(self)
-    private(set) lazy var session = SessionCalls(self)
-    private(set) lazy var subscriptions = Subscriptions(self)
-    private(set) lazy var streams = Streams(self)
-    private(set) lazy var refreshes = Refreshes(self)
+    private(set) lazy var session = LinkSession(
+        configuration, logger: logger, clock: clock, timer: timer, delegate: self)
+    private(set) lazy var requests = Requests(session: session, recorder: recorder, ids: requestIDs)
+    private(set) lazy var waitingCalls = WaitingCalls(session: session)
     /// `nil` if the client has no encryption keys.
-    private(set) lazy var encryption = Encryption(self)
-    private(set) lazy var messages = Messages(self)
-    private(set) lazy var rosters = Rosters(self)
-    private(set) lazy var ownStates = OwnStates(self)
-    private(set) lazy var metadata = MetadataFeed(self)
-    private(set) lazy var followedUsers = FollowedUsers(self)
-    private(set) lazy var locks = OwnLocks(self)
+    private(set) lazy var encryption = Encryption(configuration, events: events, logger: logger)
+
+    let subscribed = SessionSubscriptions()
+    private(set) lazy var messages = Messages(
+        session: session, requests: requests, events: events, encryption: encryption)
+    private(set) lazy var locks = OwnLocks(
+        session: session, requests: requests, events: events, subscribed: subscribed)
+    private(set) lazy var metadata = MetadataFeed(
+        session: session, events: events, subscribed: subscribed, encryption: encryption)
+    private(set) lazy var refreshes = Refreshes(
+        session: session, requests: requests, subscribed: subscribed, metadata: metadata, locks: locks)
+    private(set) lazy var followedUsers = FollowedUsers(
+        session: session, requests: requests, subscribed: subscribed, refreshes: refreshes)
+    private(set) lazy var topicRosters = TopicRosters(events: events)
+    private(set) lazy var rosters = Rosters(
+        session: session, events: events, encryption: encryption, topics: topicRosters)
+    private(set) lazy var ownStates = OwnStates(
+        session: session, requests: requests, subscribed: subscribed, encryption: encryption, rosters: rosters
+    )
+    private(set) lazy var presence = ChannelPresence(rosters: rosters, ownStates: ownStates)
+    private(set) lazy var subscriptions = Subscriptions(
+        session: session, requests: requests, events: events, subscribed: subscribed, refreshes: refreshes,
+        presence: presence, topics: topicRosters, locks: locks)
+    private(set) lazy var streams = Streams(
+        session: session, requests: requests, events: events, eventLoop: eventLoop,
+        subscriptions: subscriptions, rosters: topicRosters, ownStates: ownStates, messages: messages,
+        locks: locks)
+    private(set) lazy var opening = SessionOpening(
+        session: session, requests: requests, events: events, instance: instance, subscribed: subscribed,
+        subscriptions: subscriptions, followedUsers: followedUsers, messages: messages, locks: locks)
+    private(set) lazy var calls = SessionCalls(
+        session: session, requests: requests, events: events, rosters: rosters)
     /// `nil` if the app has opened none.
     var outbox: Outbox?
     /// `nil` if the client has no second path.
-    private(set) lazy var standby = Standby(self)
+    private(set) lazy var standby = Standby(session: session, requests: requests, dialer: dialer)
 
     init(
         _ configuration: RTMClient.Configuration, dialer: any Dialing, hub: EventHub, requestIDs: RequestIDs,
@@ -66,68 +82,60 @@ final class Link {
         self.requestIDs = requestIDs
         self.random = random
         self.eventLoop = eventLoop
+        self.clock = SessionClock(clock)
         recorder = FlightRecorder(capacity: configuration.flightRecorderCapacity, clock: clock)
         events = EventOutlet(hub, recorder)
         timer = LinkTimer(eventLoop: eventLoop)
-        time = ServerTime(clock)
         instance = .random(in: Self.instances, using: &self.random)
         var logger = configuration.logger
         logger[metadataKey: "user"] = .string(configuration.userID)
         self.logger = logger
-        machine = LinkStateMachine(
-            .init(
-                timing: configuration.timing, serverCount: configuration.servers.count,
-                attemptTimeout: configuration.requestTimeout,
-                reconnectTimeout: configuration.reconnectTimeout, token: configuration.token))
     }
 
-    var now: Instant { time.now }
-    /// Tells the server who counts a message's sequence, if it isn't this client.
+    /// The number of whoever counts a message's sequence, if it isn't this client.
     func randomOrigin() -> UInt64 { .random(in: Self.instances, using: &random) }
-    var state: RTMLinkState { machine.state }
-    var isClosed: Bool { session.isClosed }
-    /// The app knows nothing of the connection that is being made (N-5).
-    var isChangingPath: Bool { machine.shownState != machine.state }
-    /// Why a call that needs a session fails.
-    var notLoggedIn: RTMError {
-        RTMError(.notLogin, state == .failed ? "not logged in: \(lastCause)" : "not logged in")
+    private var now: Instant { clock.now }
+}
+
+// MARK: - Calls that concern several features
+
+extension Link {
+    func close(_ continuation: CheckedContinuation<Void, Never>?) { calls.close(outbox, continuation) }
+
+    /// The task that waited for this call was cancelled.
+    func cancel(_ id: UInt64) {
+        _ = calls.cancel(id) || requests.cancel(id) || locks.cancelWait(id) || waitingCalls.cancel(id)
+            || outbox?.cancel(id) == true
     }
-    /// The server has accepted the login, and takes up again what belongs to the session.
-    var isBeingRestored: Bool { state == .connecting && connection?.heartbeat != nil }
 }
 
 // MARK: - What the state machine decides
 
-extension Link {
+extension Link: LinkSessionDelegate {
     /// Performs what the machine decided, in order, and arms the timer anew.
-    func perform(_ actions: [LinkStateMachine.Action]) {
+    func stateMachineDecided(_ actions: [LinkAction]) {
         for action in actions { perform(action) }
         armTimer()
     }
 
-    private func perform(_ action: LinkStateMachine.Action) {
+    private func perform(_ action: LinkAction) {
         switch action {
         case .announce(let change): announce(change)
         case .connect(let attempt, let server): connect(attempt: attempt, to: configuration.servers[server])
         case .takeOver(let attempt, let reason): takeOver(attempt, reason: reason)
         case .pathChanged: pathChanged()
         case .disconnect(let reason): disconnect(reason: reason)
-        case .sayGoodbye: sayGoodbye()
-        case .reauthenticate(let id, let token): session.reauthenticate(id, token: token)
-        case .completeLogin(let id, let error): session.completeLogin(id, error)
+        case .sendLogout: sendLogout()
+        case .reauthenticate(let id, let token): calls.reauthenticate(id, token: token)
+        case .completeLogin(let id, let error): calls.completeLogin(id, error)
         case .forgetSubscriptions: forgetSession()
         }
     }
 
     private func connect(attempt: UInt64, to server: ServerAddress) {
         logger.debug("connecting", metadata: ["server": "\(server)", "attempt": "\(attempt)"])
-        connection = LinkConnection(attempt: attempt, socket: dial(server, over: nil, for: FrameRouter(self)))
-    }
-
-    func dial(
-        _ server: ServerAddress, over interface: String?, for receiver: any FrameReceiver
-    ) -> ServerConnection {
-        dialer.dial(server, over: interface, for: receiver)
+        let socket = dialer.dial(server, over: nil, for: FrameRouter(self))
+        session.connection = LinkConnection(attempt: attempt, socket: socket)
     }
 
     private func disconnect(reason: String) {
@@ -136,35 +144,32 @@ extension Link {
         requests.connectionLost(reason, keeping: messages.connectionLost())
     }
 
-    /// The server hears of the logout, so that others see the user leave at once (S-22).
-    private func sayGoodbye() {
+    /// With the logout the server announces at once that the user has left (S-22).
+    private func sendLogout() {
         guard let socket = takeSocket() else { return }
         requests.sessionEnded("logged out")
-        session.sayGoodbye(on: socket)
+        calls.sendLogout(on: socket)
     }
 
-    /// The present connection belongs to the link no more.
+    /// The link doesn't use the present connection any longer.
     private func takeSocket() -> ServerConnection? {
         events.releaseAll()
-        defer { connection = nil }
-        return connection?.socket
+        defer { session.connection = nil }
+        return session.connection?.socket
     }
 
-    /// Nothing is to be restored any more.
+    /// Nothing is restored after this.
     private func forgetSession() {
-        subscriptions.forgetAll()
-        streams.forgetAll()
-        followedUsers.forgetAll()
+        subscribed.table.removeAll()
+        topicRosters.forgetAll()
         locks.forgetAll()
         messages.forgetInbox()
-        rosters.forgetAll()
-        ownStates.forgetAll()
+        presence.forgetAll()
         requests.sessionEnded("the session has ended")
     }
 
     private func announce(_ change: LinkChange) {
-        lastReason = change.reasonCode
-        lastCause = change.reason
+        session.changed(change)
         recorder.noted(change)
         logger.debug(
             "link state changed",
@@ -175,36 +180,32 @@ extension Link {
         events.emit(
             .linkState(
                 LinkStateEvent(
-                    change, subscribedChannels: subscriptions.table.channels,
-                    restoration: connection?.restoration, timestampMilliseconds: time.milliseconds)))
+                    change, subscribedChannels: subscribed.table.channels,
+                    restoration: session.connection?.restoration, timestampMilliseconds: clock.milliseconds)))
         if change.current != .connecting { waitingCalls.releaseAll() }
         standby?.linkChanged(isConnected: change.current == .connected)
         outbox?.linkChanged(isConnected: change.current == .connected)
     }
 
-    /// The present connection is of no more use.
-    func end(_ loss: LinkLoss) {
-        guard let attempt = connection?.attempt else { return }
-        if let standby, standby.replaces(loss) { return changePath(loss.text) }
-        perform(machine.connectionEnded(attempt: attempt, loss, now: now, random: &random))
+    func connectionFailed(_ loss: LinkLoss) {
+        guard let attempt = session.connection?.attempt else { return }
+        if let standby, standby.replaces(loss) { return standby.changePath(loss.text) }
+        session.perform(session.machine.connectionEnded(attempt: attempt, loss, now: now, random: &random))
     }
+
+    func restorationEnded() { opening.finishIfRestored() }
+
+    func deadlineMoved() { armTimer() }
 }
 
 // MARK: - The second path
 
 extension Link {
-    /// The session goes on over the connection that stands by.
-    func changePath(_ reason: String) {
-        guard let server = standby?.server else { return }
-        logger.debug("changing the path", metadata: ["cause": "\(reason)"])
-        perform(machine.changePath(to: server, reason: reason, now: now))
-    }
-
-    /// What may be asked twice is asked again, so that the app notices nothing of the change.
+    /// What may be sent twice is sent again, so that the app doesn't notice the change.
     private func takeOver(_ attempt: UInt64, reason: String) {
         guard let socket = standby?.take()?.hand(to: FrameRouter(self)) else { return }
         takeSocket()?.close()
-        connection = LinkConnection(attempt: attempt, socket: socket, isSecondPath: true)
+        session.connection = LinkConnection(attempt: attempt, socket: socket, isSecondPath: true)
         requests.connectionLost(reason, keeping: messages.connectionLost().union(requests.repeatable))
         opening.logIn()
     }
@@ -222,63 +223,50 @@ extension Link {
 extension Link {
     func armTimer() {
         let deadlines = [
-            machine.deadline, requests.deadline, connection?.deadline, session.deadline,
+            session.machine.deadline, requests.deadline, session.connection?.deadline, calls.deadline,
             waitingCalls.deadline, standby?.deadline,
         ]
         timer.arm(for: deadlines.lazy.compactMap { $0 }.min(), now: now) { self.timerFired() }
     }
 
-    /// Makes sure that the timer fires by then. This is the short way for each of many requests.
-    func armTimer(by deadline: Instant) {
-        if !timer.covers(deadline) { armTimer() }
-    }
-
     private func timerFired() {
-        perform(machine.timerFired(now: now, random: &random))
+        session.perform(session.machine.timerFired(now: now, random: &random))
         requests.expire(now: now)
         keepHeartbeat()
-        tryAgain()
-        session.endGoodbyes(now: now)
+        retryDue()
+        calls.closeOverdue(now: now)
         waitingCalls.expire(now: now)
         standby?.timerFired()
         armTimer()
     }
 
     private func keepHeartbeat() {
-        switch connection?.heartbeat?.due(now: now) {
+        switch session.connection?.heartbeat?.due(now: now) {
         case nil, .nothing: break
-        case .lost: end(.heartbeatTimeout)
+        case .lost: session.end(.heartbeatTimeout)
         case .beat:
-            let id = requests.tell { $0.heartbeat = .init() }
-            connection?.heartbeat?.sent(id, now: now)
+            let id = requests.notify { $0.heartbeat = .init() }
+            session.connection?.heartbeat?.sent(id, now: now)
             standby?.sent(id)
         }
     }
 
-    /// Tries something again on this connection after a while.
-    func retry(_ retry: Retries.Retry, after delay: Duration) {
-        guard connection != nil else { return }
-        let time = now + delay
-        connection?.retries.put(retry, at: time)
-        armTimer(by: time)
-    }
-
-    private func tryAgain() {
-        while let due = connection?.retries.takeDue(now: now), !due.isEmpty {
-            for retry in due { tryAgain(retry) }
+    private func retryDue() {
+        while let due = session.connection?.retries.takeDue(now: now), !due.isEmpty {
+            for retry in due { perform(retry) }
         }
     }
 
-    private func tryAgain(_ retry: Retries.Retry) {
+    private func perform(_ retry: Retries.Retry) {
         switch retry {
-        case .publishes: messages.sendRefusedAgain()
-        case .subscribes: subscriptions.askAgain()
+        case .publishes: messages.resendRefused()
+        case .subscribes: subscriptions.resendRefused()
         case .pacedPublishes: messages.sendPaced()
-        case .outbox: outbox?.go()
+        case .outbox: outbox?.advance()
         case .restoration(let channel): subscriptions.restoreAgain(channel)
         case .states(let channel): ownStates.settleAgain(in: channel)
-        case .lockLines: locks.standInLineAgain()
-        case .snapshot(let refresh): refreshes.tryAgain(refresh)
+        case .lockQueues: locks.queueAgain()
+        case .snapshot(let refresh): refreshes.retry(refresh)
         case .followedUser(let userID): followedUsers.followAgain(userID)
         }
     }

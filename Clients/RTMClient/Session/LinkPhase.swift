@@ -88,7 +88,7 @@ enum LinkAction: Sendable, Equatable {
     /// Drop the present connection at once. Calls in flight on it fail.
     case disconnect(reason: String)
     /// Send Logout on the present connection and let it end by itself.
-    case sayGoodbye
+    case sendLogout
     /// Present the token of the login on the present connection (S-7).
     case reauthenticate(login: UInt64, token: String)
     case completeLogin(UInt64, RTMError?)

@@ -110,8 +110,8 @@ extension LinkStateMachine {
         guard previous != .idle else { return [] }
         var actions: [Action] = []
         switch phase {
-        case .connected: actions.append(.sayGoodbye)
-        case .connecting(let attempt, _) where attempt.isRestoring: actions.append(.sayGoodbye)
+        case .connected: actions.append(.sendLogout)
+        case .connecting(let attempt, _) where attempt.isRestoring: actions.append(.sendLogout)
         case .connecting: actions.append(.disconnect(reason: "logged out"))
         case .idle, .disconnected, .suspended, .failed: break
         }

@@ -135,8 +135,8 @@ package struct LinkTiming: Sendable, Hashable {
     package var jitter = 0.2
     /// If a heartbeat has no answer within this time, the connection is lost (S-40).
     package var heartbeatAnswer: Duration = .seconds(10)
-    /// How long a connection may take to say goodbye (S-22).
-    package var goodbye: Duration = .seconds(2)
+    /// How long the answer to a logout may take (S-22).
+    package var logoutAnswer: Duration = .seconds(2)
     /// How long until the client asks again for something that the server could not give, if the server
     /// doesn't say when.
     package var refreshPause: Duration = .seconds(2)

@@ -5,31 +5,38 @@ import RTMProtocol
 
 final class SessionCalls {
     /// A connection that has sent Logout. It ends when that is answered, or a moment later.
-    private struct Goodbye {
+    private struct ClosingConnection {
         let socket: ServerConnection
-        let deadline: Link.Instant
+        let deadline: LinkSession.Instant
     }
 
-    private unowned let link: Link
-    private(set) var isClosed = false
+    private let session: LinkSession
+    private let requests: Requests
+    private let events: EventOutlet
+    private let rosters: Rosters
     private var logins: [UInt64: Completion<Void>] = [:]
-    private var goodbyes: [Goodbye] = []
-    /// Calls that end when the last goodbye is said.
+    private var closingConnections: [ClosingConnection] = []
+    /// Calls that end when the last of these connections has ended.
     private var logouts: [Completion<Void>] = []
     private var closings: [CheckedContinuation<Void, Never>] = []
     private var isClosingOutbox = false
 
-    init(_ link: Link) { self.link = link }
+    init(session: LinkSession, requests: Requests, events: EventOutlet, rosters: Rosters) {
+        self.session = session
+        self.requests = requests
+        self.events = events
+        self.rosters = rosters
+    }
 
-    /// When the oldest goodbye has taken long enough.
-    var deadline: Link.Instant? { goodbyes.first?.deadline }
+    /// When the oldest closing connection is closed without an answer.
+    var deadline: LinkSession.Instant? { closingConnections.first?.deadline }
 
     // MARK: Login
 
     func login(token: String?, _ completion: Completion<Void>) {
-        guard !isClosed else { return completion.fail(.released) }
+        guard !session.isClosed else { return completion.fail(.released) }
         logins[completion.id] = completion
-        link.perform(link.machine.login(completion.id, token: token, now: link.now))
+        session.perform(session.machine.login(completion.id, token: token, now: session.now))
     }
 
     func completeLogin(_ id: UInt64, _ error: RTMError?) {
@@ -46,79 +53,80 @@ final class SessionCalls {
 
     /// Replaces the token of the session (S-52).
     func renewToken(_ token: String, _ completion: Completion<Void>) {
-        if link.requests.isReady(for: completion) { renew(token, completion) }
+        if requests.isReady(for: completion) { renew(token, completion) }
     }
 
     private func renew(_ token: String, _ completion: Completion<Void>) {
-        let request = RenewTokenRequest(session: self, completion: completion, token: token)
-        link.requests.ask(request, id: completion.id) { $0.renewToken.token = token }
+        let request = RenewTokenRequest(calls: self, completion: completion, token: token)
+        requests.send(request, id: completion.id) { $0.renewToken.token = token }
     }
 
-    func tokenRenewed(_ token: String) { link.machine.tokenRenewed(token) }
+    func tokenRenewed(_ token: String) { session.machine.tokenRenewed(token) }
 
     /// The network changed, or the app wants the next attempt to begin at once (T7, T8, T11).
     func networkChanged() {
-        guard !isClosed else { return }
-        link.perform(link.machine.networkChanged(now: link.now))
+        guard !session.isClosed else { return }
+        session.perform(session.machine.networkChanged(now: session.now))
     }
 
     func ping(_ completion: Completion<Duration>) {
-        let sentAt = link.now
-        link.requests.call(completion, .heartbeat(Rtm_Client_Heartbeat())) { [unowned link] body in
+        let sentAt = session.now
+        requests.call(completion, .heartbeat(Rtm_Client_Heartbeat())) { [session] body in
             guard case .heartbeatAck = body else { return nil }
-            return link.now - sentAt
+            return session.now - sentAt
         }
     }
 
     // MARK: Logout
 
     func logout(_ completion: Completion<Void>) {
-        guard !isClosed else { return completion.fail(.released) }
-        guard link.state != .idle else { return completion.fail(link.notLoggedIn) }
+        guard !session.isClosed else { return completion.fail(.released) }
+        guard session.state != .idle else { return completion.fail(session.notLoggedIn) }
         logouts.append(completion)
-        link.perform(link.machine.logout())
-        completeGoodbyes()
+        session.perform(session.machine.logout())
+        completeIfClosed()
     }
 
-    func close(_ continuation: CheckedContinuation<Void, Never>?) {
+    func close(_ outbox: Outbox?, _ continuation: CheckedContinuation<Void, Never>?) {
         if let continuation { closings.append(continuation) }
-        if !isClosed {
-            isClosed = true
-            closeOutbox()
-            link.perform(link.machine.logout(loginError: .released))
-            link.events.finish()
-            link.rosters.finish()
+        if !session.isClosed {
+            session.isClosed = true
+            close(outbox)
+            session.perform(session.machine.logout(loginError: .released))
+            events.finish()
+            rosters.finish()
         }
-        completeGoodbyes()
+        completeIfClosed()
     }
 
-    private func closeOutbox() {
-        guard let outbox = link.outbox else { return }
+    private func close(_ outbox: Outbox?) {
+        guard let outbox else { return }
         isClosingOutbox = true
         outbox.close { [self] in
             isClosingOutbox = false
-            completeGoodbyes()
+            completeIfClosed()
         }
     }
 
-    func sayGoodbye(on socket: ServerConnection) {
-        link.requests.sayGoodbye(on: socket)
-        goodbyes.append(
-            Goodbye(socket: socket, deadline: link.now + link.configuration.timing.goodbye))
+    func sendLogout(on socket: ServerConnection) {
+        requests.sendLogout(on: socket)
+        let deadline = session.now + session.configuration.timing.logoutAnswer
+        closingConnections.append(ClosingConnection(socket: socket, deadline: deadline))
     }
 
-    func goodbyeSaid(_ socket: ServerConnection) {
-        goodbyes.removeAll { $0.socket === socket }
+    /// The server has answered the logout, or has ended the connection.
+    func closed(_ socket: ServerConnection) {
+        closingConnections.removeAll { $0.socket === socket }
         socket.close()
-        completeGoodbyes()
+        completeIfClosed()
     }
 
-    func endGoodbyes(now: Link.Instant) {
-        for goodbye in goodbyes where goodbye.deadline <= now { goodbyeSaid(goodbye.socket) }
+    func closeOverdue(now: LinkSession.Instant) {
+        for connection in closingConnections where connection.deadline <= now { closed(connection.socket) }
     }
 
-    private func completeGoodbyes() {
-        guard goodbyes.isEmpty, !isClosingOutbox else { return }
+    private func completeIfClosed() {
+        guard closingConnections.isEmpty, !isClosingOutbox else { return }
         let logouts = logouts
         let closings = closings
         self.logouts = []
@@ -129,23 +137,24 @@ final class SessionCalls {
 
     // MARK: Cancellation
 
-    /// The task that waited for this call was cancelled.
-    func cancel(_ id: UInt64) {
+    /// The task that waited for this login or logout was cancelled.
+    ///
+    /// - Returns: whether there was such a call.
+    func cancel(_ id: UInt64) -> Bool {
         if let login = logins[id] {
-            link.perform(link.machine.cancelLogin(id, error: .cancelled(login.operation)))
-        } else if link.requests.cancel(id) || link.locks.cancelWait(id) || link.waitingCalls.cancel(id)
-            || link.outbox?.cancel(id) == true
-        {
-            return
+            session.perform(session.machine.cancelLogin(id, error: .cancelled(login.operation)))
         } else if let index = logouts.firstIndex(where: { $0.id == id }) {
             logouts.remove(at: index).fail(.cancelled(.logout))
+        } else {
+            return false
         }
+        return true
     }
 }
 
-/// The renewal of a token, also by a login while connected. Which of the two it is, the completion tells.
+/// The renewal of a token, also by a login while connected. The completion names the call.
 private struct RenewTokenRequest: Request {
-    let session: SessionCalls
+    let calls: SessionCalls
     let completion: Completion<Void>
     let token: String
 
@@ -153,7 +162,7 @@ private struct RenewTokenRequest: Request {
 
     func answered(_ body: ServerBody) -> Bool {
         guard case .tokenRenewed = body else { return false }
-        session.tokenRenewed(token)
+        calls.tokenRenewed(token)
         completion.succeed()
         return true
     }
@@ -163,7 +172,7 @@ private struct RenewTokenRequest: Request {
     /// What the server has taken is what counts, even if nobody waits for it any more.
     func givenUp(_ error: RTMError) -> LateAnswer? {
         completion.fail(error)
-        return { body in if case .tokenRenewed = body { session.tokenRenewed(token) } }
+        return { body in if case .tokenRenewed = body { calls.tokenRenewed(token) } }
     }
 
     func lost(_ reason: String) {

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// Tells a link what time it is. Its timers are those of its event loop. A simulation gives both the same
+/// Where a client reads the time. The timers are those of its event loop. A simulation gives both the same
 /// virtual time.
 struct LinkClock: Sendable {
     var now: @Sendable () -> ContinuousClock.Instant
@@ -12,33 +12,33 @@ struct LinkClock: Sendable {
         now: { .now }, utcMilliseconds: { Int64(Date().timeIntervalSince1970 * 1000) })
 }
 
-/// The local clock, and what is known of the server's.
-struct ServerTime {
-    private let clock: LinkClock
+/// The clock of a session: the local one, and what is known of the server's.
+final class SessionClock {
+    private let local: LinkClock
     /// What the server's clock showed at an instant, if it is known.
-    private var known: (milliseconds: UInt64, at: ContinuousClock.Instant)?
+    private var server: (milliseconds: UInt64, at: ContinuousClock.Instant)?
 
-    init(_ clock: LinkClock) { self.clock = clock }
+    init(_ local: LinkClock) { self.local = local }
 
-    var now: ContinuousClock.Instant { clock.now() }
+    var now: ContinuousClock.Instant { local.now() }
 
     /// Milliseconds since 1970 by the server's clock where it is known, otherwise by the local one. Once it
-    /// is known, nobody who sets the local clock changes it.
+    /// is known, setting the local clock doesn't change it.
     var milliseconds: UInt64 {
-        guard let known else { return UInt64(max(0, clock.utcMilliseconds())) }
-        return known.milliseconds + UInt64(max(0, Int((now - known.at) / .milliseconds(1))))
+        guard let server else { return UInt64(max(0, local.utcMilliseconds())) }
+        return server.milliseconds + UInt64(max(0, Int((now - server.at) / .milliseconds(1))))
     }
 
-    /// The server's clock shows this time now. 0 says nothing.
-    mutating func learned(_ milliseconds: UInt64) {
+    /// The server's clock shows this time now. 0 is no time, and changes nothing.
+    func serverClockShows(_ milliseconds: UInt64) {
         guard milliseconds > 0 else { return }
-        known = (min(milliseconds, UInt64(Int64.max)), now)
+        server = (min(milliseconds, UInt64(Int64.max)), now)
     }
 }
 
 /// The one timer of a link, armed for the nearest of all its deadlines.
 ///
-/// A timer that fires too early does no harm, so that it is only replaced for an earlier deadline.
+/// A timer that fires too early does no harm, so it is only replaced for an earlier deadline.
 final class LinkTimer {
     typealias Instant = ContinuousClock.Instant
 

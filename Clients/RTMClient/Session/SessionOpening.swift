@@ -6,13 +6,36 @@ import RTMProtocol
 import SwiftProtobuf
 
 final class SessionOpening {
-    private unowned let link: Link
+    private let session: LinkSession
+    private let requests: Requests
+    private let events: EventOutlet
+    private let instance: UInt64
+    private let subscribed: SessionSubscriptions
+    private let subscriptions: Subscriptions
+    private let followedUsers: FollowedUsers
+    private let messages: Messages
+    private let locks: OwnLocks
 
-    init(_ link: Link) { self.link = link }
+    /// - Parameter instance: the number of this client object (S-12b).
+    init(
+        session: LinkSession, requests: Requests, events: EventOutlet, instance: UInt64,
+        subscribed: SessionSubscriptions, subscriptions: Subscriptions, followedUsers: FollowedUsers,
+        messages: Messages, locks: OwnLocks
+    ) {
+        self.session = session
+        self.requests = requests
+        self.events = events
+        self.instance = instance
+        self.subscribed = subscribed
+        self.subscriptions = subscriptions
+        self.followedUsers = followedUsers
+        self.messages = messages
+        self.locks = locks
+    }
 
     /// Hello and Login leave in one write, so that a login costs one round trip.
     func begin() {
-        link.requests.tell { $0.hello = .current }
+        requests.notify { $0.hello = .current }
         logIn()
     }
 
@@ -20,95 +43,91 @@ final class SessionOpening {
     func logIn() {
         var login = login
         let offer = LoginOffer(
-            channels: link.subscriptions.table.restorations, users: link.followedUsers.table.restorations,
-            tokenBytes: login.token.utf8.count, nextID: link.requests.nextID)
+            channels: subscribed.table.channelRestorations, users: subscribed.table.userRestorations,
+            tokenBytes: login.token.utf8.count, nextID: requests.nextID)
         offer.add(to: &login)
-        let id = link.requests.tell { $0.login = login }
-        link.connection?.loginRequest = id
-        link.connection?.offer = offer
+        let id = requests.notify { $0.login = login }
+        session.connection?.loginRequest = id
+        session.connection?.offer = offer
     }
 
     private var login: Rtm_Client_Login {
-        let configuration = link.configuration
+        let configuration = session.configuration
         var login = Rtm_Client_Login()
         login.appID = configuration.appID
         login.userID = configuration.userID
-        login.token = link.machine.token ?? configuration.appID
+        login.token = session.machine.token ?? configuration.appID
         login.heartbeatIntervalS = configuration.heartbeatSeconds
         login.presenceTimeoutS = configuration.presenceTimeoutSeconds
-        login.instance = link.instance
-        login.attempt = link.connection?.attempt ?? 0
-        login.asked = link.machine.pendingLogin != nil
-        if let seen = link.messages.inbox.seen { login.inboxAfter = Rtm_Client_StreamPosition(seen) }
+        login.instance = instance
+        login.attempt = session.connection?.attempt ?? 0
+        login.asked = session.machine.pendingLogin != nil
+        if let seen = messages.inbox.seen { login.inboxAfter = Rtm_Client_StreamPosition(seen) }
         return login
     }
 
     func loggedIn(_ answer: Rtm_Client_LoggedIn) {
-        guard let attempt = link.connection?.attempt, link.connection?.heartbeat == nil else { return }
-        link.time.learned(answer.serverTimeMs)
-        link.machine.loginAccepted(attempt: attempt, now: link.now)
-        link.connection?.heartbeat = heartbeat(of: answer)
-        let isComplete = link.messages.loggedIn(
+        guard let attempt = session.connection?.attempt, session.connection?.heartbeat == nil else { return }
+        session.clock.serverClockShows(answer.serverTimeMs)
+        session.machine.loginAccepted(attempt: attempt, now: session.now)
+        session.connection?.heartbeat = heartbeat(of: answer)
+        let isComplete = messages.loggedIn(
             inbox: StreamPosition(answer.inboxPosition), hasGap: answer.inboxGap)
-        if !isComplete { link.connection?.restoration.hasInboxGap = true }
+        if !isComplete { session.connection?.restoration.hasInboxGap = true }
         restore(
-            taken: link.connection?.offer.take()?.taken(by: answer) ?? ([], []),
+            taken: session.connection?.offer.take()?.taken(by: answer) ?? ([], []),
             rates: answer.hasPublishRates ? answer.publishRates : nil)
-        link.armTimer()
+        session.rearmTimer()
     }
 
     private func heartbeat(of answer: Rtm_Client_LoggedIn) -> HeartbeatSchedule {
-        let timing = link.configuration.timing
+        let configuration = session.configuration
+        let timing = configuration.timing
         let seconds =
-            answer.heartbeatIntervalS > 0 ? answer.heartbeatIntervalS : link.configuration.heartbeatSeconds
+            answer.heartbeatIntervalS > 0 ? answer.heartbeatIntervalS : configuration.heartbeatSeconds
         var interval = timing.heartbeatInterval ?? .seconds(seconds)
         // A stalled path is to be noticed soon.
-        if link.standby != nil { interval = min(interval, timing.paths.beat) }
+        if configuration.secondPath != nil { interval = min(interval, timing.paths.beat) }
         return HeartbeatSchedule(
-            interval: interval, answerWithin: timing.heartbeatAnswer, now: link.now)
+            interval: interval, answerWithin: timing.heartbeatAnswer, now: session.now)
     }
 
-    /// Restores what the session had (S-19). Locks come before the channels, so that the app hears what
-    /// became of its locks before it hears what the channels say (K-12).
+    /// Restores what the session had (S-19). Locks come before the channels, so that the app gets the events
+    /// of its lost locks before those of the channels (K-12).
     ///
     /// - Parameter taken: the subscriptions that the server answers for, because the login carried them.
     private func restore(
         taken: (channels: [LoginOffer.Item], users: [LoginOffer.Item]), rates: Rtm_Client_PublishRates?
     ) {
-        link.messages.sendLostAgain()
-        if link.connection?.isSecondPath == true { link.requests.askAgain() }
-        link.messages.pace(rates)
-        link.locks.restore()
-        link.subscriptions.restore(taken: taken.channels)
-        link.followedUsers.restore(taken: taken.users)
-        finishIfDone()
+        messages.resendLost()
+        if session.isOnSecondPath { requests.resendRepeatable() }
+        messages.pace(rates)
+        locks.restore()
+        subscriptions.restore(taken: taken.channels)
+        followedUsers.restore(taken: taken.users)
+        finishIfRestored()
     }
 
-    /// The server has answered for one restoration.
-    func restorationEnded() {
-        link.connection?.restoration.end()
-        finishIfDone()
-    }
-
-    private func finishIfDone() {
-        guard let connection = link.connection, connection.restoration.isDone else { return }
+    /// The link counts as connected when the server has answered for every restoration.
+    func finishIfRestored() {
+        guard let connection = session.connection, connection.restoration.isDone else { return }
         let restoration = connection.restoration
-        link.perform(
-            link.machine.restored(
+        session.perform(
+            session.machine.restored(
                 attempt: connection.attempt, unrestoredChannels: restoration.unrestoredChannels,
                 interruptedChannels: restoration.interruptedChannels,
-                isIncomplete: restoration.isIncomplete, now: link.now))
+                isIncomplete: restoration.isIncomplete, now: session.now))
         // The app knows now that it is connected again (T9). Lost locks come next (K-12), then what the
         // channels brought meanwhile.
-        link.locks.announceLost()
-        link.events.releaseAll()
-        link.locks.standInLineAgain()
+        locks.announceLost()
+        events.releaseAll()
+        locks.queueAgain()
     }
 
-    /// The app hears once per token that it is about to expire (S-50).
+    /// The event is emitted once per token (S-50).
     func received(_ notice: Rtm_Client_TokenWillExpire) {
-        guard !notice.channel.isEmpty || link.machine.announceTokenExpiry() else { return }
-        link.events.emit(
+        guard !notice.channel.isEmpty || session.machine.announceTokenExpiry() else { return }
+        events.emit(
             .tokenWillExpire(
                 TokenWillExpireEvent(
                     remaining: .milliseconds(notice.remainingMs),

@@ -85,7 +85,7 @@ package struct WatchedClient: Sendable {
     package var busyReaders: [Reader] { hub.busyReaders }
 
     /// Ends the session without a word. It is called on the event loop.
-    package func close() { link.value.session.close(nil) }
+    package func close() { link.value.close(nil) }
 }
 
 struct SurroundingsDialer: Dialing {

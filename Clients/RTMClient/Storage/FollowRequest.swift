@@ -17,7 +17,7 @@ struct FollowRequest: Request {
     }
 
     func refused(_ error: RTMError) {
-        _ = users.table.abandon(userID, request: completion.id)
+        _ = users.subscribed.table.abandon(.userMetadata(userID), request: completion.id)
         completion.fail(error)
     }
 
@@ -28,7 +28,7 @@ struct FollowRequest: Request {
     }
 
     func lost(_ reason: String) {
-        _ = users.table.abandon(userID, request: completion.id)
+        _ = users.subscribed.table.abandon(.userMetadata(userID), request: completion.id)
         completion.fail(.notConnected, "the connection was lost: \(reason)")
     }
 }
@@ -43,40 +43,40 @@ struct UnfollowRequest: Request {
 
     func answered(_ body: ServerBody) -> Bool {
         guard case .done = body else { return false }
-        users.table.finishLeaving(userID)
+        users.subscribed.table.finishLeaving(.userMetadata(userID))
         completion.succeed()
         return true
     }
 
     func refused(_ error: RTMError) {
-        // A server that knows of no subscription has none to go on with.
+        // The server has no subscription that could continue.
         if error.code == .storageNotSubscribe {
-            users.table.finishLeaving(userID)
+            users.subscribed.table.finishLeaving(.userMetadata(userID))
         } else {
-            users.table.stay(userID)
+            users.subscribed.table.stay(.userMetadata(userID))
         }
         completion.fail(error)
     }
 
     func givenUp(_ error: RTMError) -> LateAnswer? {
-        users.table.finishLeaving(userID)
+        users.subscribed.table.finishLeaving(.userMetadata(userID))
         completion.fail(error)
         return nil
     }
 
     /// The user isn't followed again, which is what the app asked for (S-16).
     func lost(_ reason: String) {
-        users.table.finishLeaving(userID)
+        users.subscribed.table.finishLeaving(.userMetadata(userID))
         completion.succeed()
     }
 }
 
-/// The link's own request after a reconnect, which continues what the app asked for (S-19).
+/// The client's own request after a reconnect, which continues what the app asked for (S-19).
 struct FollowAgainRequest: Request {
     let users: FollowedUsers
     let userID: String
     /// The link counts as connected only after the answer. A request that is made later, because storage
-    /// could not be reached, holds nothing up.
+    /// could not be reached, delays nothing.
     let isAwaited: Bool
 
     var operation: Operation { .subscribeUserMetadata }

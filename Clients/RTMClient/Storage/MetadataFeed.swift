@@ -1,64 +1,59 @@
-// Snapshots and events of metadata. Each table of subscriptions knows what it has shown already.
+// Snapshots and events of metadata. The table of subscriptions knows which revisions were shown already.
 
 import RTMModel
 import RTMProtocol
 
 final class MetadataFeed {
-    private unowned let link: Link
+    private let session: LinkSession
+    private let events: EventOutlet
+    private let subscribed: SessionSubscriptions
+    private let encryption: Encryption?
 
-    init(_ link: Link) { self.link = link }
+    init(
+        session: LinkSession, events: EventOutlet, subscribed: SessionSubscriptions, encryption: Encryption?
+    ) {
+        self.session = session
+        self.events = events
+        self.subscribed = subscribed
+        self.encryption = encryption
+    }
 
     func received(_ metadata: Rtm_Client_Metadata) {
-        let type = ChannelType(metadata.channelType)
-        guard !isKnown(metadata, type) else { return }
-        guard begin(metadata.target, type, at: UInt64(clamping: metadata.majorRevision)) else { return }
-        let target = MetadataTarget(type: type, name: metadata.target)
+        let id = ChannelID(metadata.channelType, metadata.target)
+        let revision = UInt64(clamping: metadata.majorRevision)
+        // After a change of the path (N-5) a snapshot that was shown already is left out.
+        let isKnown = subscribed.table.revision(.metadata, of: id) == revision
+        guard !(isKnown && session.isOnSecondPath) else { return }
+        guard id.hasMetadata, subscribed.table.begin(.metadata, of: id, at: revision) else { return }
+        let target = MetadataTarget(id)
         let event = StorageEvent(
             kind: .snapshot, target: target, metadata: open(RTMMetadata(metadata), of: target),
-            timestampMilliseconds: link.time.milliseconds)
-        link.events.emit(.storage(event), of: metadata.target, type)
+            timestampMilliseconds: session.clock.milliseconds)
+        events.emit(.storage(event), of: id)
     }
 
     func received(_ event: Rtm_Client_StorageEvent, in publication: Rtm_Client_Publication) {
-        let type = ChannelType(publication.channelType)
+        let id = ChannelID(publication.channelType, publication.channel)
         let revision = UInt64(clamping: event.majorRevision)
-        guard isNew(revision, of: publication.channel, type) else { return }
-        let target = MetadataTarget(type: type, name: publication.channel)
+        guard subscribed.table.accepts(.metadata, revision: revision, of: id) else { return }
+        let target = MetadataTarget(id)
         let event = StorageEvent(
             kind: .update, target: target, metadata: open(RTMMetadata(event), of: target),
             author: publication.publisher,
             timestampMilliseconds: publication.timestampMs)
-        link.events.emit(.storage(event), of: publication.channel, type)
-    }
-
-    /// After a change of the path (N-5) a snapshot of what was shown is no news.
-    private func isKnown(_ metadata: Rtm_Client_Metadata, _ type: ChannelType) -> Bool {
-        guard link.connection?.isSecondPath == true else { return false }
-        let table = type == .none ? link.followedUsers.table : link.subscriptions.table
-        let label = UserChannel(type: type, name: metadata.target).label
-        return table.revision(.metadata, of: type == .none ? metadata.target : label)
-            == UInt64(clamping: metadata.majorRevision)
+        events.emit(.storage(event), of: id)
     }
 
     private func open(_ metadata: RTMMetadata, of target: MetadataTarget) -> RTMMetadata {
-        link.encryption?.open(metadata, of: target) ?? metadata
+        encryption?.open(metadata, of: target) ?? metadata
     }
+}
 
-    /// Whether anybody follows what a snapshot shows.
-    private func begin(_ target: String, _ type: ChannelType, at revision: UInt64) -> Bool {
+extension ChannelID {
+    fileprivate var hasMetadata: Bool {
         switch type {
-        case .none: link.followedUsers.table.begin(.metadata, of: target, at: revision)
-        case .message, .stream:
-            link.subscriptions.table.begin(
-                .metadata, of: UserChannel(type: type, name: target).label, at: revision)
+        case .none, .message, .stream: true
         case .user, .topics, .topic: false
         }
-    }
-
-    private func isNew(_ revision: UInt64, of target: String, _ type: ChannelType) -> Bool {
-        type == .none
-            ? link.followedUsers.table.accepts(.metadata, revision: revision, of: target)
-            : link.subscriptions.table.accepts(
-                .metadata, revision: revision, of: UserChannel(type: type, name: target).label)
     }
 }

@@ -42,16 +42,11 @@ extension MetadataTarget {
         }
     }
 
-    /// What it is called in the tables of subscriptions and of followed users.
-    var label: String {
-        switch self {
-        case .channel(let name, let type): UserChannel(type: type, name: name).label
-        case .user(let id): id
-        }
-    }
+    /// Its key in the table of subscriptions.
+    var id: ChannelID { ChannelID(type: channelType, name: name) }
 
-    init(type: ChannelType, name: String) {
-        self = type == .none ? .user(name) : .channel(name, type: type)
+    init(_ id: ChannelID) {
+        self = id.type == .none ? .user(id.name) : .channel(id.name, type: id.type)
     }
 }
 

@@ -21,7 +21,7 @@ extension RTMClient {
             try NameRule.channel.check(channel.utf8)
             if let token { try Credential.check(token) }
         }
-        let membership = try await perform(.join, of: .channel(channel)) { link, completion in
+        let membership = try await perform(.join, of: .channel(.stream(channel))) { link, completion in
             link.streams.join(
                 channel, token: token ?? "", features: features.subtracting(.message), completion)
         }

@@ -28,7 +28,7 @@ public struct StreamChannel: Sendable {
     /// - Throws: `.channelNotJoined` (-11001) if the channel isn't joined, `.notLogin` (-10002) if not
     ///   logged in, `.channelLeaveFailed` (-11028) without an answer in time.
     public func leave() async throws(RTMError) {
-        try await client.perform(.leave, of: .channel(name)) { [name] link, completion in
+        try await client.perform(.leave, of: .channel(.stream(name))) { [name] link, completion in
             link.streams.leave(name, completion)
         }
     }

@@ -10,14 +10,16 @@ import RTMProtocol
 import SwiftProtobuf
 
 final class Streams {
-    private unowned let link: Link
-    /// By the names of the stream channels.
-    private var rosters: [String: TopicRoster] = [:]
-    /// How often the app has joined a stream channel.
-    private var stays: UInt64 = 0
-    /// By stream channel: the calls that wait until this user is a publisher there.
-    private var becoming: [String: [(RTMError?) -> Void]] = [:]
-    /// Of topics that this user publishes, as far as they aren't normal ones.
+    private let session: LinkSession
+    private let requests: Requests
+    private let events: EventOutlet
+    private let eventLoop: any EventLoop
+    private let subscriptions: Subscriptions
+    private let rosters: TopicRosters
+    private let ownStates: OwnStates
+    private let messages: Messages
+    private let locks: OwnLocks
+    /// Of the topics that this user publishes with another priority than the normal one.
     private var priorities: [TopicName: TopicPriority] = [:]
     /// By topic whose subscription is being changed: the changes that wait for the one under way.
     private var changes: [TopicName: Deque<() -> Void>] = [:]
@@ -25,17 +27,29 @@ final class Streams {
     private static let changesMax = 64
     private var random = SystemRandomNumberGenerator()
 
-    init(_ link: Link) { self.link = link }
+    init(
+        session: LinkSession, requests: Requests, events: EventOutlet, eventLoop: any EventLoop,
+        subscriptions: Subscriptions, rosters: TopicRosters, ownStates: OwnStates, messages: Messages,
+        locks: OwnLocks
+    ) {
+        self.session = session
+        self.requests = requests
+        self.events = events
+        self.eventLoop = eventLoop
+        self.subscriptions = subscriptions
+        self.rosters = rosters
+        self.ownStates = ownStates
+        self.messages = messages
+        self.locks = locks
+    }
 
-    private var table: SubscriptionTable { link.subscriptions.table }
-
-    private func topics(of channel: String) -> UserChannel { UserChannel(type: .topics, name: channel) }
+    private var table: SubscriptionTable { subscriptions.subscribed.table }
 
     /// Whether the app has joined the stream channel. If it hasn't, this fails the call.
     private func isJoined<Value>(_ channel: String, for completion: Completion<Value>) -> Bool {
-        guard link.requests.isReady(for: completion) else { return false }
-        let stream = UserChannel(type: .stream, name: channel)
-        guard table.isActive(stream.label) else {
+        guard requests.isReady(for: completion) else { return false }
+        let stream = ChannelID.stream(channel)
+        guard table.isActive(stream) else {
             completion.fail(stream.isNotSubscribed)
             return false
         }
@@ -48,39 +62,38 @@ final class Streams {
         _ channel: String, token: String, features: SubscriptionFeatures,
         _ completion: Completion<RTMSubscription>
     ) {
-        guard link.requests.isReady(for: completion) else { return }
-        let stream = UserChannel(type: .stream, name: channel)
-        guard !table.isActive(stream.label) || table.isLeaving(stream.label) else {
+        guard requests.isReady(for: completion) else { return }
+        let stream = ChannelID.stream(channel)
+        guard !table.isActive(stream) || table.isLeaving(stream) else {
             return completion.fail(.duplicateOperation, "stream channel '\(channel)' is joined already")
         }
-        cancelJoin(of: stream.label)
-        link.subscriptions.subscribe(
-            to: stream.label, features: features, detail: SubscriptionDetail(token: token), completion)
+        cancelJoin(of: stream)
+        subscriptions.subscribe(
+            to: stream, features: features, detail: SubscriptionDetail(token: token), completion)
     }
 
-    /// Listens to who publishes the topics of a stream channel.
+    /// Subscribes to who publishes the topics of a stream channel.
     func followTopics(of channel: String, _ completion: Completion<RTMSubscription>) {
-        stays += 1
-        rosters[channel] = TopicRoster(stay: stays)
-        link.subscriptions.subscribe(
-            to: topics(of: channel).label, features: [.presence, .quiet], completion)
+        rosters.begin(channel)
+        subscriptions.subscribe(
+            to: .topics(of: channel), features: [.presence, .quiet], completion)
     }
 
     func leave(_ channel: String, _ completion: Completion<Void>) {
-        let label = UserChannel(type: .stream, name: channel).label
-        guard !cancelJoin(of: label) else { return completion.succeed() }
-        link.subscriptions.unsubscribe(from: label, completion)
+        let stream = ChannelID.stream(channel)
+        guard !cancelJoin(of: stream) else { return completion.succeed() }
+        subscriptions.unsubscribe(from: stream, completion)
     }
 
-    /// A newer join, or a leave, takes the place of a join that has no answer yet (C-2). The server hears of
-    /// it, so that it gives up the earlier one, too.
+    /// A newer join, or a leave, replaces a join that has no answer yet (C-2). An unsubscribe makes the server
+    /// give up the earlier one, too.
     ///
     /// - Returns: whether there was such a join.
     @discardableResult
-    private func cancelJoin(of label: String) -> Bool {
-        guard !table.isActive(label), let earlier = table.pending(label) else { return false }
-        link.requests.tell { $0.unsubscribe = Rtm_Client_Unsubscribe(label) }
-        link.requests.refuse(
+    private func cancelJoin(of stream: ChannelID) -> Bool {
+        guard !table.isActive(stream), let earlier = table.pending(stream) else { return false }
+        requests.notify { $0.unsubscribe = Rtm_Client_Unsubscribe(stream) }
+        requests.refuse(
             earlier,
             RTMError(
                 .channelJoinCanceled, "a newer join or a leave of the stream channel has replaced this join"))
@@ -90,48 +103,23 @@ final class Streams {
     /// Replaces the token of a stream channel (S-52).
     func renewToken(_ token: String, of channel: String, _ completion: Completion<Void>) {
         guard isJoined(channel, for: completion) else { return }
-        let label = UserChannel(type: .stream, name: channel).label
         let request = Rtm_Client_RenewToken.with { ($0.token, $0.channel) = (token, channel) }
-        link.requests.call(completion, .renewToken(request)) { [self] body in
+        requests.call(completion, .renewToken(request)) { [self] body in
             guard case .tokenRenewed = body else { return nil }
-            link.subscriptions.table.set(SubscriptionDetail(token: token), of: label)
+            subscriptions.subscribed.table.set(SubscriptionDetail(token: token), of: .stream(channel))
             return ()
         }
     }
 
     /// The server has ended a membership, with all that belongs to it.
     func received(_ notice: Rtm_Client_ChannelEnded) {
-        let stream = UserChannel(notice.channelType, notice.channel)
-        guard stream.type == .stream, table.contains(stream.label) else { return }
-        link.subscriptions.end(stream.label)
-        link.locks.endWaits(in: stream)
+        let stream = ChannelID(notice.channelType, notice.channel)
+        guard stream.type == .stream, table.contains(stream) else { return }
+        subscriptions.end(stream)
+        locks.endWaits(in: stream)
         let error = RTMError(notice.error, unknownCode: .channelJoinFailed)
-        link.events.emit(
+        events.emit(
             .streamChannelEnded(StreamChannelEndedEvent(channelName: stream.name, error: error)))
-    }
-
-    /// What presence says of the publishers of topics.
-    func received(_ event: PresenceEvent) {
-        let changes = rosters[event.channelName, default: TopicRoster()].apply(event.change)
-        for change in changes {
-            let topic = TopicEvent(
-                channelName: event.channelName, change: change,
-                timestampMilliseconds: event.timestampMilliseconds)
-            link.events.emit(.topic(topic))
-        }
-    }
-
-    /// The app is in the stream channel no more.
-    func forget(_ channel: String) {
-        rosters[channel] = nil
-        became(channel, UserChannel(type: .stream, name: channel).isNotSubscribed)
-    }
-
-    func forgetAll() {
-        rosters = [:]
-        for channel in becoming.keys.sorted() {
-            became(channel, RTMError(.notLogin, "the session has ended"))
-        }
     }
 }
 
@@ -142,14 +130,14 @@ extension Streams {
         _ topic: TopicName, meta: String, priority: TopicPriority, _ completion: Completion<Void>
     ) {
         guard isJoined(topic.channel, for: completion) else { return }
-        let place = topics(of: topic.channel)
+        let topics = ChannelID.topics(of: topic.channel)
         guard !isPublished(topic) else {
             return completion.fail(.duplicateOperation, "topic '\(topic.topic)' is joined already")
         }
         becomePublisher(in: topic.channel) { [self] error in
             if let error { return completion.fail(error) }
             set(priority, of: topic)
-            link.ownStates.set([topic.topic: meta], in: place, completion)
+            ownStates.set([topic.topic: meta], in: topics, completion)
         }
     }
 
@@ -160,14 +148,14 @@ extension Streams {
 
     func leaveTopic(_ topic: TopicName, _ completion: Completion<Void>) {
         guard isJoined(topic.channel, for: completion), isPublished(topic, for: completion) else { return }
-        link.ownStates.remove([topic.topic], in: topics(of: topic.channel), completion)
+        ownStates.remove([topic.topic], in: .topics(of: topic.channel), completion)
     }
 
     func publish(_ message: OutgoingMessage, to topic: TopicName, _ completion: Completion<PublishReceipt>) {
         guard isJoined(topic.channel, for: completion), isPublished(topic, for: completion) else { return }
         var message = message
         message.priority = priorities[topic] ?? .normal
-        link.messages.publish(message, completion)
+        messages.publish(message, completion)
     }
 
     private func isPublished<Value>(_ topic: TopicName, for completion: Completion<Value>) -> Bool {
@@ -177,35 +165,30 @@ extension Streams {
     }
 
     private func isPublished(_ topic: TopicName) -> Bool {
-        link.ownStates.states(in: topics(of: topic.channel))[topic.topic] != nil
+        ownStates.states(in: .topics(of: topic.channel))[topic.topic] != nil
     }
 
-    /// The first topic makes the user a member of the roster of topics, which it only listened to before.
+    /// The first topic makes the user a member of the roster of topics, which it only followed before.
     private func becomePublisher(in channel: String, _ done: @escaping (RTMError?) -> Void) {
-        let label = topics(of: channel).label
-        guard table.features(of: label).contains(.quiet) || !table.isActive(label) else { return done(nil) }
-        becoming[channel, default: []].append(done)
-        guard becoming[channel]?.count == 1 else { return }
-        let streams = NIOLoopBound(self, eventLoop: link.eventLoop)
+        let topics = ChannelID.topics(of: channel)
+        guard table.features(of: topics).contains(.quiet) || !table.isActive(topics) else { return done(nil) }
+        guard rosters.waitUntilPublisher(in: channel, done) else { return }
+        let streams = NIOLoopBound(self, eventLoop: eventLoop)
         let completion = Completion<RTMSubscription>(
-            id: link.requests.nextID(), operation: .joinTopic
+            id: requests.nextID(), operation: .joinTopic
         ) { result in
             let error: RTMError? = if case .failure(let error) = result { error } else { nil }
-            streams.value.became(channel, error)
+            streams.value.rosters.becamePublisher(in: channel, error)
             if error == nil { streams.value.endEarlierTopics(in: channel) }
         }
-        link.subscriptions.subscribe(to: label, features: .presence, completion)
+        subscriptions.subscribe(to: topics, features: .presence, completion)
     }
 
-    /// Others may see topics that this user published before a logout that nobody could be told of. As long
-    /// as it only listened, the server let it change nothing.
+    /// Others may see topics that this user published before a logout of which the server has no knowledge. As
+    /// long as the user only followed the roster, the server allowed no change.
     private func endEarlierTopics(in channel: String) {
-        guard rosters[channel]?.shows(link.configuration.userID) == true else { return }
-        link.ownStates.settleAgain(in: topics(of: channel))
-    }
-
-    private func became(_ channel: String, _ error: RTMError?) {
-        for done in becoming.removeValue(forKey: channel) ?? [] { done(error) }
+        guard rosters[channel]?.shows(session.userID) == true else { return }
+        ownStates.settleAgain(in: .topics(of: channel))
     }
 }
 
@@ -217,17 +200,17 @@ extension Streams {
     ///
     /// - Parameter users: none stands for up to 64 publishers, chosen at random.
     func subscribe(to topic: TopicName, users: [String], _ completion: Completion<TopicSubscription>) {
-        inTurn(topic, completion) { [self] in choose(users, of: topic, $0) }
+        serialize(topic, completion) { [self] in choose(users, of: topic, $0) }
     }
 
     /// Changes the subscription of a topic when the changes before this one are over. Each adds to what was
     /// chosen before or takes away from it, and apps ask for one user after the other without waiting.
-    private func inTurn<Answer>(
+    private func serialize<Answer>(
         _ topic: TopicName, _ completion: Completion<Answer>,
         _ change: @escaping (Completion<Answer>) -> Void
     ) {
-        let streams = NIOLoopBound(self, eventLoop: link.eventLoop)
-        let inTurn = Completion<Answer>(id: completion.id, operation: completion.operation) { result in
+        let streams = NIOLoopBound(self, eventLoop: eventLoop)
+        let serialized = Completion<Answer>(id: completion.id, operation: completion.operation) { result in
             switch result {
             case .success(let answer): completion.succeed(answer)
             case .failure(let error): completion.fail(error)
@@ -236,7 +219,7 @@ extension Streams {
         }
         guard let waiting = changes[topic]?.count else {
             changes[topic] = []
-            return change(inTurn)
+            return change(serialized)
         }
         guard waiting < Self.changesMax else {
             return completion.fail(
@@ -245,7 +228,7 @@ extension Streams {
                     "\(waiting) calls about topic '\(topic.topic)' wait for the one before them already",
                     limit: .init(name: "waiting calls about a topic", value: UInt64(Self.changesMax))))
         }
-        changes[topic]?.append { change(inTurn) }
+        changes[topic]?.append { change(serialized) }
     }
 
     private func changed(_ topic: TopicName) {
@@ -255,16 +238,16 @@ extension Streams {
     private func choose(_ users: [String], of topic: TopicName, _ completion: Completion<TopicSubscription>) {
         guard isJoined(topic.channel, for: completion) else { return }
         let present = rosters[topic.channel]?.publishers(of: topic.topic) ?? []
-        // Somebody who joined a moment ago may not have been announced here yet. Then the server knows.
+        // A user who joined a moment ago may not have been announced here yet, so the server is asked.
         guard present.isEmpty || !present.isSuperset(of: users) else {
             return subscribe(to: topic, users, among: present, completion)
         }
-        let stay = rosters[topic.channel]?.stay
-        askForPublishers(of: topic.channel, after: "", []) { [self] result in
+        let membership = rosters[topic.channel]?.membership
+        requestPublishers(of: topic.channel, after: "", []) { [self] result in
             // The app may have left the stream channel since, and even have joined it again.
             guard isJoined(topic.channel, for: completion) else { return }
-            guard rosters[topic.channel]?.stay == stay else {
-                return completion.fail(UserChannel(type: .stream, name: topic.channel).isNotSubscribed)
+            guard rosters[topic.channel]?.membership == membership else {
+                return completion.fail(ChannelID(type: .stream, name: topic.channel).isNotSubscribed)
             }
             switch result {
             case .failure(let error): completion.fail(error)
@@ -284,18 +267,18 @@ extension Streams {
         to topic: TopicName, _ users: [String], among present: Set<String>,
         _ completion: Completion<TopicSubscription>
     ) {
-        let label = UserChannel(type: .topic, name: topic.text).label
+        let id = ChannelID.topic(topic)
         let choice: TopicChoice
         do {
             choice = try TopicChoice(
-                of: users, among: present, subscribed: table.detail(of: label).publishers, using: &random)
+                of: users, among: present, subscribed: table.detail(of: id).publishers, using: &random)
         } catch {
             return completion.fail(error)
         }
         let answer = TopicSubscription(
             topic: topic.topic, succeededUsers: choice.succeeded, failedUsers: choice.failed,
             exists: !present.isEmpty)
-        guard !choice.publishers.isEmpty, choice.publishers != table.detail(of: label).publishers else {
+        guard !choice.publishers.isEmpty, choice.publishers != table.detail(of: id).publishers else {
             return completion.succeed(answer)
         }
         deliver(choice.publishers, of: topic, completion) { answer }
@@ -312,22 +295,22 @@ extension Streams {
             case .failure(let error): completion.fail(error)
             }
         }
-        link.subscriptions.subscribe(
-            to: UserChannel(type: .topic, name: topic.text).label, features: .message,
+        subscriptions.subscribe(
+            to: .topic(topic), features: .message,
             detail: SubscriptionDetail(publishers: publishers), subscribed)
     }
 
     /// - Parameter users: none stands for all of the topic.
     func unsubscribe(from topic: TopicName, users: [String], _ completion: Completion<Void>) {
-        inTurn(topic, completion) { [self] in drop(users, of: topic, $0) }
+        serialize(topic, completion) { [self] in drop(users, of: topic, $0) }
     }
 
     private func drop(_ users: [String], of topic: TopicName, _ completion: Completion<Void>) {
-        let label = UserChannel(type: .topic, name: topic.text).label
-        let subscribed = table.detail(of: label).publishers
+        let id = ChannelID.topic(topic)
+        let subscribed = table.detail(of: id).publishers
         let remaining = users.isEmpty ? [] : subscribed.filter { !users.contains($0) }
-        guard !remaining.isEmpty, table.isActive(label) else {
-            return link.subscriptions.unsubscribe(from: label, completion)
+        guard !remaining.isEmpty, table.isActive(id) else {
+            return subscriptions.unsubscribe(from: id, completion)
         }
         guard isJoined(topic.channel, for: completion) else { return }
         guard remaining.count < subscribed.count else { return completion.succeed() }
@@ -336,13 +319,13 @@ extension Streams {
 
     func subscribedUsers(of topic: TopicName, _ completion: Completion<[String]>) {
         guard isJoined(topic.channel, for: completion) else { return }
-        let place = UserChannel(type: .topic, name: topic.text)
-        guard table.isActive(place.label) else { return completion.fail(place.isNotSubscribed) }
-        completion.succeed(table.detail(of: place.label).publishers)
+        let id = ChannelID.topic(topic)
+        guard table.isActive(id) else { return completion.fail(id.isNotSubscribed) }
+        completion.succeed(table.detail(of: id).publishers)
     }
 
     /// All publishers of the channel with their topics, page by page.
-    private func askForPublishers(
+    private func requestPublishers(
         of channel: String, after page: String, _ found: [UserState],
         _ done: @escaping (Result<[UserState], RTMError>) -> Void
     ) {
@@ -353,13 +336,13 @@ extension Streams {
             $0.includeState = true
             $0.page = page
         }
-        link.requests.call(.subscribeTopic, .whoNow(request)) { [self] result in
+        requests.call(.subscribeTopic, .whoNow(request)) { [self] result in
             switch result {
             case .failure(let error): done(.failure(error))
             case .success(.onlineUsers(let answer)):
                 let found = found + answer.users.map(UserState.init)
                 guard !answer.nextPage.isEmpty else { return done(.success(found)) }
-                askForPublishers(of: channel, after: answer.nextPage, found, done)
+                requestPublishers(of: channel, after: answer.nextPage, found, done)
             case .success:
                 done(
                     .failure(RTMError(.channelSubscribeFailed, "the server's answer doesn't fit the request"))

@@ -3,12 +3,12 @@ import RTMModel
 /// Who publishes which topics of a stream channel. The server shows publishers as it shows members of a
 /// channel, with a topic for each state, and this turns what it says into events of topics. Pure.
 struct TopicRoster: Sendable {
-    /// Which stay of this user in the stream channel it is of.
-    let stay: UInt64
+    /// The number of the membership of this user in the stream channel that the roster is of.
+    let membership: UInt64
     /// By user id: the metas of the user's topics.
     private var publishers: [String: [String: String]] = [:]
 
-    init(stay: UInt64 = 0) { self.stay = stay }
+    init(membership: UInt64 = 0) { self.membership = membership }
 
     /// The ids of those who publish the topic; empty if there is no such topic.
     func publishers(of topic: String) -> Set<String> {
@@ -29,7 +29,7 @@ struct TopicRoster: Sendable {
         return topics.map { Topic(name: $0.key, publishers: $0.value) }.sorted { $0.name < $1.name }
     }
 
-    /// Users and their topics as the server lists them. It is the truth at this moment, and the app hears no
+    /// Users and their topics as the server lists them. It is the truth at this moment, and the app gets no
     /// event of it.
     mutating func replace(_ users: [UserState]) {
         publishers = Dictionary(users.filter { !$0.states.isEmpty }.map { ($0.userID, $0.states) }) { $1 }
@@ -37,7 +37,7 @@ struct TopicRoster: Sendable {
 
     /// Takes what presence says of the publishers.
     ///
-    /// - Returns: what the app hears, in this order.
+    /// - Returns: the events for the app, in this order.
     mutating func apply(_ change: PresenceEvent.Change) -> [TopicEvent.Change] {
         switch change {
         case .snapshot(let users):

@@ -3,8 +3,8 @@ import RTMProtocol
 import SwiftProtobuf
 
 /// The subscriptions that a client sends along with its login, so that a return costs one request however
-/// much there is to restore (S-19). The server says how many of them it takes up. An older server takes up
-/// none, and then each is asked for by itself.
+/// much there is to restore (S-19). The server answers how many of them it restores. An older server restores
+/// none, and then the client sends a subscribe for each.
 struct LoginOffer {
     /// A subscription of the session, and the id under which the server answers for it.
     struct Item {
@@ -38,7 +38,7 @@ struct LoginOffer {
     ) -> [Item] {
         var items: [Item] = []
         for restoration in restorations {
-            bytesLeft -= restoration.channel.utf8.count + restoration.detail.byteCount + Self.itemBytesMax
+            bytesLeft -= restoration.channel.name.utf8.count + restoration.detail.byteCount + Self.itemBytesMax
             guard bytesLeft >= 0, channels.count + items.count < Self.countMax else { break }
             items.append(Item(id: nextID(), restoration: restoration))
         }
@@ -57,7 +57,7 @@ struct LoginOffer {
         login.followedUsers = users.map { item in
             .with {
                 $0.requestID = item.id
-                $0.userID = item.restoration.channel
+                $0.userID = item.restoration.channel.name
                 if let after = item.restoration.after { $0.after = Rtm_Client_StreamPosition(after) }
             }
         }

@@ -20,8 +20,8 @@ extension RTMClient {
         to channel: String, features: SubscriptionFeatures = .default
     ) async throws(RTMError) -> RTMSubscription {
         try check(.subscribe) { () throws(RTMError) in try NameRule.channel.check(channel.utf8) }
-        return try await perform(.subscribe, of: .channel(channel)) { link, completion in
-            link.subscriptions.subscribe(to: channel, features: features, completion)
+        return try await perform(.subscribe, of: .channel(.message(channel))) { link, completion in
+            link.subscriptions.subscribe(to: .message(channel), features: features, completion)
         }
     }
 
@@ -33,8 +33,8 @@ extension RTMClient {
     ///   answer in time.
     public func unsubscribe(from channel: String) async throws(RTMError) {
         try check(.unsubscribe) { () throws(RTMError) in try NameRule.channel.check(channel.utf8) }
-        try await perform(.unsubscribe, of: .channel(channel)) { link, completion in
-            link.subscriptions.unsubscribe(from: channel, completion)
+        try await perform(.unsubscribe, of: .channel(.message(channel))) { link, completion in
+            link.subscriptions.unsubscribe(from: .message(channel), completion)
         }
     }
 }

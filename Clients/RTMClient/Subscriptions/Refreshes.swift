@@ -1,14 +1,14 @@
-// Snapshots that the client asks for. Which events were lost behind a gap is not known, but what they led to
-// can be asked for, and so can what storage could not give when a subscription began (D-41, K-13). The answer
-// is shown as a snapshot, so that an app that follows metadata or locks is never left with an old picture, or
-// with none. Many gaps at once are more calls than the server takes at once: the rest waits for as long
-// as the server says.
+// Snapshots that the client requests. Which events were lost in a gap is not known, but what they led to can
+// be requested, and so can what storage could not give when a subscription began (D-41, K-13). The answer is
+// shown as a snapshot, so that an app that follows metadata or locks is never left with an old state, or with
+// none. Many gaps at once are more calls than the server accepts at once: the rest waits for as long as
+// the server says.
 
 import Logging
 import RTMModel
 import RTMProtocol
 
-/// A snapshot that is asked for because none came, or because events of it were lost.
+/// A snapshot that is requested because none came, or because events of it were lost.
 struct Refresh: Hashable {
     let revisioned: SubscriptionTable.Revisioned
     let target: MetadataTarget
@@ -20,10 +20,9 @@ struct Refresh: Hashable {
         self.target = target
     }
 
-    static func all(of channel: String, _ features: SubscriptionFeatures) -> [Refresh] {
+    static func all(of channel: ChannelID, _ features: SubscriptionFeatures) -> [Refresh] {
         var refreshes: [Refresh] = []
-        let place = UserChannel(label: channel)
-        let target = MetadataTarget.channel(place.name, type: place.type)
+        let target = MetadataTarget.channel(channel.name, type: channel.type)
         if features.contains(.metadata) { refreshes.append(Refresh(.metadata, of: target)) }
         if features.contains(.lock) { refreshes.append(Refresh(.locks, of: target)) }
         return refreshes
@@ -31,30 +30,43 @@ struct Refresh: Hashable {
 }
 
 final class Refreshes {
-    private unowned let link: Link
+    private let session: LinkSession
+    private let requests: Requests
+    private let subscribed: SessionSubscriptions
+    private let metadata: MetadataFeed
+    private let locks: OwnLocks
 
-    init(_ link: Link) { self.link = link }
+    init(
+        session: LinkSession, requests: Requests, subscribed: SessionSubscriptions, metadata: MetadataFeed,
+        locks: OwnLocks
+    ) {
+        self.session = session
+        self.requests = requests
+        self.subscribed = subscribed
+        self.metadata = metadata
+        self.locks = locks
+    }
 
     /// How long until the next attempt if the server doesn't say when.
-    private var pause: Duration { link.configuration.timing.refreshPause }
+    private var pause: Duration { session.configuration.timing.refreshPause }
 
-    /// Asks for all snapshots that a channel's subscription follows.
-    func ask(for channel: String) {
-        let features = link.subscriptions.table.features(of: channel)
-        for refresh in Refresh.all(of: channel, features) { ask(refresh) }
+    /// Requests all snapshots that a channel's subscription follows.
+    func request(for channel: ChannelID) {
+        let features = subscribed.table.features(of: channel)
+        for refresh in Refresh.all(of: channel, features) { request(refresh) }
     }
 
-    /// Asks later for what the server can't show of a channel at the moment.
-    func putOff(_ channel: String, _ unavailable: SubscriptionFeatures) {
-        let features = link.subscriptions.table.features(of: channel).intersection(unavailable)
-        for refresh in Refresh.all(of: channel, features) { putOff(refresh) }
+    /// Requests later what the server can't show of a channel at the moment.
+    func postpone(_ channel: ChannelID, _ unavailable: SubscriptionFeatures) {
+        let features = subscribed.table.features(of: channel).intersection(unavailable)
+        for refresh in Refresh.all(of: channel, features) { postpone(refresh) }
     }
 
-    func ask(_ refresh: Refresh) {
-        guard link.state == .connected else { return }
-        guard !link.requests.isFull else { return putOff(refresh) }
+    func request(_ refresh: Refresh) {
+        guard session.state == .connected else { return }
+        guard !requests.isFull else { return postpone(refresh) }
         let target = refresh.target
-        link.requests.ask(RefreshRequest(refreshes: self, refresh: refresh)) {
+        requests.send(RefreshRequest(refreshes: self, refresh: refresh)) {
             switch refresh.revisioned {
             case .metadata:
                 $0.getMetadata.channelType = Rtm_Client_ChannelType(target.channelType)
@@ -66,60 +78,55 @@ final class Refreshes {
         }
     }
 
-    func tryAgain(_ refresh: Refresh) {
+    func retry(_ refresh: Refresh) {
         guard isFollowed(refresh) else { return }
         // Subscriptions may still be being restored.
-        if link.state == .connected { ask(refresh) } else { putOff(refresh) }
+        if session.state == .connected { request(refresh) } else { postpone(refresh) }
     }
 
     private func isFollowed(_ refresh: Refresh) -> Bool {
-        let target = refresh.target
-        guard target.channelType != .none else { return link.followedUsers.table.contains(target.name) }
-        let features = link.subscriptions.table.features(of: target.label)
+        let features = subscribed.table.features(of: refresh.target.id)
         return features.contains(refresh.revisioned == .locks ? .lock : .metadata)
     }
 
-    private func putOff(_ refresh: Refresh, for pause: Duration? = nil) {
-        link.retry(.snapshot(refresh), after: pause ?? self.pause)
+    private func postpone(_ refresh: Refresh, for pause: Duration? = nil) {
+        session.retry(.snapshot(refresh), after: pause ?? self.pause)
     }
 
     // MARK: Answers
 
     fileprivate func received(_ metadata: Rtm_Client_Metadata, for refresh: Refresh) {
-        if isOld(refresh, UInt64(clamping: metadata.majorRevision)) { return askOnceMore(refresh) }
-        link.metadata.received(metadata)
+        if isOld(refresh, UInt64(clamping: metadata.majorRevision)) { return requestOnceMore(refresh) }
+        self.metadata.received(metadata)
     }
 
     fileprivate func received(_ locks: Rtm_Client_Locks, for refresh: Refresh) {
-        if isOld(refresh, locks.revision) { return askOnceMore(refresh) }
-        link.locks.received(locks)
+        if isOld(refresh, locks.revision) { return requestOnceMore(refresh) }
+        self.locks.received(locks)
     }
 
-    /// The answer and the events come on different ways. An answer that was read before an event must not
-    /// take its place. When the next answer is as old, storage itself has gone back, which a restored backup
-    /// does.
+    /// The answer and the events come by different routes. An answer that was read before an event must not
+    /// replace it. When the next answer is as old, storage itself has older data, as after a restored
+    /// backup.
     private func isOld(_ refresh: Refresh, _ revision: UInt64) -> Bool {
-        let table =
-            refresh.target.channelType == .none ? link.followedUsers.table : link.subscriptions.table
-        return !refresh.isRepeated
-            && table.revision(refresh.revisioned, of: refresh.target.label) > revision
+        !refresh.isRepeated && subscribed.table.revision(refresh.revisioned, of: refresh.target.id) > revision
     }
 
-    private func askOnceMore(_ refresh: Refresh) {
+    private func requestOnceMore(_ refresh: Refresh) {
         var refresh = refresh
         refresh.isRepeated = true
-        ask(refresh)
+        request(refresh)
     }
 
-    /// What waiting mends is tried as long as the connection lives. The next connection catches up by itself,
-    /// or the server reports a gap again.
+    /// A temporary failure is retried as long as the connection lives. The next connection catches up by
+    /// itself, or the server reports a gap again.
     fileprivate func failed(_ refresh: Refresh, _ error: RTMError) {
-        if error.isRetryable { return putOff(refresh, for: error.retryAfter) }
-        link.logger.warning("a snapshot could not be read", metadata: ["cause": "\(error)"])
+        if error.isRetryable { return postpone(refresh, for: error.retryAfter) }
+        session.logger.warning("a snapshot could not be read", metadata: ["cause": "\(error)"])
     }
 }
 
-/// The link's own question for a snapshot.
+/// The client's own request for a snapshot.
 private struct RefreshRequest: Request {
     let refreshes: Refreshes
     let refresh: Refresh

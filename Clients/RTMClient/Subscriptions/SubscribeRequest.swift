@@ -5,7 +5,7 @@ import RTMProtocol
 struct SubscribeRequest: Request {
     let subscriptions: Subscriptions
     let completion: Completion<RTMSubscription>
-    let channel: String
+    let channel: ChannelID
     let features: SubscriptionFeatures
     let repetition: ClientBody?
 
@@ -18,19 +18,19 @@ struct SubscribeRequest: Request {
     }
 
     func isPutOff(by refusal: Rtm_Client_Error) -> Bool {
-        let isWanted = subscriptions.table.isWanted(channel, request: completion.id)
+        let isWanted = subscriptions.subscribed.table.isWanted(channel, request: completion.id)
         guard isWanted, refusal.isOfOutage else { return false }
-        subscriptions.putOff(self, RTMError(refusal, unknownCode: operation.codes.refused))
+        subscriptions.postpone(self, RTMError(refusal, unknownCode: operation.codes.refused))
         return true
     }
 
     func refused(_ error: RTMError) {
-        _ = subscriptions.table.abandon(channel, request: completion.id)
+        _ = subscriptions.subscribed.table.abandon(channel, request: completion.id)
         completion.fail(error)
     }
 
     func givenUp(_ error: RTMError) -> LateAnswer? {
-        if let refusal = subscriptions.putOff.remove(completion.id) {
+        if let refusal = subscriptions.refused.remove(completion.id) {
             refused(error.code == operation.codes.timedOut ? refusal : error)
             return nil
         }
@@ -43,8 +43,8 @@ struct SubscribeRequest: Request {
     }
 
     func lost(_ reason: String) {
-        subscriptions.putOff.remove(completion.id)
-        _ = subscriptions.table.abandon(channel, request: completion.id)
+        subscriptions.refused.remove(completion.id)
+        _ = subscriptions.subscribed.table.abandon(channel, request: completion.id)
         completion.fail(.notConnected, "the connection was lost: \(reason)")
     }
 }
@@ -62,7 +62,7 @@ extension Rtm_Client_Error {
 struct UnsubscribeRequest: Request {
     let subscriptions: Subscriptions
     let completion: Completion<Void>
-    let channel: String
+    let channel: ChannelID
 
     var operation: Operation { completion.operation }
     /// It must not end before a subscribe that is sent again.
@@ -76,13 +76,13 @@ struct UnsubscribeRequest: Request {
     }
 
     func refused(_ error: RTMError) {
-        // A server that knows of no subscription has none to go on with.
+        // The server has no subscription that could continue.
         if error.saysNotSubscribed {
             subscriptions.left(channel)
             // After a change of the path there may be nothing left to end.
             if subscriptions.isOnSecondPath { return completion.succeed() }
         } else {
-            subscriptions.table.stay(channel)
+            subscriptions.subscribed.table.stay(channel)
         }
         completion.fail(error)
     }
@@ -100,7 +100,7 @@ struct UnsubscribeRequest: Request {
     }
 }
 
-/// The link's own subscribe after a reconnect, which continues a subscription of the app (S-19).
+/// The client's own subscribe after a reconnect, which continues a subscription of the app (S-19).
 struct RestoreRequest: Request {
     let subscriptions: Subscriptions
     let restoration: SubscriptionTable.Restoration
@@ -126,10 +126,10 @@ struct RestoreRequest: Request {
 
 /// Subscribes of the app that the server refused for the moment, and that wait to be sent again.
 struct RefusedSubscribes {
-    private var requests: [UInt64: (channel: String, refusal: RTMError)] = [:]
+    private var requests: [UInt64: (channel: ChannelID, refusal: RTMError)] = [:]
 
     /// - Parameter refusal: what the app learns if the time of its call is over first.
-    mutating func add(_ id: UInt64, of channel: String, _ refusal: RTMError) {
+    mutating func add(_ id: UInt64, of channel: ChannelID, _ refusal: RTMError) {
         requests[id] = (channel, refusal)
     }
 
@@ -141,7 +141,7 @@ struct RefusedSubscribes {
 
     /// A channel has one subscribe at a time (M-8).
     @discardableResult
-    mutating func remove(of channel: String) -> UInt64? {
+    mutating func remove(of channel: ChannelID) -> UInt64? {
         guard let id = requests.first(where: { $0.value.channel == channel })?.key else { return nil }
         requests[id] = nil
         return id
@@ -151,5 +151,26 @@ struct RefusedSubscribes {
     mutating func takeAll() -> [UInt64] {
         defer { requests = [:] }
         return requests.keys.sorted()
+    }
+}
+
+extension Rtm_Client_Subscribe {
+    init(_ wanted: SubscriptionTable.Restoration) {
+        self.init()
+        let id = wanted.channel
+        if id.type != .message { channelType = Rtm_Client_ChannelType(id.type) }
+        channel = id.name
+        features = id.type == .topic ? 0 : wanted.features.rawValue
+        if let after = wanted.after { self.after = Rtm_Client_StreamPosition(after) }
+        token = wanted.detail.token
+        publishers = wanted.detail.publishers
+    }
+}
+
+extension Rtm_Client_Unsubscribe {
+    init(_ id: ChannelID) {
+        self.init()
+        if id.type != .message { channelType = Rtm_Client_ChannelType(id.type) }
+        channel = id.name
     }
 }

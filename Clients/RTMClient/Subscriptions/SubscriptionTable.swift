@@ -1,6 +1,5 @@
-// Knows which channels are subscribed, with what features, and how far each has been seen. Another such table
-// holds the users whose metadata are followed, which works alike. Channels of other types than message stand
-// here under labels (`UserChannel.label`).
+// Knows which channels are subscribed, with what features, and how far each has been seen. The users whose
+// metadata are followed are among the channels, because each has a log like one.
 //
 // This is the session cache that a reconnect restores (S-19), and the place that never lets a publication
 // through twice, because positions only move forward within one epoch (M-25).
@@ -8,13 +7,6 @@
 import RTMModel
 
 struct SubscriptionTable: Sendable {
-    /// What the table holds.
-    enum Kind: Sendable {
-        case channels
-        /// Users by id. Each is the log of that user's metadata.
-        case userMetadata
-    }
-
     /// What has revisions of its own, beside the positions of the log.
     enum Revisioned: Sendable, Hashable {
         case metadata, locks
@@ -49,67 +41,67 @@ struct SubscriptionTable: Sendable {
     }
 
     struct Restoration: Sendable, Equatable {
-        var channel: String
+        var channel: ChannelID
         var features: SubscriptionFeatures
         var after: StreamPosition?
         var detail = SubscriptionDetail()
     }
 
-    private let kind: Kind
-    private var entries: [String: Entry] = [:]
-
-    init(_ kind: Kind = .channels) { self.kind = kind }
+    private var entries: [ChannelID: Entry] = [:]
 
     /// Message channels with a running subscription, in alphabetical order.
     var channels: [String] { active.filter { $0.type == .message }.map(\.name) }
 
-    /// All channels with a running subscription, in the order of their labels.
-    var active: [UserChannel] {
-        entries.lazy.filter { $0.value.isActive }.map { $0.key }.sorted().map(UserChannel.init(label:))
-    }
+    /// All channels with a running subscription, in their order.
+    var active: [ChannelID] { entries.lazy.filter { $0.value.isActive }.map { $0.key }.sorted() }
 
-    /// In the order of the labels, so that a stream channel comes before its topics.
-    var restorations: [Restoration] {
-        entries.filter { $0.value.isActive }.map { Self.restoration($0.key, $0.value) }
+    /// The channels that a return restores. A stream channel comes before its topics.
+    var channelRestorations: [Restoration] { restorations { $0.type != .none } }
+
+    /// The users whose metadata a return follows again.
+    var userRestorations: [Restoration] { restorations { $0.type == .none } }
+
+    private func restorations(where isMeant: (ChannelID) -> Bool) -> [Restoration] {
+        entries.filter { $0.value.isActive && isMeant($0.key) }.map { Self.restoration($0.key, $0.value) }
             .sorted { $0.channel < $1.channel }
     }
 
-    private static func restoration(_ channel: String, _ entry: Entry) -> Restoration {
+    private static func restoration(_ channel: ChannelID, _ entry: Entry) -> Restoration {
         Restoration(
             channel: channel, features: entry.features, after: entry.position, detail: entry.detail)
     }
 
     /// `nil` if the channel has no running subscription.
-    func restoration(of channel: String) -> Restoration? {
+    func restoration(of channel: ChannelID) -> Restoration? {
         guard let entry = entries[channel], entry.isActive else { return nil }
         return Self.restoration(channel, entry)
     }
 
     /// The request that began the running subscription; `nil` if there is none.
-    func running(_ channel: String) -> UInt64? {
+    func running(_ channel: ChannelID) -> UInt64? {
         entries[channel].flatMap { $0.isActive ? $0.begun : nil }
     }
 
     /// The request for the channel that the server has still to answer; `nil` if there is none.
-    func pending(_ channel: String) -> UInt64? { entries[channel]?.pending?.request }
+    func pending(_ channel: ChannelID) -> UInt64? { entries[channel]?.pending?.request }
 
-    func contains(_ channel: String) -> Bool { entries[channel] != nil }
+    func contains(_ channel: ChannelID) -> Bool { entries[channel] != nil }
 
     /// Whether the server has confirmed the subscription.
-    func isActive(_ channel: String) -> Bool { entries[channel]?.isActive == true }
+    func isActive(_ channel: ChannelID) -> Bool { entries[channel]?.isActive == true }
 
     /// Whether an unsubscribe is under way that nothing has followed.
-    func isLeaving(_ channel: String) -> Bool { entries[channel]?.isLeaving == true }
+    func isLeaving(_ channel: ChannelID) -> Bool { entries[channel]?.isLeaving == true }
 
     /// The app subscribes. A channel may be subscribed only once at a time (M-8). How many channels there may
     /// be, the server decides (L-24, L-38). A subscription that is being left begins anew.
     mutating func subscribe(
-        to channel: String, features: SubscriptionFeatures,
+        to channel: ChannelID, features: SubscriptionFeatures,
         _ detail: SubscriptionDetail = SubscriptionDetail(), request: UInt64
     ) throws(RTMError) {
         if var entry = entries[channel], !entry.isLeaving {
             guard entry.pending == nil else {
-                throw RTMError(.duplicateOperation, "\(kind.noun(channel)): a subscribe is already under way")
+                throw RTMError(.duplicateOperation, "\(channel.noun): a subscribe is already under way")
             }
             entry.pending = (request, features, detail)
             entries[channel] = entry
@@ -125,7 +117,7 @@ struct SubscriptionTable: Sendable {
     /// Without a gap and within one epoch the own position stays. What lies between it and the position of
     /// the answer is still on its way, and the position of the answer would make it look like a duplicate.
     mutating func confirm(
-        _ channel: String, request: UInt64?, position: StreamPosition, hasGap: Bool
+        _ channel: ChannelID, request: UInt64?, position: StreamPosition, hasGap: Bool
     ) -> GapEvent? {
         guard var entry = entries[channel] else { return nil }
         if let request {
@@ -141,14 +133,14 @@ struct SubscriptionTable: Sendable {
         }
         guard hasGap || seen.epoch != position.epoch else { return nil }
         entry.position = position
-        return kind.gap(in: channel, lastSeen: seen, continuesAfter: position)
+        return channel.gap(lastSeen: seen, continuesAfter: position)
     }
 
     /// The subscribe failed, or nobody waits for it any more. A subscription that is being left ends with the
     /// answer to that, so that what belongs to it is forgotten then.
     ///
     /// - Returns: whether nothing of the subscription remains.
-    mutating func abandon(_ channel: String, request: UInt64) -> Bool {
+    mutating func abandon(_ channel: ChannelID, request: UInt64) -> Bool {
         guard var entry = entries[channel], entry.pending?.request == request else { return false }
         entry.pending = nil
         let remains = entry.isActive || entry.isLeaving
@@ -157,23 +149,23 @@ struct SubscriptionTable: Sendable {
     }
 
     /// Whether the app still wants what this subscribe asks for.
-    func isWanted(_ channel: String, request: UInt64) -> Bool {
+    func isWanted(_ channel: ChannelID, request: UInt64) -> Bool {
         guard let entry = entries[channel] else { return false }
         return entry.pending?.request == request && !entry.isLeaving
     }
 
     /// A return needs this from now on.
-    mutating func set(_ detail: SubscriptionDetail, of channel: String) { entries[channel]?.detail = detail }
+    mutating func set(_ detail: SubscriptionDetail, of channel: ChannelID) { entries[channel]?.detail = detail }
 
     /// The server gives the subscription these features.
-    mutating func set(_ features: SubscriptionFeatures, of channel: String) {
+    mutating func set(_ features: SubscriptionFeatures, of channel: ChannelID) {
         entries[channel]?.features = features
     }
 
-    mutating func beginLeaving(_ channel: String) { entries[channel]?.isLeaving = true }
+    mutating func beginLeaving(_ channel: ChannelID) { entries[channel]?.isLeaving = true }
 
     /// The server refused to end the subscription, which therefore goes on.
-    mutating func stay(_ channel: String) {
+    mutating func stay(_ channel: ChannelID) {
         guard var entry = entries[channel] else { return }
         entry.isLeaving = false
         entries[channel] = entry.isActive || entry.pending != nil ? entry : nil
@@ -183,13 +175,13 @@ struct SubscriptionTable: Sendable {
     ///
     /// - Returns: whether it has ended.
     @discardableResult
-    mutating func finishLeaving(_ channel: String) -> Bool {
+    mutating func finishLeaving(_ channel: ChannelID) -> Bool {
         guard entries[channel]?.isLeaving == true else { return false }
         entries[channel] = nil
         return true
     }
 
-    mutating func remove(_ channel: String) { entries[channel] = nil }
+    mutating func remove(_ channel: ChannelID) { entries[channel] = nil }
 
     mutating func removeAll() { entries = [:] }
 
@@ -198,7 +190,7 @@ struct SubscriptionTable: Sendable {
     /// A snapshot came.
     ///
     /// - Returns: whether the app follows it.
-    mutating func begin(_ revisioned: Revisioned, of channel: String, at revision: UInt64) -> Bool {
+    mutating func begin(_ revisioned: Revisioned, of channel: ChannelID, at revision: UInt64) -> Bool {
         guard var entry = entries[channel] else { return false }
         switch revisioned {
         case .metadata: entry.metadata.begin(at: revision)
@@ -210,7 +202,7 @@ struct SubscriptionTable: Sendable {
 
     /// Whether an event shows something that neither the snapshot nor an earlier event has shown (D-45,
     /// K-17).
-    mutating func accepts(_ revisioned: Revisioned, revision: UInt64, of channel: String) -> Bool {
+    mutating func accepts(_ revisioned: Revisioned, revision: UInt64, of channel: ChannelID) -> Bool {
         guard var entry = entries[channel] else { return false }
         defer { entries[channel] = entry }
         return switch revisioned {
@@ -220,22 +212,22 @@ struct SubscriptionTable: Sendable {
     }
 
     /// The newest revision that was shown.
-    func revision(_ revisioned: Revisioned, of channel: String) -> UInt64 {
+    func revision(_ revisioned: Revisioned, of channel: ChannelID) -> UInt64 {
         switch revisioned {
         case .metadata: entries[channel]?.metadata.revision ?? 0
         case .locks: entries[channel]?.locks.revision ?? 0
         }
     }
 
-    func features(of channel: String) -> SubscriptionFeatures { entries[channel]?.features ?? [] }
+    func features(of channel: ChannelID) -> SubscriptionFeatures { entries[channel]?.features ?? [] }
 
     /// What a running subscription needs beside its features.
-    func detail(of channel: String) -> SubscriptionDetail { entries[channel]?.detail ?? SubscriptionDetail() }
+    func detail(of channel: ChannelID) -> SubscriptionDetail { entries[channel]?.detail ?? SubscriptionDetail() }
 
     // MARK: Positions
 
     /// Whether a publication is new, in a channel that is subscribed.
-    mutating func accepts(_ channel: String, offset: UInt64) -> Bool {
+    mutating func accepts(_ channel: ChannelID, offset: UInt64) -> Bool {
         guard let index = entries.index(forKey: channel) else { return false }
         guard let seen = entries.values[index].position else {
             guard offset > entries.values[index].earlyOffset else { return false }
@@ -248,7 +240,7 @@ struct SubscriptionTable: Sendable {
     }
 
     /// The server says that what lay before this position is lost.
-    mutating func skip(_ channel: String, to position: StreamPosition) -> GapEvent? {
+    mutating func skip(_ channel: ChannelID, to position: StreamPosition) -> GapEvent? {
         guard var entry = entries[channel] else { return nil }
         let seen = entry.position
         if entry.isActive {
@@ -260,30 +252,35 @@ struct SubscriptionTable: Sendable {
             entry.earlyEpoch = position.epoch
         }
         entries[channel] = entry
-        return kind.gap(in: channel, lastSeen: seen, continuesAfter: position)
+        return channel.gap(lastSeen: seen, continuesAfter: position)
     }
 }
 
-extension SubscriptionTable.Kind {
-    fileprivate func gap(
-        in channel: String, lastSeen: StreamPosition?, continuesAfter: StreamPosition
-    ) -> GapEvent {
-        let place =
-            switch self {
-            case .channels: UserChannel(label: channel)
-            case .userMetadata: UserChannel(type: .none, name: channel)
-            }
-        return GapEvent(
-            channelType: place.type, channelName: place.name, lastSeen: lastSeen,
-            continuesAfter: continuesAfter)
+extension ChannelID {
+    fileprivate func gap(lastSeen: StreamPosition?, continuesAfter: StreamPosition) -> GapEvent {
+        GapEvent(
+            channelType: type, channelName: name, lastSeen: lastSeen, continuesAfter: continuesAfter)
     }
 
-    fileprivate func noun(_ name: String) -> String {
-        switch self {
-        case .channels: "channel '\(UserChannel(label: name).name)'"
-        case .userMetadata: "metadata of user '\(name)'"
-        }
+    fileprivate var noun: String {
+        type == .none ? "metadata of user '\(name)'" : "channel '\(name)'"
     }
+}
+
+/// What a subscription needs beside its features, again at each return.
+struct SubscriptionDetail: Sendable, Hashable {
+    /// What lets the user join a stream channel.
+    var token = ""
+    /// Whose messages of a topic are wanted.
+    var publishers: [String] = []
+
+    /// How much of a request this takes, with its keys and lengths.
+    var byteCount: Int { publishers.reduce(token.utf8.count + 8) { $0 + $1.utf8.count + 3 } }
+}
+
+/// What the client has subscribed to in this session. The features share it.
+final class SessionSubscriptions {
+    var table = SubscriptionTable()
 }
 
 /// Up to which revision the metadata, or the locks, of a subscription have been shown to the app.

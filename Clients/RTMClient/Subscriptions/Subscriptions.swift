@@ -1,84 +1,101 @@
-// The subscribed channels. What is subscribed, and how far each channel has been seen, `SubscriptionTable`
-// knows; this decides what becomes of the answers.
+// Subscribing to channels, and what follows from the server's answers. `SubscriptionTable` knows what is
+// subscribed, and how far each channel has been seen.
 
 import RTMModel
 import RTMProtocol
 
 final class Subscriptions {
-    private unowned let link: Link
-    var table = SubscriptionTable()
-    var putOff = RefusedSubscribes()
+    let subscribed: SessionSubscriptions
+    var refused = RefusedSubscribes()
+    private let session: LinkSession
+    private let requests: Requests
+    private let events: EventOutlet
+    private let refreshes: Refreshes
+    private let presence: ChannelPresence
+    private let topics: TopicRosters
+    private let locks: OwnLocks
 
-    init(_ link: Link) { self.link = link }
+    init(
+        session: LinkSession, requests: Requests, events: EventOutlet, subscribed: SessionSubscriptions,
+        refreshes: Refreshes, presence: ChannelPresence, topics: TopicRosters, locks: OwnLocks
+    ) {
+        self.session = session
+        self.requests = requests
+        self.events = events
+        self.subscribed = subscribed
+        self.refreshes = refreshes
+        self.presence = presence
+        self.topics = topics
+        self.locks = locks
+    }
 
-    var isOnSecondPath: Bool { link.connection?.isSecondPath == true }
+    var isOnSecondPath: Bool { session.isOnSecondPath }
 
     // MARK: Calls
 
-    /// - Parameter channel: here and below, the label of the channel.
     func subscribe(
-        to channel: String, features: SubscriptionFeatures,
+        to channel: ChannelID, features: SubscriptionFeatures,
         detail: SubscriptionDetail = SubscriptionDetail(), _ completion: Completion<RTMSubscription>
     ) {
-        guard link.requests.isReady(for: completion) else { return }
-        let beginsAnew = table.isLeaving(channel)
+        guard requests.isReady(for: completion) else { return }
+        let beginsAnew = subscribed.table.isLeaving(channel)
         do {
-            try table.subscribe(to: channel, features: features, detail, request: completion.id)
+            try subscribed.table.subscribe(to: channel, features: features, detail, request: completion.id)
         } catch {
             return completion.fail(error)
         }
         // What the app sets from here on belongs to the new subscription (P-42).
-        if beginsAnew { forgetPresence(of: channel) }
+        if beginsAnew { presence.forget(channel) }
         let body = ClientBody.subscribe(
             Rtm_Client_Subscribe(.init(channel: channel, features: features, after: nil, detail: detail)))
         let request = SubscribeRequest(
             subscriptions: self, completion: completion, channel: channel, features: features,
             repetition: body)
-        link.requests.ask(request, id: completion.id) { $0.body = body }
+        requests.send(request, id: completion.id) { $0.body = body }
     }
 
-    func unsubscribe(from channel: String, _ completion: Completion<Void>) {
-        guard !link.isClosed else { return completion.fail(.released) }
-        switch link.state {
+    func unsubscribe(from channel: ChannelID, _ completion: Completion<Void>) {
+        guard !session.isClosed else { return completion.fail(.released) }
+        switch session.state {
         case .idle, .failed:
-            completion.fail(link.notLoggedIn)
+            completion.fail(session.notLoggedIn)
         case .connecting, .disconnected, .suspended:
-            // The channel is not restored (S-16). A server that has it restored already is told to end it.
-            if link.isBeingRestored, table.contains(channel) {
-                link.requests.tell { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
+            // The channel is not restored (S-16). If the server has restored it already, the server has to end it.
+            if session.isBeingRestored, subscribed.table.contains(channel) {
+                requests.notify { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
             }
             end(channel)
             // While the path changes a subscribe waits here to be sent again.
-            putOff.remove(of: channel)
-            link.requests.refuse(.unsubscribedMeanwhile) { ($0 as? SubscribeRequest)?.channel == channel }
-            link.locks.endWaits(in: UserChannel(label: channel))
+            refused.remove(of: channel)
+            requests.refuse(.unsubscribedMeanwhile) { ($0 as? SubscribeRequest)?.channel == channel }
+            locks.endWaits(in: channel)
             completion.succeed()
         case .connected:
-            guard table.contains(channel) else {
-                return completion.fail(UserChannel(label: channel).isNotSubscribed)
+            guard subscribed.table.contains(channel) else {
+                return completion.fail(channel.isNotSubscribed)
             }
-            if let id = putOff.remove(of: channel) {
-                link.requests.refuse(id, .unsubscribedMeanwhile)
-                guard table.contains(channel) else { return completion.succeed() }
+            if let id = refused.remove(of: channel) {
+                requests.refuse(id, .unsubscribedMeanwhile)
+                guard subscribed.table.contains(channel) else { return completion.succeed() }
             }
-            table.beginLeaving(channel)
+            subscribed.table.beginLeaving(channel)
             let request = UnsubscribeRequest(
                 subscriptions: self, completion: completion, channel: channel)
-            link.requests.ask(request, id: completion.id) { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
+            requests.send(request, id: completion.id) { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
         }
     }
 
-    // MARK: Asking again
+    // MARK: Sending again
 
     /// The server could not reach the messaging service, and said when that may be over. Until then the
     /// subscribe waits, and its time runs on.
-    func putOff(_ request: SubscribeRequest, _ refusal: RTMError) {
-        putOff.add(request.completion.id, of: request.channel, refusal)
-        link.retry(.subscribes, after: refusal.retryAfter ?? .zero)
+    func postpone(_ request: SubscribeRequest, _ refusal: RTMError) {
+        refused.add(request.completion.id, of: request.channel, refusal)
+        session.retry(.subscribes, after: refusal.retryAfter ?? .zero)
     }
 
-    func askAgain() {
-        for id in putOff.takeAll() { link.requests.askAgain(id) }
+    func resendRefused() {
+        for id in refused.takeAll() { requests.resend(id) }
     }
 
     // MARK: Answers
@@ -87,14 +104,14 @@ final class Subscriptions {
     func confirmed(_ request: SubscribeRequest, _ answer: Rtm_Client_Subscribed) {
         let channel = request.channel
         let position = StreamPosition(answer.position)
-        let gap = table.confirm(
+        let gap = subscribed.table.confirm(
             channel, request: request.completion.id, position: position, hasGap: answer.gap)
         request.completion.succeed(
             RTMSubscription(
-                channelName: UserChannel(label: channel).name, position: position, features: request.features,
+                channelName: channel.name, position: position, features: request.features,
                 unavailableFeatures: SubscriptionFeatures(rawValue: answer.featuresUnavailable)))
         if let gap { emit(gap, of: channel) }
-        guard table.isActive(channel) else { return }
+        guard subscribed.table.isActive(channel) else { return }
         begin(channel, features: request.features, answer, isNew: true)
     }
 
@@ -104,24 +121,24 @@ final class Subscriptions {
     /// The subscription has the features of that subscribe from here on, because the server gives it these. A
     /// next subscribe brings no snapshot of what the server has given already (M-5).
     func confirmedLate(
-        _ channel: String, _ features: SubscriptionFeatures, running: UInt64, _ answer: Rtm_Client_Subscribed
+        _ channel: ChannelID, _ features: SubscriptionFeatures, running: UInt64, _ answer: Rtm_Client_Subscribed
     ) {
-        guard table.running(channel) == running else { return }
-        let gap = table.confirm(
+        guard subscribed.table.running(channel) == running else { return }
+        let gap = subscribed.table.confirm(
             channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
-        if let gap { link.events.emit(.gap(gap)) }
-        guard !table.isLeaving(channel) else { return }
-        table.set(features, of: channel)
+        if let gap { events.emit(.gap(gap)) }
+        guard !subscribed.table.isLeaving(channel) else { return }
+        subscribed.table.set(features, of: channel)
         begin(channel, features: features, answer, isNew: true)
     }
 
     private func begin(
-        _ channel: String, features: SubscriptionFeatures, _ answer: Rtm_Client_Subscribed, isNew: Bool
+        _ channel: ChannelID, features: SubscriptionFeatures, _ answer: Rtm_Client_Subscribed, isNew: Bool
     ) {
-        guard UserChannel(label: channel).type != .topic else { return }
+        guard channel.type != .topic else { return }
         let unavailable = SubscriptionFeatures(rawValue: answer.featuresUnavailable)
-        link.refreshes.putOff(channel, unavailable)
-        link.rosters.follow(
+        refreshes.postpone(channel, unavailable)
+        presence.follow(
             channel, features: features, unavailable: unavailable, epoch: answer.position.epoch,
             isNew: isNew)
     }
@@ -130,51 +147,45 @@ final class Subscriptions {
     /// must not stay.
     ///
     /// - Returns: the request that began the subscription of this channel that runs on; `nil` if none does.
-    func abandon(_ channel: String, request: UInt64) -> UInt64? {
-        if table.abandon(channel, request: request) {
-            link.requests.tell { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
+    func abandon(_ channel: ChannelID, request: UInt64) -> UInt64? {
+        if subscribed.table.abandon(channel, request: request) {
+            requests.notify { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
         }
-        return table.running(channel)
+        return subscribed.table.running(channel)
     }
 
     /// An unsubscribe is over. Unless the channel was subscribed again meanwhile, nothing of it remains; and
     /// of a stream channel that is joined again, none of the topics that the app was in.
-    func left(_ channel: String) {
-        if table.finishLeaving(channel) {
+    func left(_ channel: ChannelID) {
+        if subscribed.table.finishLeaving(channel) {
             forget(channel)
         } else {
-            forgetTopics(of: UserChannel(label: channel))
+            forgetTopics(of: channel)
         }
     }
 
     /// The subscription has ended.
-    func end(_ channel: String) {
-        table.remove(channel)
+    func end(_ channel: ChannelID) {
+        subscribed.table.remove(channel)
         forget(channel)
     }
 
     /// Who leaves a stream channel leaves its topics, too (C-4).
-    private func forget(_ channel: String) {
-        forgetPresence(of: channel)
-        forgetTopics(of: UserChannel(label: channel))
+    private func forget(_ channel: ChannelID) {
+        presence.forget(channel)
+        forgetTopics(of: channel)
     }
 
-    private func forgetTopics(of place: UserChannel) {
-        guard place.type == .stream else { return }
-        link.streams.forget(place.name)
-        for topic in table.active where topic.belongs(to: place.name) { end(topic.label) }
+    private func forgetTopics(of channel: ChannelID) {
+        guard channel.type == .stream else { return }
+        topics.forget(channel.name)
+        for topic in subscribed.table.active where topic.belongs(to: channel.name) { end(topic) }
     }
 
-    private func emit(_ gap: GapEvent, of channel: String) {
-        link.events.emit(.gap(gap), of: channel, UserChannel(label: channel).type)
+    private func emit(_ gap: GapEvent, of channel: ChannelID) {
+        events.emit(.gap(gap), of: channel)
     }
 
-    private func forgetPresence(of channel: String) {
-        link.rosters.forget(channel)
-        link.ownStates.forget(channel)
-    }
-
-    func forgetAll() { table.removeAll() }
 
     // MARK: Restoring
 
@@ -184,78 +195,77 @@ final class Subscriptions {
     ///   left some of them since.
     func restore(taken: [LoginOffer.Item]) {
         let known = Set(taken.map(\.restoration.channel))
-        let others = table.restorations.filter { !known.contains($0.channel) }
-        link.connection?.restoration.begin(taken.count + others.count)
+        let others = subscribed.table.channelRestorations.filter { !known.contains($0.channel) }
+        session.beginRestorations(taken.count + others.count)
         for item in taken {
-            link.requests.add(RestoreRequest(subscriptions: self, restoration: item.restoration), id: item.id)
+            requests.add(RestoreRequest(subscriptions: self, restoration: item.restoration), id: item.id)
         }
-        for restoration in others { ask(restoration) }
+        for restoration in others { send(restoration) }
     }
 
-    private func ask(_ restoration: SubscriptionTable.Restoration) {
-        link.requests.ask(RestoreRequest(subscriptions: self, restoration: restoration)) {
+    private func send(_ restoration: SubscriptionTable.Restoration) {
+        requests.send(RestoreRequest(subscriptions: self, restoration: restoration)) {
             $0.subscribe = Rtm_Client_Subscribe(restoration)
         }
     }
 
-    /// The server takes subscribes more slowly than they were asked for, and has said when to go on.
-    func restoreAgain(_ channel: String) {
-        guard let restoration = table.restoration(of: channel) else { return link.opening.restorationEnded() }
-        ask(restoration)
+    /// The server had refused the restoration because of its rate, and has said when to send it again.
+    func restoreAgain(_ channel: ChannelID) {
+        guard let restoration = subscribed.table.restoration(of: channel) else { return session.restorationEnded() }
+        send(restoration)
     }
 
     func restored(_ restoration: SubscriptionTable.Restoration, _ answer: Rtm_Client_Subscribed) {
         let channel = restoration.channel
-        defer { link.opening.restorationEnded() }
-        guard table.contains(channel) else {
-            // The app has left the channel since, and the server has to hear of that (S-16).
-            link.requests.tell { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
+        defer { session.restorationEnded() }
+        guard subscribed.table.contains(channel) else {
+            // The app has left the channel since, and the server has to end the subscription (S-16).
+            requests.notify { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
             return
         }
-        let gap = table.confirm(
+        let gap = subscribed.table.confirm(
             channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
         if let gap {
             emit(gap, of: channel)
-            link.connection?.restoration.interrupted(channel: gap.channelName)
+            session.connection?.restoration.interrupted(channel: gap.channelName)
         }
         begin(channel, features: restoration.features, answer, isNew: false)
     }
 
     /// The app asked for the subscription, and must not have to ask again because of a bad moment: then the
     /// next connection tries to restore it (S-19).
-    func restorationRefused(_ channel: String, _ error: RTMError) {
-        guard table.contains(channel) else { return link.opening.restorationEnded() }
+    func restorationRefused(_ channel: ChannelID, _ error: RTMError) {
+        guard subscribed.table.contains(channel) else { return session.restorationEnded() }
         if error.cameTooOften, let pause = error.retryAfter {
-            return link.retry(.restoration(of: channel), after: pause)
+            return session.retry(.restoration(of: channel), after: pause)
         }
         guard !error.maySoonPass else {
-            return link.end(.connectionError("a subscription could not be restored yet: \(error.reason)"))
+            return session.end(.connectionError("a subscription could not be restored yet: \(error.reason)"))
         }
         end(channel)
-        let place = UserChannel(label: channel)
-        switch place.type {
+        switch channel.type {
         case .stream:
-            link.events.emit(
-                .streamChannelEnded(StreamChannelEndedEvent(channelName: place.name, error: error)))
+            events.emit(
+                .streamChannelEnded(StreamChannelEndedEvent(channelName: channel.name, error: error)))
         case .topics, .topic: break
-        case .message, .user, .none: link.connection?.restoration.failed(channel: place.name, error.code)
+        case .message, .user, .none: session.connection?.restoration.failed(channel: channel.name, error.code)
         }
-        link.opening.restorationEnded()
+        session.restorationEnded()
     }
 
     func restorationUnanswered() {
-        link.end(.connectionError("the server did not answer while subscriptions were restored"))
+        session.end(.connectionError("the server did not answer while subscriptions were restored"))
     }
 
     // MARK: Gaps
 
     /// The server says that what lay before this position is lost. The snapshots that are asked for show what
     /// the lost events led to.
-    func skip(_ channel: String, to position: StreamPosition) {
-        guard let event = table.skip(channel, to: position) else { return }
+    func skip(_ channel: ChannelID, to position: StreamPosition) {
+        guard let event = subscribed.table.skip(channel, to: position) else { return }
         emit(event, of: channel)
-        link.rosters.skip(channel, toEpoch: position.epoch)
-        link.refreshes.ask(for: channel)
+        presence.skip(channel, toEpoch: position.epoch)
+        refreshes.request(for: channel)
     }
 }
 

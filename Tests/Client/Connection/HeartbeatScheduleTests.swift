@@ -31,10 +31,10 @@ struct HeartbeatScheduleTests {
 
     @Test func `S-40: what arrives meanwhile puts off the end, as an answer may stand behind it`() {
         var beats = schedule()
-        beats.heard(now: start + .seconds(4))
+        beats.receivedBytes(now: start + .seconds(4))
         beats.sent(1, now: start + .seconds(5))
         beats.sent(2, now: start + .seconds(10))
-        beats.heard(now: start + .milliseconds(14_500))
+        beats.receivedBytes(now: start + .milliseconds(14_500))
         #expect(beats.due(now: start + .seconds(15)) == .beat)
         beats.sent(3, now: start + .seconds(15))
         #expect(beats.due(now: start + .milliseconds(24_499)) == .beat)
@@ -45,7 +45,7 @@ struct HeartbeatScheduleTests {
         var beats = schedule()
         beats.sent(1, now: start + .seconds(5))
         beats.answered(1)
-        beats.heard(now: start + .seconds(9))
+        beats.receivedBytes(now: start + .seconds(9))
         beats.sent(2, now: start + .seconds(10))
         #expect(beats.due(now: start + .seconds(20)) == .lost)
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import RTMClient
 
 struct LockLedgerTests {
-    private let key = LockKey(channelType: .message, channel: "lobby", name: "manage")
+    private let key = LockKey(channel: .message("lobby"), name: "manage")
 
     @Test func `K-7: the same operation on the same lock is refused while it is under way`() throws {
         var ledger = LockLedger()
@@ -13,14 +13,14 @@ struct LockLedgerTests {
         let error = #expect(throws: RTMError.self) { try ledger.begin(.acquireLock, key) }
         #expect(error?.code == .lockOperationPerforming)
         try ledger.begin(.releaseLock, key)
-        try ledger.begin(.acquireLock, LockKey(channelType: .stream, channel: "lobby", name: "manage"))
+        try ledger.begin(.acquireLock, LockKey(channel: .stream("lobby"), name: "manage"))
         ledger.end(.acquireLock, key)
         try ledger.begin(.acquireLock, key)
     }
 
     @Test func `K-12: a held lock is claimed with its token, and a refused claim is announced once`() {
         var ledger = LockLedger()
-        let other = LockKey(channelType: .message, channel: "attic", name: "x")
+        let other = LockKey(channel: .message("attic"), name: "x")
         ledger.acquired(key, token: 7)
         ledger.acquired(other, token: 3)
         let claims = ledger.beginClaims()
@@ -47,7 +47,7 @@ struct LockLedgerTests {
             var ledger = LockLedger()
             ledger.acquired(key, token: 7)
             let detail = LockDetail(name: "manage", owner: owner, fencingToken: token)
-            ledger.observed(detail, kind, type: .message, channel: "lobby")
+            ledger.observed(detail, kind, in: .message("lobby"))
             return ledger.token(of: key) != nil
         }
         #expect(!remains(.released, "alice", token: 7))
@@ -66,8 +66,7 @@ struct LockLedgerTests {
         ledger.acquired(key, token: 7)
         let claims = ledger.beginClaims()
         ledger.observed(
-            LockDetail(name: "manage", owner: "bob", fencingToken: 9), .snapshot, type: .message,
-            channel: "lobby")
+            LockDetail(name: "manage", owner: "bob", fencingToken: 9), .snapshot, in: .message("lobby"))
         ledger.refused(claims[0])
         #expect(ledger.takeLost() == claims)
     }
@@ -79,7 +78,7 @@ struct LockLedgerTests {
         #expect(ledger.beginClaims().map(\.ttl) == [.seconds(60)])
         ledger.observed(
             LockDetail(name: "manage", owner: "alice", ttl: .seconds(300), fencingToken: 7), .acquired,
-            type: .message, channel: "lobby")
+            in: .message("lobby"))
         let claims = ledger.beginClaims()
         ledger.refused(claims[0])
         #expect(ledger.takeLost().map(\.ttl) == [.seconds(300)])
@@ -87,12 +86,12 @@ struct LockLedgerTests {
 
     @Test func `2.1.9: a lock that nobody heard of is given back until the server confirms that`() {
         var ledger = LockLedger()
-        ledger.letGo(key)
+        ledger.disown(key)
         #expect(ledger.leftovers == [key])
         #expect(ledger.leftovers == [key])
         ledger.acquired(key, token: 9)
         #expect(ledger.leftovers == [], "now it is wanted")
-        ledger.letGo(key)
+        ledger.disown(key)
         #expect(ledger.token(of: key) == nil)
         ledger.released(key)
         #expect(ledger.leftovers == [])
@@ -120,10 +119,10 @@ struct LockLedgerTests {
             case 0 where owner == nil && ledger.token(of: key) == nil:
                 take("alice")
                 // The answer is lost in a third of the cases, together with the connection.
-                if random.chance(1, in: 3) { ledger.letGo(key) } else { ledger.acquired(key, token: token) }
+                if random.chance(1, in: 3) { ledger.disown(key) } else { ledger.acquired(key, token: token) }
             case 1 where owner == "alice" && ledger.token(of: key) != nil:
                 if random.chance(1, in: 2) { owner = nil }
-                if owner == nil, random.chance(1, in: 2) { ledger.released(key) } else { ledger.letGo(key) }
+                if owner == nil, random.chance(1, in: 2) { ledger.released(key) } else { ledger.disown(key) }
             case 2:
                 // Somebody else takes the lock without the client's knowledge.
                 if owner == "alice", ledger.token(of: key) != nil { losses += 1 }

@@ -222,7 +222,7 @@ struct ClientMessagingTests {
         let script: FakeEdge.Script = { $0.isLogin ? [FakeEdge.usual($0)].compactMap { $0 } : [] }
         let impatient: (inout RTMClient.Configuration) -> Void = {
             $0.requestTimeout = .milliseconds(300)
-            $0.timing.goodbye = .milliseconds(50)
+            $0.timing.logoutAnswer = .milliseconds(50)
         }
         try await withClient(script, impatient) { client, edge in
             #expect(

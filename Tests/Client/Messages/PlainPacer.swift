@@ -3,10 +3,16 @@ import RTMProtocol
 
 @testable import RTMClient
 
-/// The rules of `PublishPacer` in the plainest way: one list of all that waits, which each step reads
+/// The rules of pacing in the plainest way: one list of all that waits, which each step reads
 /// through.
 struct PlainPacer {
     typealias Instant = ContinuousClock.Instant
+
+    enum Verdict: Equatable {
+        case now
+        case at(Instant)
+        case refused(retryAfter: Duration)
+    }
 
     private struct Waiting {
         let id: UInt64
@@ -26,7 +32,7 @@ struct PlainPacer {
 
     mutating func admit(
         _ id: UInt64, _ message: OutgoingMessage, now: Instant, deadline: Instant
-    ) -> PublishPacer.Verdict {
+    ) -> Verdict {
         let before = waiting.filter { $0.message.destination == message.destination }
         let predecessor = before.last
         let time = max(earliest(message, now: now), predecessor?.time ?? now)
@@ -99,4 +105,23 @@ struct PlainPacer {
     private static func duration(_ cost: Int, _ perSecond: UInt64) -> Duration {
         .seconds(Double(cost) / (Double(perSecond) * 0.95))
     }
+}
+
+extension PublishQueue {
+    /// Adds a publish, as `PlainPacer` does it.
+    mutating func admit(
+        _ id: UInt64, _ message: OutgoingMessage, now: Instant, deadline: Instant
+    ) -> PlainPacer.Verdict {
+        switch add(id, to: message.destination, message.request, inboxEpoch: 0, now: now, deadline: deadline)
+        {
+        case .send, .held: .now
+        case .paced(let time): .at(time)
+        case .refused(let wait): .refused(retryAfter: wait)
+        }
+    }
+
+    mutating func takeDue(now: Instant) -> [UInt64] { takeDue(now: now, inboxEpoch: 0).map(\.id) }
+
+    /// - Returns: whether the publish was paced.
+    mutating func removePaced(_ id: UInt64) -> Bool { removeUnsent(id) == .paced }
 }

@@ -12,7 +12,7 @@ struct PublishPacerTests {
     private typealias Instant = ContinuousClock.Instant
 
     private let start = ContinuousClock.now
-    private var pacer = PublishPacer()
+    private var queue = PublishQueue()
 
     private static func message(_ target: String, bytes: Int = 1) -> OutgoingMessage {
         OutgoingMessage(
@@ -28,8 +28,8 @@ struct PublishPacerTests {
 
     private mutating func admit(
         _ id: UInt64, _ message: OutgoingMessage, at time: Instant
-    ) -> PublishPacer.Verdict {
-        pacer.admit(id, message, now: time, deadline: time + .seconds(10))
+    ) -> PlainPacer.Verdict {
+        queue.admit(id, message, now: time, deadline: time + .seconds(10))
     }
 
     /// Replays what leaves against the bucket that a server has, and returns what it would refuse.
@@ -48,7 +48,7 @@ struct PublishPacerTests {
 
     @Test("M-24: who comes when its predecessor's time has come, but not yet its turn, goes behind it")
     mutating func lateTimer() throws {
-        pacer.begin(Self.rates(0, session: 1_000), now: start)
+        queue.pace(Self.rates(0, session: 1_000), now: start)
         var id: UInt64 = 0
         var last: Instant?
         while last == nil {
@@ -58,32 +58,33 @@ struct PublishPacerTests {
         let late = try #require(last) + .milliseconds(10)
         #expect(admit(id + 1, Self.message("lobby"), at: late) == .at(late))
         #expect(admit(id + 2, Self.message("other"), at: late) == .now)
-        #expect(pacer.takeDue(now: late).map(\.id) == [id, id + 1])
+        #expect(queue.takeDue(now: late) == [id, id + 1])
     }
 
     @Test("without rates, and below them, everything leaves at once")
     mutating func unlimited() {
         for id in 0..<1_000 as Range<UInt64> { #expect(admit(id, Self.message("a"), at: start) == .now) }
-        pacer.begin(Self.rates(60), now: start)
+        queue.pace(Self.rates(60), now: start)
         for id in 0..<300 as Range<UInt64> {
             let time = start + .milliseconds(18) * Int(id)
             #expect(admit(id, Self.message("a"), at: time) == .now)
         }
-        #expect(pacer.waitingIDs.isEmpty)
+        #expect(queue.pacedIDs.isEmpty)
     }
 
     @Test("R-2, R-13: what comes too fast gets a time that no server refuses, in its order")
     mutating func paced() {
         for seed in 0..<20 as Range<UInt64> {
             var random = SeededGenerator(seed: seed)
-            pacer = PublishPacer()
-            pacer.begin(Self.rates(60, session: 100, bytes: 40_000), now: start)
+            queue = PublishQueue()
+            queue.pace(Self.rates(60, session: 100, bytes: 40_000), now: start)
             var now = start
             var left: [String: [(time: Instant, cost: Int)]] = [:]
             var all: [(time: Instant, cost: Int)] = []
             var ids: [String: [UInt64]] = [:]
-            func leaves(_ id: UInt64, _ message: OutgoingMessage, _ time: Instant) {
-                guard case .channel(let name) = message.destination else { return }
+            var messages: [UInt64: OutgoingMessage] = [:]
+            func leaves(_ id: UInt64, _ message: OutgoingMessage?, _ time: Instant) {
+                guard let message, case .channel(let name) = message.destination else { return }
                 left[name, default: []].append((time, 1))
                 all.append((time, message.payload.byteCount))
                 ids[name, default: []].append(id)
@@ -92,17 +93,18 @@ struct PublishPacerTests {
                 let message = Self.message(
                     ["a", "b", "c"].randomElement(using: &random) ?? "a",
                     bytes: .random(in: 1...800, using: &random))
+                messages[id] = message
                 switch admit(id, message, at: now) {
                 case .now: leaves(id, message, now)
                 case .at(let time): #expect(time > now)
                 case .refused: break
                 }
                 if random.chance(1, in: 3) { now += .milliseconds(.random(in: 0...60, using: &random)) }
-                for due in pacer.takeDue(now: now) { leaves(due.id, due.message, now) }
+                for id in queue.takeDue(now: now) { leaves(id, messages[id], now) }
             }
-            while let due = pacer.nextDue {
+            while let due = queue.nextDue {
                 now = max(now, due)
-                for due in pacer.takeDue(now: now) { leaves(due.id, due.message, now) }
+                for id in queue.takeDue(now: now) { leaves(id, messages[id], now) }
             }
             for (name, times) in left {
                 #expect(Self.refusals(times, perSecond: 60) == 0, "seed \(seed)")
@@ -120,7 +122,7 @@ struct PublishPacerTests {
             // Every other seed has narrow limits, as the compatible API has.
             let narrow = PublishPacing(waitMax: .seconds(1), waitingMax: 4)
             let limits = seed.isMultiple(of: 2) ? .patient : narrow
-            pacer = PublishPacer(limits)
+            queue = PublishQueue(limits)
             var plain = PlainPacer()
             plain.limits = limits
             var now = start
@@ -137,47 +139,56 @@ struct PublishPacerTests {
                     "\(Int.random(in: 0..<6, using: &random))", bytes: .random(in: 1...900, using: &random))
                 let deadline = now + .milliseconds(.random(in: 0...10_000, using: &random))
                 #expect(
-                    pacer.admit(id, message, now: now, deadline: deadline)
+                    queue.admit(id, message, now: now, deadline: deadline)
                         == plain.admit(id, message, now: now, deadline: deadline), "seed \(seed)")
                 if random.chance(1, in: 3) {
                     let other = UInt64.random(in: (id > 10 ? id - 10 : 1)...id, using: &random)
-                    #expect(pacer.remove(other) == plain.remove(other), "seed \(seed)")
+                    #expect(queue.removePaced(other) == plain.remove(other), "seed \(seed)")
                 }
                 if random.chance(1, in: 4) { now += .milliseconds(.random(in: 0...80, using: &random)) }
                 if random.chance(1, in: 8) {
-                    #expect(pacer.takeDue(now: now).map(\.id) == plain.takeDue(now: now), "seed \(seed)")
+                    #expect(queue.takeDue(now: now) == plain.takeDue(now: now), "seed \(seed)")
                 }
                 if id == 1 || random.chance(1, in: 300) {
                     let rates = rates(&random)
-                    pacer.begin(rates, now: now)
+                    queue.pace(rates, now: now)
                     plain.begin(rates, now: now)
                 }
-                #expect(pacer.nextDue == plain.nextDue, "seed \(seed)")
-                #expect(id % 50 != 0 || pacer.waitingIDs == plain.waitingIDs, "seed \(seed)")
+                #expect(queue.nextDue == plain.nextDue, "seed \(seed)")
+                #expect(id % 50 != 0 || queue.pacedIDs == plain.waitingIDs, "seed \(seed)")
             }
             now += .seconds(60)
-            #expect(pacer.takeDue(now: now).map(\.id) == plain.takeDue(now: now), "seed \(seed)")
-            #expect(pacer.nextDue == nil && pacer.waitingIDs.isEmpty)
+            #expect(queue.takeDue(now: now) == plain.takeDue(now: now), "seed \(seed)")
+            #expect(queue.nextDue == nil && queue.pacedIDs.isEmpty)
         }
     }
 
-    @Test("what is given up is forgotten, also behind what goes on waiting")
-    func leftovers() {
-        var waiting = WaitingPublishes()
-        waiting.add(1, Self.message("a"), at: start + .seconds(1))
-        for id in 2...10_000 as ClosedRange<UInt64> {
-            waiting.add(id, Self.message(id.isMultiple(of: 2) ? "a" : "b"), at: start + .seconds(2))
-            let isThere = waiting.remove(id)
-            #expect(isThere && waiting.size < 100)
+    @Test("what is given up is forgotten, also behind what continues to wait")
+    mutating func leftovers() {
+        queue.pace(Self.rates(0, session: 10), now: start)
+        var id: UInt64 = 0
+        while queue.pacedIDs.isEmpty {
+            id += 1
+            _ = admit(id, Self.message("a"), at: start)
         }
-        #expect(waiting.all.map(\.id) == [1] && waiting.last(to: .channel("a"))?.id == 1)
-        waiting.remove(1)
-        #expect(waiting.size == 0 && waiting.next == nil)
+        let first = id
+        for _ in 1...10_000 {
+            id += 1
+            let message = Self.message(id.isMultiple(of: 2) ? "a" : "b")
+            let verdict = queue.admit(id, message, now: start, deadline: start + .seconds(10_000))
+            guard case .at = verdict else { return #expect(Bool(false), "\(verdict)") }
+            let isThere = queue.removePaced(id)
+            #expect(isThere && queue.pacedSize < 100)
+        }
+        #expect(queue.pacedIDs == [first])
+        let isThere = queue.removePaced(first)
+        #expect(isThere)
+        #expect(queue.pacedSize == 0 && queue.nextDue == nil)
     }
 
     @Test("whose turn would come too late is refused at once, with the time to wait")
     mutating func tooLate() {
-        pacer.begin(Self.rates(10), now: start)
+        queue.pace(Self.rates(10), now: start)
         var refused: Duration?
         for id in 0..<200 as Range<UInt64> {
             if case .refused(let wait) = admit(id, Self.message("a"), at: start) {
@@ -186,42 +197,42 @@ struct PublishPacerTests {
         }
         #expect(refused.map { $0 > .zero && $0 < .seconds(1) } == true)
         // Ten seconds at nearly ten a second, and what may come at once.
-        #expect((95...110).contains(pacer.waitingIDs.count + 7))
+        #expect((95...110).contains(queue.pacedIDs.count + 7))
         #expect(admit(999, Self.message("b"), at: start) == .now, "another channel has its own rate")
     }
 
     @Test("R-2: with narrow limits few publishes wait for a target, and none for long")
     mutating func narrow() {
-        pacer = PublishPacer(PublishPacing(waitMax: .seconds(1), waitingMax: 4))
-        pacer.begin(Self.rates(10), now: start)
+        queue = PublishQueue(PublishPacing(waitMax: .seconds(1), waitingMax: 4))
+        queue.pace(Self.rates(10), now: start)
         let verdicts = (1...20 as ClosedRange<UInt64>).map { admit($0, Self.message("a"), at: start) }
         let sent = verdicts.count { $0 == .now }
-        #expect(sent > 0 && pacer.waitingIDs.count == 4, "\(verdicts)")
+        #expect(sent > 0 && queue.pacedIDs.count == 4, "\(verdicts)")
         guard case .at(let first) = verdicts[sent] else { return #expect(Bool(false), "\(verdicts)") }
         #expect(verdicts[(sent + 4)...].allSatisfy { $0 == .refused(retryAfter: first - start) })
         #expect(admit(21, Self.message("b"), at: start) == .now, "another channel is free")
-        #expect(pacer.takeDue(now: first).count == 1)
+        #expect(queue.takeDue(now: first).count == 1)
         guard case .at = admit(22, Self.message("a"), at: first) else {
             return #expect(Bool(false), "a place is free as soon as the refusal said")
         }
         // At two a second the third would wait for more than a second.
-        pacer = PublishPacer(PublishPacing(waitMax: .seconds(1), waitingMax: 16))
-        pacer.begin(Self.rates(2), now: start)
+        queue = PublishQueue(PublishPacing(waitMax: .seconds(1), waitingMax: 16))
+        queue.pace(Self.rates(2), now: start)
         let slow = (1...8 as ClosedRange<UInt64>).map { admit($0, Self.message("a"), at: start) }
-        #expect(pacer.waitingIDs.count == 2, "\(slow)")
+        #expect(queue.pacedIDs.count == 2, "\(slow)")
         guard case .refused(let wait) = slow[3] else { return #expect(Bool(false), "\(slow)") }
         #expect(wait > .zero && wait < .seconds(1))
     }
 
     @Test("a new session keeps what waits, in its order; what nobody waits for is forgotten")
     mutating func returns() {
-        pacer.begin(Self.rates(4), now: start)
+        queue.pace(Self.rates(4), now: start)
         for id in 1...8 as ClosedRange<UInt64> { _ = admit(id, Self.message("a"), at: start) }
-        #expect(pacer.waitingIDs == [4, 5, 6, 7, 8])
-        #expect(pacer.remove(6) && !pacer.remove(6) && !pacer.remove(1))
-        pacer.begin(Self.rates(0), now: start + .seconds(1))
-        #expect(pacer.takeDue(now: start + .seconds(1)).map(\.id) == [4, 5, 7, 8])
-        #expect(pacer.waitingIDs.isEmpty && pacer.nextDue == nil)
+        #expect(queue.pacedIDs == [4, 5, 6, 7, 8])
+        #expect(queue.removePaced(6) && !queue.removePaced(6) && !queue.removePaced(1))
+        queue.pace(Self.rates(0), now: start + .seconds(1))
+        #expect(queue.takeDue(now: start + .seconds(1)) == [4, 5, 7, 8])
+        #expect(queue.pacedIDs.isEmpty && queue.nextDue == nil)
     }
 }
 
@@ -248,7 +259,7 @@ struct PacedLinkTests {
     func paced() throws {
         let link = EmbeddedLink()
         let login: EmbeddedLink.Call<Void> = link.start(.login) { link, completion in
-            link.session.login(token: nil, completion)
+            link.calls.login(token: nil, completion)
         }
         try link.accept { $0.publishRates.targetMessages = 20 }
         #expect(login.isSuccess)
@@ -276,7 +287,7 @@ struct PacedLinkTests {
     func timedOut() throws {
         let link = EmbeddedLink()
         let login: EmbeddedLink.Call<Void> = link.start(.login) { link, completion in
-            link.session.login(token: nil, completion)
+            link.calls.login(token: nil, completion)
         }
         try link.accept { $0.publishRates.targetMessages = 1 }
         #expect(login.isSuccess)

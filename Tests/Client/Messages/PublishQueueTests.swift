@@ -14,20 +14,20 @@ struct PublishQueueTests {
     /// Publishes with these ids. All are sent.
     private func queue(_ ids: UInt64...) -> PublishQueue {
         var queue = PublishQueue()
-        for id in ids { _ = queue.add(id, .init(), inboxEpoch: 7, now: start) }
+        for id in ids { _ = queue.send(id, .init(), inboxEpoch: 7, now: start) }
         return queue
     }
 
     @Test func `Each publish has the next sequence, whatever its id`() {
         var queue = PublishQueue()
-        #expect(queue.add(9, .init(), inboxEpoch: 7, now: start)?.sequence == 1)
-        #expect(queue.add(4, .init(), inboxEpoch: 7, now: start)?.sequence == 2)
+        #expect(queue.send(9, .init(), inboxEpoch: 7, now: start)?.sequence == 1)
+        #expect(queue.send(4, .init(), inboxEpoch: 7, now: start)?.sequence == 2)
     }
 
     @Test func `Behind a refused publish new ones wait, until it has its answer`() {
         var queue = queue(1)
         queue.refused(1, refusal)
-        #expect(queue.add(2, .init(), inboxEpoch: 7, now: start) == nil)
+        #expect(queue.send(2, .init(), inboxEpoch: 7, now: start) == nil)
         #expect(queue.takeHeld(now: start).isEmpty)
         let again = queue.takeRefused(now: start + .milliseconds(20))
         #expect(ids(again) == [1])
@@ -39,13 +39,13 @@ struct PublishQueueTests {
         let held = queue.takeHeld(now: start)
         #expect(ids(held) == [2])
         #expect(held.first?.publish.again == false)
-        #expect(queue.add(3, .init(), inboxEpoch: 7, now: start) != nil)
+        #expect(queue.send(3, .init(), inboxEpoch: 7, now: start) != nil)
     }
 
     @Test func `New publishes wait for those that were under way when one was refused`() {
         var queue = queue(1, 2)
         queue.refused(1, refusal)
-        #expect(queue.add(3, .init(), inboxEpoch: 7, now: start) == nil)
+        #expect(queue.send(3, .init(), inboxEpoch: 7, now: start) == nil)
         #expect(ids(queue.takeRefused(now: start)) == [1])
         queue.remove(1)
         #expect(queue.takeHeld(now: start).isEmpty)
@@ -58,22 +58,22 @@ struct PublishQueueTests {
             .with { ($0.channel, $0.channelType) = (channel, type) }
         }
         var queue = PublishQueue()
-        _ = queue.add(1, publish("a"), inboxEpoch: 7, now: start)
-        _ = queue.add(2, publish("b"), inboxEpoch: 7, now: start)
+        _ = queue.send(1, publish("a"), inboxEpoch: 7, now: start)
+        _ = queue.send(2, publish("b"), inboxEpoch: 7, now: start)
         queue.refused(1, refusal)
-        #expect(queue.add(3, publish("a"), inboxEpoch: 7, now: start) == nil)
-        #expect(queue.add(4, publish("b"), inboxEpoch: 7, now: start)?.sequence == 4)
-        #expect(queue.add(5, publish("a", .user), inboxEpoch: 7, now: start) != nil)
+        #expect(queue.send(3, publish("a"), inboxEpoch: 7, now: start) == nil)
+        #expect(queue.send(4, publish("b"), inboxEpoch: 7, now: start)?.sequence == 4)
+        #expect(queue.send(5, publish("a", .user), inboxEpoch: 7, now: start) != nil)
         queue.remove(2)
         #expect(queue.takeHeld(now: start).isEmpty)
         queue.refused(4, refusal)
-        #expect(queue.add(6, publish("b"), inboxEpoch: 7, now: start) == nil)
+        #expect(queue.send(6, publish("b"), inboxEpoch: 7, now: start) == nil)
         #expect(ids(queue.takeRefused(now: start)) == [1, 4])
         queue.remove(4)
         #expect(ids(queue.takeHeld(now: start)) == [6])
         queue.remove(1)
         #expect(ids(queue.takeHeld(now: start)) == [3])
-        #expect(queue.add(7, publish("a"), inboxEpoch: 7, now: start) != nil)
+        #expect(queue.send(7, publish("a"), inboxEpoch: 7, now: start) != nil)
     }
 
     @Test func `A refused publish that is given up ends with what it was refused with`() {
@@ -87,18 +87,18 @@ struct PublishQueueTests {
     @Test func `After a reconnect all are sent again in the order in which the app published`() {
         var queue = queue(5, 3, 8)
         queue.refused(3, refusal)
-        #expect(queue.add(1, .init(), inboxEpoch: 7, now: start) == nil)
+        #expect(queue.send(1, .init(), inboxEpoch: 7, now: start) == nil)
         #expect(queue.connectionLost(keptMax: 1_024) == [5, 3, 8, 1])
         let (again, tooOld) = queue.takeLost(now: start + .seconds(1), ageMax: .seconds(120))
         #expect(ids(again) == [5, 3, 8, 1])
         #expect(again.allSatisfy { $0.publish.again })
         #expect(tooOld.isEmpty)
-        #expect(queue.add(2, .init(), inboxEpoch: 7, now: start) != nil, "nothing holds new ones up")
+        #expect(queue.send(2, .init(), inboxEpoch: 7, now: start) != nil, "nothing holds new ones up")
     }
 
     @Test func `What the app published too long ago is not sent again`() {
         var queue = queue(1)
-        _ = queue.add(2, .init(), inboxEpoch: 7, now: start + .seconds(60))
+        _ = queue.send(2, .init(), inboxEpoch: 7, now: start + .seconds(60))
         let (again, tooOld) = queue.takeLost(now: start + .seconds(120), ageMax: .seconds(120))
         #expect(ids(again) == [2])
         #expect(tooOld == [1])
@@ -113,10 +113,10 @@ struct PublishQueueTests {
         var queue = PublishQueue()
         let outbox = Rtm_Client_Publish.with { ($0.origin, $0.sequence) = (5, 40) }
         let repetition = PublishRepetition(firstSentAt: start - .seconds(1), epoch: 3)
-        #expect(queue.add(1, .init(), inboxEpoch: 7, now: start)?.sequence == 1)
-        let sent = queue.add(2, outbox, again: repetition, inboxEpoch: 7, now: start)
+        #expect(queue.send(1, .init(), inboxEpoch: 7, now: start)?.sequence == 1)
+        let sent = queue.send(2, outbox, again: repetition, inboxEpoch: 7, now: start)
         #expect(sent?.again == true && sent?.ageMs == 1_001 && sent?.epoch == 3)
-        #expect(queue.add(3, .init(), inboxEpoch: 7, now: start)?.sequence == 2)
+        #expect(queue.send(3, .init(), inboxEpoch: 7, now: start)?.sequence == 2)
         let again = queue.takeLost(now: start + .milliseconds(500), ageMax: .seconds(120)).again
         #expect(ids(again) == [1, 2, 3])
         #expect(again.map(\.publish.sequence) == [1, 40, 2])
@@ -128,10 +128,27 @@ struct PublishQueueTests {
         var queue = queue(1)
         queue.refused(1, refusal)
         let repetition = PublishRepetition(firstSentAt: start - .seconds(1), epoch: 3)
-        #expect(queue.add(2, .init(), again: repetition, inboxEpoch: 7, now: start) == nil)
-        #expect(queue.removeUnsent(1) == false && queue.removeUnsent(9) == false)
+        #expect(queue.send(2, .init(), again: repetition, inboxEpoch: 7, now: start) == nil)
+        #expect(queue.removeUnsent(1) == nil && queue.removeUnsent(9) == nil)
         queue.remove(1)
         let held = queue.takeHeld(now: start + .seconds(2))
         #expect(held.map(\.publish.ageMs) == [3_001] && held.map(\.publish.again) == [true])
+    }
+}
+
+extension PublishQueue {
+    /// Adds a publish without a pace.
+    ///
+    /// - Returns: what is to be sent now, or `nil` if the publish is held.
+    fileprivate mutating func send(
+        _ id: UInt64, _ publish: Rtm_Client_Publish, again: PublishRepetition? = nil, inboxEpoch: UInt64,
+        now: Instant
+    ) -> Rtm_Client_Publish? {
+        let destination: MessageDestination =
+            publish.channelType == .user ? .user(publish.channel) : .channel(publish.channel)
+        let admission = add(
+            id, to: destination, publish, again: again, inboxEpoch: inboxEpoch, now: now,
+            deadline: now + .seconds(10))
+        return if case .send(let publish) = admission { publish } else { nil }
     }
 }

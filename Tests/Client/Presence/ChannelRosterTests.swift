@@ -7,7 +7,7 @@ import Testing
 @Suite("The roster of a channel")
 struct ChannelRosterTests {
     private var roster = ChannelRoster(
-        of: UserChannel(type: .message, name: "lobby"), userID: "me")
+        of: ChannelID(type: .message, name: "lobby"), userID: "me")
 
     private func page(
         _ offset: UInt64, _ users: [String: [String: String]], epoch: UInt64 = 1, more: Bool = false

@@ -134,7 +134,7 @@ struct RosterHistoryTests {
         var random = SeededGenerator(seed: UInt64(seed))
         var server = NaiveServer()
         var roster = ChannelRoster(
-            of: UserChannel(type: .message, name: "lobby"), userID: "me")
+            of: ChannelID(type: .message, name: "lobby"), userID: "me")
         var followers = Followers()
         var delivered = 0
         for _ in 0..<Int.random(in: 1...60, using: &random) {

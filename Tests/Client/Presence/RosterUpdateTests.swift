@@ -51,9 +51,9 @@ struct RosterUpdateTests {
         var watchers = RosterWatchers()
         var watcher: RosterWatcher? = RosterWatcher()
         weak let observed = watcher
-        if let watcher { watchers.add(watcher, for: "lobby") }
+        if let watcher { watchers.add(watcher, for: .message("lobby")) }
         watcher = nil
         #expect(observed == nil)
-        watchers.publish([:], [.replaced], in: "lobby")
+        watchers.publish([:], [.replaced], in: .message("lobby"))
     }
 }

@@ -7,14 +7,14 @@ import Testing
 @Suite("The own states, cached")
 struct StateCacheTests {
     private var cache = StateCache()
-    private let lobby = UserChannel(type: .message, name: "lobby")
-    private let hall = UserChannel(type: .message, name: "hall")
+    private let lobby = ChannelID(type: .message, name: "lobby")
+    private let hall = ChannelID(type: .message, name: "hall")
 
     private func states(_ numbers: Range<Int>) -> [String: String] {
         Dictionary(uniqueKeysWithValues: numbers.map { ("key\($0)", "value") })
     }
 
-    private mutating func hold(_ items: [String: String], in channel: UserChannel) -> RTMError? {
+    private mutating func hold(_ items: [String: String], in channel: ChannelID) -> RTMError? {
         do throws(RTMError) {
             try cache.hold(items, in: channel, subscribed: [])
             return nil
@@ -44,13 +44,13 @@ struct StateCacheTests {
     @Test("L-32: 100 states wait in all, the 101st is -13004; subscribed channels don't count")
     mutating func inAll() throws {
         for number in 0..<3 {
-            #expect(hold(states(0..<32), in: UserChannel(type: .message, name: "c\(number)")) == nil)
+            #expect(hold(states(0..<32), in: ChannelID(type: .message, name: "c\(number)")) == nil)
         }
         #expect(hold(states(0..<4), in: lobby) == nil)
         let error = hold(states(4..<5), in: lobby)
         #expect(error?.code == .presenceCacheTooManyStates)
         #expect(error?.limit == .init(name: "waiting states", value: 100))
-        let subscribed = UserChannel(type: .message, name: "c0")
+        let subscribed = ChannelID(type: .message, name: "c0")
         try cache.hold(states(4..<5), in: lobby, subscribed: [subscribed])
         #expect(cache.states(in: lobby)?.count == 5)
     }

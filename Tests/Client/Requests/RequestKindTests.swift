@@ -13,13 +13,13 @@ struct RequestKindTests {
     private let time = RTMClient.Configuration(appID: "app", userID: "alice").requestTimeout
 
     init() throws {
-        let login: EmbeddedLink.Call<Void> = device.start(.login) { $0.session.login(token: nil, $1) }
+        let login: EmbeddedLink.Call<Void> = device.start(.login) { $0.calls.login(token: nil, $1) }
         try device.accept()
         #expect(login.isSuccess)
     }
 
     private func subscribe() -> EmbeddedLink.Call<RTMSubscription> {
-        device.start(.subscribe) { $0.subscriptions.subscribe(to: "lobby", features: .message, $1) }
+        device.start(.subscribe) { $0.subscriptions.subscribe(to: .message("lobby"), features: .message, $1) }
     }
 
     private func subscribed() throws {
@@ -30,7 +30,7 @@ struct RequestKindTests {
 
     private func unsubscribe() throws -> EmbeddedLink.Call<Void> {
         try subscribed()
-        return device.start(.unsubscribe) { $0.subscriptions.unsubscribe(from: "lobby", $1) }
+        return device.start(.unsubscribe) { $0.subscriptions.unsubscribe(from: .message("lobby"), $1) }
     }
 
     private func isUnsubscribe(_ frame: Rtm_Client_ClientFrame) -> Bool {
@@ -43,21 +43,21 @@ struct RequestKindTests {
         let call = subscribe()
         try device.answer(call.id) { $0.subscribed.position.epoch = 1 }
         #expect(call.isSuccess)
-        #expect(link.subscriptions.table.isActive("lobby"))
+        #expect(link.subscribed.table.isActive(.message("lobby")))
     }
 
     @Test func `A subscribe that is refused leaves nothing`() throws {
         let call = subscribe()
         try device.refuse(call.id, .errorChannelSubscribeFailed)
         #expect(call.code == .channelSubscribeFailed)
-        #expect(!link.subscriptions.table.contains("lobby"))
+        #expect(!link.subscribed.table.contains(.message("lobby")))
     }
 
     @Test func `An answer of another kind counts as a refusal`() throws {
         let call = subscribe()
         try device.answer(call.id) { $0.done = .init() }
         #expect(call.code == .channelSubscribeFailed)
-        #expect(!link.subscriptions.table.contains("lobby"))
+        #expect(!link.subscribed.table.contains(.message("lobby")))
     }
 
     @Test func `A subscribe that nobody waits for any more is taken back`() throws {
@@ -67,18 +67,18 @@ struct RequestKindTests {
         #expect(call.code == .channelSubscribeTimeout)
         #expect(try device.sent().contains(where: isUnsubscribe))
         try device.answer(call.id) { $0.subscribed.position.epoch = 1 }
-        #expect(!link.subscriptions.table.contains("lobby"))
+        #expect(!link.subscribed.table.contains(.message("lobby")))
         #expect(call.endCount == 1)
     }
 
     @Test func `A late answer to the repetition of a subscribe still counts for the subscription`() throws {
         try subscribed()
         let again = subscribe()
-        link.session.cancel(again.id)
+        link.cancel(again.id)
         #expect(again.code == .channelSubscribeFailed)
         #expect(try !device.sent().contains(where: isUnsubscribe))
         try device.answer(again.id) { $0.subscribed.position = .with { ($0.epoch, $0.offset) = (2, 5) } }
-        let position = link.subscriptions.table.restoration(of: "lobby")?.after
+        let position = link.subscribed.table.restoration(of: .message("lobby"))?.after
         #expect(position == StreamPosition(epoch: 2, offset: 5))
         #expect(again.endCount == 1)
     }
@@ -87,7 +87,7 @@ struct RequestKindTests {
         let call = subscribe()
         device.cut()
         #expect(call.code == .notConnected)
-        #expect(!link.subscriptions.table.contains("lobby"))
+        #expect(!link.subscribed.table.contains(.message("lobby")))
     }
 
     // MARK: Unsubscribe
@@ -96,28 +96,28 @@ struct RequestKindTests {
         let call = try unsubscribe()
         try device.answer(call.id) { $0.unsubscribed = .init() }
         #expect(call.isSuccess)
-        #expect(!link.subscriptions.table.contains("lobby"))
+        #expect(!link.subscribed.table.contains(.message("lobby")))
     }
 
     @Test func `An unsubscribe that is refused leaves the subscription`() throws {
         let call = try unsubscribe()
         try device.refuse(call.id, .errorChannelUnsubscribeFailed)
         #expect(call.code == .channelUnsubscribeFailed)
-        #expect(link.subscriptions.table.isActive("lobby"))
+        #expect(link.subscribed.table.isActive(.message("lobby")))
     }
 
     @Test func `An unsubscribe that nobody waits for any more ends the subscription`() throws {
         let call = try unsubscribe()
         device.advance(by: time)
         #expect(call.code == .channelUnsubscribeFailed)
-        #expect(!link.subscriptions.table.contains("lobby"))
+        #expect(!link.subscribed.table.contains(.message("lobby")))
     }
 
     @Test func `S-16: an unsubscribe whose connection is lost succeeds`() throws {
         let call = try unsubscribe()
         device.cut()
         #expect(call.isSuccess)
-        #expect(!link.subscriptions.table.contains("lobby"))
+        #expect(!link.subscribed.table.contains(.message("lobby")))
     }
 
     // MARK: Restoring
@@ -126,9 +126,9 @@ struct RequestKindTests {
         try subscribed()
         device.cut()
         let restore = try reconnect()
-        #expect(link.state == .connecting)
+        #expect(link.session.state == .connecting)
         try device.answer(restore) { $0.subscribed.position.epoch = 1 }
-        #expect(link.state == .connected)
+        #expect(link.session.state == .connected)
     }
 
     @Test func `A restoration that is refused ends the subscription, and the link is connected again`() throws
@@ -136,8 +136,8 @@ struct RequestKindTests {
         try subscribed()
         device.cut()
         try device.refuse(try reconnect(), .errorInvalidChannelName)
-        #expect(link.state == .connected)
-        #expect(!link.subscriptions.table.contains("lobby"))
+        #expect(link.session.state == .connected)
+        #expect(!link.subscribed.table.contains(.message("lobby")))
     }
 
     @Test func `S-19: a restoration without an answer is tried again on the next connection`() throws {
@@ -145,8 +145,8 @@ struct RequestKindTests {
         device.cut()
         _ = try reconnect()
         device.advance(by: time)
-        #expect(link.state == .disconnected)
-        #expect(link.subscriptions.table.isActive("lobby"))
+        #expect(link.session.state == .disconnected)
+        #expect(link.subscribed.table.isActive(.message("lobby")))
     }
 
     /// Returns the id of the request that restores the subscription.
@@ -161,17 +161,17 @@ struct RequestKindTests {
     // MARK: Tokens and calls
 
     @Test func `S-52: a token that the server takes late is the session's token`() throws {
-        let call: EmbeddedLink.Call<Void> = device.start(.renewToken) { $0.session.renewToken("new", $1) }
+        let call: EmbeddedLink.Call<Void> = device.start(.renewToken) { $0.calls.renewToken("new", $1) }
         device.advance(by: time)
         #expect(call.code == .renewTokenTimeout)
-        #expect(link.machine.token == nil)
+        #expect(link.session.machine.token == nil)
         try device.answer(call.id) { $0.tokenRenewed = .init() }
-        #expect(link.machine.token == "new")
+        #expect(link.session.machine.token == "new")
         #expect(call.endCount == 1)
     }
 
     @Test func `A call ends once, whatever comes after its answer`() throws {
-        let call: EmbeddedLink.Call<Duration> = device.start(.ping) { $0.session.ping($1) }
+        let call: EmbeddedLink.Call<Duration> = device.start(.ping) { $0.calls.ping($1) }
         try device.answer(call.id) { $0.heartbeatAck = .init() }
         try device.refuse(call.id, .errorInvalidParameter)
         device.cut()
@@ -181,13 +181,13 @@ struct RequestKindTests {
 
     @Test func `S-9: a call that is open when the client is closed says so`() {
         let call = subscribe()
-        link.session.close(nil)
+        link.close(nil)
         #expect(call.code == .instanceAlreadyReleased)
     }
 
     // MARK: Locks
 
-    private let key = LockKey(channelType: .message, channel: "lobby", name: "manage")
+    private let key = LockKey(channel: .message("lobby"), name: "manage")
 
     private func acquire() -> EmbeddedLink.Call<UInt64> {
         device.start(.acquireLock) {
@@ -203,7 +203,7 @@ struct RequestKindTests {
     {
         let call = acquire()
         _ = try device.sent()
-        link.session.cancel(call.id)
+        link.cancel(call.id)
         #expect(try device.sent().contains(where: isWithdrawal))
         try device.answer(call.id) { $0.lockAcquired.fencingToken = 3 }
         #expect(try device.sent().contains(where: isWithdrawal))
@@ -216,10 +216,10 @@ struct RequestKindTests {
         device.cut()
         device.advance(by: .seconds(2))
         try device.accept()
-        #expect(link.state == .connecting)
+        #expect(link.session.state == .connecting)
         let claim = try device.sent().first { $0.acquireLock.heldToken == 3 }
         try device.answer(try #require(claim?.requestID)) { $0.lockAcquired.fencingToken = 3 }
-        #expect(link.state == .connected)
+        #expect(link.session.state == .connected)
     }
 
     @Test func `K-12: a claim without an answer costs half of an attempt's time, and not the session`()
@@ -231,7 +231,7 @@ struct RequestKindTests {
         device.advance(by: .seconds(2))
         try device.accept()
         device.advance(by: time / 2)
-        #expect(link.state == .connected)
+        #expect(link.session.state == .connected)
     }
 
     // MARK: Publishing

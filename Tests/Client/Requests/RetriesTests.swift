@@ -5,8 +5,8 @@ import Testing
 
 struct RetriesTests {
     private let start = ContinuousClock.now
-    private let lobby = UserChannel(type: .message, name: "lobby")
-    private let attic = UserChannel(type: .message, name: "attic")
+    private let lobby = ChannelID(type: .message, name: "lobby")
+    private let attic = ChannelID(type: .message, name: "attic")
 
     @Test func `Nothing is due before its time`() {
         var retries = Retries()
@@ -32,12 +32,12 @@ struct RetriesTests {
     @Test func `Kinds that are due together come one after the other, publishes first`() {
         var retries = Retries()
         let snapshot = Retries.Retry.snapshot(Refresh(.metadata, of: .channel("lobby")))
-        for retry in [.followedUser("bob"), snapshot, .lockLines, .states(of: lobby), .publishes] {
+        for retry in [.followedUser("bob"), snapshot, .lockQueues, .states(of: lobby), .publishes] {
             retries.put(retry, at: start)
         }
         var order: [Retries.Retry] = []
         while let next = retries.takeDue(now: start).first { order.append(next) }
-        #expect(order == [.publishes, .states(of: lobby), .lockLines, snapshot, .followedUser("bob")])
+        #expect(order == [.publishes, .states(of: lobby), .lockQueues, snapshot, .followedUser("bob")])
     }
 
     @Test func `What is removed is not tried, and leaves no deadline behind`() {

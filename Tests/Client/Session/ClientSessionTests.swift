@@ -173,7 +173,7 @@ struct ClientSessionTests {
 
     @Test func `A logout completes even if the server doesn't answer it`() async throws {
         let script: FakeEdge.Script = { $0.isLogout ? [] : [FakeEdge.usual($0)].compactMap { $0 } }
-        let brief: (inout RTMClient.Configuration) -> Void = { $0.timing.goodbye = .milliseconds(50) }
+        let brief: (inout RTMClient.Configuration) -> Void = { $0.timing.logoutAnswer = .milliseconds(50) }
         try await withClient(script, brief) { client, _ in
             try await client.logout()
             #expect(client.linkState == .idle)

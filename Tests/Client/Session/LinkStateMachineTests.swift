@@ -374,7 +374,7 @@ struct LinkStateMachineTests {
         #expect(link.lastChange?.listsChannels == false)
         #expect(link.machine.deadline == nil)
         #expect(link.others.contains(.forgetSubscriptions))
-        #expect(link.others.contains(.sayGoodbye) == (from == .connected))
+        #expect(link.others.contains(.sendLogout) == (from == .connected))
     }
 
     @Test func `T17: reconnectTimeout leads to failed`() {

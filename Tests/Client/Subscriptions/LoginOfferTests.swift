@@ -107,7 +107,7 @@ struct LoginOfferTests {
         let names = (0..<1_000).map { "\($0)".padded(to: 64) }
         let restorations = names.map {
             SubscriptionTable.Restoration(
-                channel: $0, features: .all,
+                channel: .message($0), features: .all,
                 after: StreamPosition(epoch: UInt64.max >> 11, offset: UInt64.max >> 11))
         }
         for token in ["", String(repeating: "t", count: Limits.tokenBytesMax)] {

@@ -70,7 +70,7 @@ struct SubscriptionTableTests {
         #expect(table.accepts("lobby", offset: 12))
         #expect(
             table.restorations == [
-                .init(channel: "lobby", features: .default, after: StreamPosition(epoch: 5, offset: 12))
+                .init(channel: .message("lobby"), features: .default, after: StreamPosition(epoch: 5, offset: 12))
             ])
     }
 
@@ -172,28 +172,28 @@ private final class Table {
     private var table = SubscriptionTable()
 
     var channels: [String] { table.channels }
-    var restorations: [SubscriptionTable.Restoration] { table.restorations }
+    var restorations: [SubscriptionTable.Restoration] { table.channelRestorations }
 
-    func contains(_ channel: String) -> Bool { table.contains(channel) }
+    func contains(_ channel: String) -> Bool { table.contains(.message(channel)) }
 
     func subscribe(to channel: String, features: SubscriptionFeatures, request: UInt64) throws(RTMError) {
-        try table.subscribe(to: channel, features: features, request: request)
+        try table.subscribe(to: .message(channel), features: features, request: request)
     }
 
     func confirm(
         _ channel: String, request: UInt64?, position: StreamPosition, hasGap: Bool
     ) -> GapEvent? {
-        table.confirm(channel, request: request, position: position, hasGap: hasGap)
+        table.confirm(.message(channel), request: request, position: position, hasGap: hasGap)
     }
 
-    func accepts(_ channel: String, offset: UInt64) -> Bool { table.accepts(channel, offset: offset) }
-    func abandon(_ channel: String, request: UInt64) -> Bool { table.abandon(channel, request: request) }
+    func accepts(_ channel: String, offset: UInt64) -> Bool { table.accepts(.message(channel), offset: offset) }
+    func abandon(_ channel: String, request: UInt64) -> Bool { table.abandon(.message(channel), request: request) }
     func skip(_ channel: String, to position: StreamPosition) -> GapEvent? {
-        table.skip(channel, to: position)
+        table.skip(.message(channel), to: position)
     }
-    func beginLeaving(_ channel: String) { table.beginLeaving(channel) }
+    func beginLeaving(_ channel: String) { table.beginLeaving(.message(channel)) }
     @discardableResult
-    func finishLeaving(_ channel: String) -> Bool { table.finishLeaving(channel) }
-    func isActive(_ channel: String) -> Bool { table.isActive(channel) }
-    func stay(_ channel: String) { table.stay(channel) }
+    func finishLeaving(_ channel: String) -> Bool { table.finishLeaving(.message(channel)) }
+    func isActive(_ channel: String) -> Bool { table.isActive(.message(channel)) }
+    func stay(_ channel: String) { table.stay(.message(channel)) }
 }

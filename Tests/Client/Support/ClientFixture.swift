@@ -12,7 +12,7 @@ extension RTMClient {
             servers: [ServerAddress(host: "127.0.0.1", port: edge.port)], appID: "app", userID: user)
         configuration.timing.firstRetryDelay = .milliseconds(10)
         configuration.timing.jitter = 0
-        configuration.timing.goodbye = .seconds(10)
+        configuration.timing.logoutAnswer = .seconds(10)
         change(&configuration)
         return try RTMClient(configuration)
     }

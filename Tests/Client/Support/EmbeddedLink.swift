@@ -67,7 +67,7 @@ final class EmbeddedLink {
 
     deinit {
         // A link that is closed, and whose connection is gone, holds nothing any more.
-        link.session.close(nil)
+        link.close(nil)
         cut()
     }
 

@@ -54,7 +54,7 @@ final class Device {
         isDead = true
         network.kill(host, silently: false)
         journal.value.record(.died(id))
-        link.session.close(nil)
+        link.close(nil)
         if isFrozen { process.die() }
     }
 
@@ -77,19 +77,19 @@ final class Device {
 
     // MARK: Calls
 
-    func login() { start(.login, .login) { $0.session.login(token: nil, $1) } }
+    func login() { start(.login, .login) { $0.calls.login(token: nil, $1) } }
 
-    func logout() { start(.logout, .logout) { $0.session.logout($1) } }
+    func logout() { start(.logout, .logout) { $0.calls.logout($1) } }
 
     func subscribe(to channel: String, _ features: SubscriptionFeatures = .message) {
         let completion: Completion<RTMSubscription> = begin(.subscribe(channel, features), .subscribe) {
             .subscribed($0.position)
         }
-        link.subscriptions.subscribe(to: channel, features: features, completion)
+        link.subscriptions.subscribe(to: .message(channel), features: features, completion)
     }
 
     func unsubscribe(from channel: String) {
-        start(.unsubscribe(channel), .unsubscribe) { $0.subscriptions.unsubscribe(from: channel, $1) }
+        start(.unsubscribe(channel), .unsubscribe) { $0.subscriptions.unsubscribe(from: .message(channel), $1) }
     }
 
     func publish(_ text: String, to place: Place) {
@@ -118,7 +118,7 @@ final class Device {
 
     /// Shows one state to the channel, or takes all back.
     func setState(_ value: String?, in channel: String) {
-        let place = UserChannel(type: .message, name: channel)
+        let place = ChannelID(type: .message, name: channel)
         guard let value else {
             return start(.removeState(channel), .removeState) { $0.ownStates.remove([], in: place, $1) }
         }

@@ -1,0 +1,46 @@
+import RTMModel
+import RTMProtocol
+
+/// Presence of the subscribed channels: who is in them, and which states this user shows there. A snapshot says
+/// what the server has of the own states, and where no snapshot comes, the server is asked for them.
+final class ChannelPresence {
+    private let rosters: Rosters
+    private let ownStates: OwnStates
+
+    init(rosters: Rosters, ownStates: OwnStates) {
+        self.rosters = rosters
+        self.ownStates = ownStates
+    }
+
+    /// A subscription has begun, has new features, or was restored.
+    ///
+    /// - Parameter isNew: false for a restoration: what was emitted before still holds.
+    func follow(
+        _ channel: ChannelID, features: SubscriptionFeatures, unavailable: SubscriptionFeatures,
+        epoch: UInt64, isNew: Bool
+    ) {
+        let awaitsSnapshot = rosters.follow(
+            channel, features: features, unavailable: unavailable, epoch: epoch, isNew: isNew)
+        if !awaitsSnapshot { ownStates.settle(in: channel) }
+    }
+
+    func received(_ snapshot: Rtm_Client_PresenceSnapshot) {
+        let channel = ChannelID(snapshot.channelType, snapshot.channel)
+        guard rosters.received(snapshot, in: channel) else { return }
+        ownStates.restore(in: channel, shown: rosters.ownStates(in: channel))
+    }
+
+    /// The channel's log continues in this epoch after a gap.
+    func skip(_ channel: ChannelID, toEpoch epoch: UInt64) { rosters.skip(channel, toEpoch: epoch) }
+
+    /// The subscription has ended.
+    func forget(_ channel: ChannelID) {
+        rosters.forget(channel)
+        ownStates.forget(channel)
+    }
+
+    func forgetAll() {
+        rosters.forgetAll()
+        ownStates.forgetAll()
+    }
+}
