@@ -41,7 +41,7 @@ extension AgoraRtmClientKit {
     }
 
     /// Replaces the token of the login before it expires; the link doesn't change. A refused token changes
-    /// nothing: the session goes on until the end of the old token (S-52).
+    /// nothing: the session continues until the end of the old token (S-52).
     ///
     /// - Parameter completionBlock: gets `.invalidToken` (-10005) for a token that is not valid for this app
     ///   and user, `.tokenExpired` (-10009), `.loginNotAuthorized` (-10015) for a token of another service,

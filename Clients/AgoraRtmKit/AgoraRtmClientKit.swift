@@ -105,7 +105,7 @@ extension AgoraRtmClientKit {
         delegates.remove(delegate)
     }
 
-    private func deliver(_ next: CallbackLine.Next) {
+    private func deliver(_ next: CallbackBuffer.Next) {
         switch next {
         case .event(let event): deliver(event)
         case .loss(let dropped): deliver(dropped)
@@ -169,8 +169,8 @@ extension AgoraRtmClientKit {
         for change in changes { deliver(.linkState(change)) }
     }
 
-    /// The app hears what its delegates were too slow for: a link event in which the state stays what it is,
-    /// and which names the channels whose events are missing (S-25).
+    /// Reports the events for which the delegates were too slow: a link event in which the state stays what
+    /// it is, and which names the channels whose events are missing (S-25).
     private func deliver(_ dropped: DroppedEvents) {
         guard let client = client.withLockedValue({ $0 }) else { return }
         client.configuration.logger.warning(
@@ -211,7 +211,7 @@ extension AgoraRtmClientKit {
     typealias Block<Response> = @Sendable (Response?, AgoraRtmErrorInfo?) -> Void
     typealias Call<Response> = @Sendable (RTMClient) async throws(RTMError) -> Response
 
-    /// The block form of a call. No part of it keeps the kit alive.
+    /// The block form of a call. It doesn't keep the kit alive.
     func begin<Response: Sendable>(
         _ operation: String, needs service: AgoraRtmServiceType = [], _ completion: Block<Response>?,
         _ call: @escaping Call<Response>

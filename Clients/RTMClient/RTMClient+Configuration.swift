@@ -43,8 +43,8 @@ extension RTMClient {
         /// What the client connects to instead of its servers. `nil`, the default, means that it connects to
         /// them itself.
         public var proxy: Proxy?
-        /// The way of a second connection, over which the client goes on when the first one stalls. `nil`,
-        /// the default, means that there is none.
+        /// The route of a second connection, over which the client continues when the first one stalls.
+        /// `nil`, the default, means that there is none.
         public var secondPath: SecondPath?
 
         /// How often the client sends a heartbeat. The default is 5 s. The value is clamped to 5…1800 s

@@ -30,11 +30,11 @@ public final class RTMClient: Sendable {
     let link: NIOLoopBoundBox<Link>
     let hub: EventHub
     let requestIDs: RequestIDs
-    /// Nil in the real world.
+    /// `nil` outside of a test environment.
     let watch: (any ClientWatch)?
-    /// Nil without a provider of tokens.
+    /// `nil` without a provider of tokens.
     let tokenKeeper: TokenKeeper?
-    /// Nil where there is no real network.
+    /// `nil` where there is no real network.
     private let networkPath: NetworkPath?
 
     /// Checks the configuration and sends nothing (S-0c).
@@ -47,16 +47,16 @@ public final class RTMClient: Sendable {
     public init(_ configuration: Configuration) throws(RTMError) {
         try configuration.check()
         self.configuration = configuration
-        let surroundings = Surroundings.of(configuration)
-        let eventLoop = surroundings?.eventLoop ?? configuration.eventLoopGroup.next()
+        let environment = ClientEnvironment.of(configuration)
+        let eventLoop = environment?.eventLoop ?? configuration.eventLoopGroup.next()
         let hub = EventHub()
         let requestIDs = RequestIDs()
         let link: Link
-        if let surroundings {
+        if let environment {
             link = Link(
-                configuration, dialer: SurroundingsDialer(surroundings: surroundings), hub: hub,
-                requestIDs: requestIDs, eventLoop: eventLoop, clock: surroundings.clock,
-                random: surroundings.random)
+                configuration, dialer: EnvironmentDialer(environment: environment), hub: hub,
+                requestIDs: requestIDs, eventLoop: eventLoop, clock: environment.clock,
+                random: environment.random)
         } else {
             let dialer = try Dialer(
                 to: configuration.servers, tls: configuration.tls, proxy: configuration.proxy,
@@ -69,8 +69,8 @@ public final class RTMClient: Sendable {
         self.requestIDs = requestIDs
         let box = NIOLoopBoundBox<Link>.makeBoxSendingValue(link, eventLoop: eventLoop)
         self.link = box
-        watch = surroundings?.watch
-        networkPath = surroundings == nil ? NetworkPath(eventLoop, box) : nil
+        watch = environment?.watch
+        networkPath = environment == nil ? NetworkPath(eventLoop, box) : nil
         tokenKeeper = configuration.tokenProvider.map { TokenKeeper($0, eventLoop: eventLoop) }
         if let tokenKeeper {
             tokenKeeper.keep(self)
@@ -90,9 +90,10 @@ public final class RTMClient: Sendable {
     /// Makes a new consumer of all events from now on. Each call makes an independent one.
     ///
     /// A consumer that falls behind by more than its buffer loses the oldest events and finds
-    /// ``RTMEvent/overflow(dropped:)`` in their place; nobody else notices. The sequence ends after
-    /// `close()`, once what was buffered has been read, and when the client is released. One task should
-    /// iterate one sequence, because two tasks that iterate the same sequence share its events between them.
+    /// ``RTMEvent/overflow(dropped:)`` in their place; other consumers aren't affected. The sequence ends
+    /// after `close()`, once what was buffered has been read, and when the client is released. One task
+    /// should iterate one sequence, because two tasks that iterate the same sequence share its events between
+    /// them.
     public func events(buffering: EventBuffering? = nil) -> RTMEvents {
         hub.makeConsumer(buffering ?? .dropOldest(capacity: configuration.eventBufferCapacity))
     }
@@ -113,11 +114,11 @@ public final class RTMClient: Sendable {
     ///   ``Configuration/tokenProvider`` that one is asked instead.
     /// - Throws: `.loginCanceled` (-10023) if a newer `login`, a `logout` or a cancellation replaced this
     ///   call (S-6); `.loginTimeout` (-10011) if no server was reached within two minutes, or within the
-    ///   configured `reconnectTimeout` (S-13); and what the server refuses a login with: `.invalidAppId`
-    ///   (-10003), `.invalidToken` (-10005), `.invalidUserId` (-10006), `.tokenExpired` (-10009),
-    ///   `.loginRejected` (-10012), `.loginNotAuthorized` (-10015), `.loginInconsistentAppId` (-10016).
-    ///   `.loginRejected` (-10012) also says that the proxy refuses (N-1). Without a `reconnectTimeout`
-    ///   attempts go on even after `.loginTimeout` (-10011).
+    ///   configured `reconnectTimeout` (S-13); and the errors with which the server refuses a login:
+    ///   `.invalidAppId` (-10003), `.invalidToken` (-10005), `.invalidUserId` (-10006), `.tokenExpired`
+    ///   (-10009), `.loginRejected` (-10012), `.loginNotAuthorized` (-10015), `.loginInconsistentAppId`
+    ///   (-10016). `.loginRejected` (-10012) also says that the proxy refuses (N-1). Without a
+    ///   `reconnectTimeout` attempts continue even after `.loginTimeout` (-10011).
     public func login(token: String? = nil) async throws(RTMError) {
         var token = token
         if token == nil { token = try await tokenForLogin() }
@@ -125,9 +126,9 @@ public final class RTMClient: Sendable {
         try await perform(.login) { [token] link, completion in link.calls.login(token: token, completion) }
     }
 
-    /// Says that the device's network changed, or that waiting any longer makes no sense. A client that is
-    /// logged in connects anew at once and resumes what is under way (T7). A client that waits for its next
-    /// attempt makes it now. In `idle` and `failed` nothing happens.
+    /// Reports that the device's network has changed, or that waiting any longer makes no sense. A client
+    /// that is logged in connects anew at once and resumes what is under way (T7). A client that waits for
+    /// its next attempt makes it now. In `idle` and `failed` nothing happens.
     ///
     /// On Apple platforms and on Linux the client notices changes of the network by itself.
     public func networkChanged() {

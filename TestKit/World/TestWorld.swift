@@ -125,11 +125,11 @@ public final class TestWorld: Sendable {
             }
         }
         (self.thread, self.core, self.begin) = (thread, core, begin)
-        Surroundings.add(server.host, Self.surroundings(core, place, seed: seed))
+        ClientEnvironment.add(server.host, Self.surroundings(core, place, seed: seed))
     }
 
     deinit {
-        Surroundings.remove(server.host)
+        ClientEnvironment.remove(server.host)
         thread.put(.world { $0.release() })
     }
 
@@ -154,12 +154,12 @@ public final class TestWorld: Sendable {
 
     private static func surroundings(
         _ core: NIOLoopBound<WorldCore>, _ place: (loop: WorldLoop, watch: AppWatch), seed: UInt64
-    ) -> @Sendable (RTMClient.Configuration) -> Surroundings {
+    ) -> @Sendable (RTMClient.Configuration) -> ClientEnvironment {
         let lastDevice = DeviceNumbers()
         return { configuration in
             let device = lastDevice.next()
             let (host, user) = (Host("device\(device)"), configuration.userID)
-            return Surroundings(
+            return ClientEnvironment(
                 eventLoop: place.loop, now: { core.value.world.instant },
                 utcMilliseconds: { Int64(core.value.world.utcMilliseconds) },
                 random: SeededRandom(seed: seed ^ UInt64(device) << 32),
@@ -169,7 +169,7 @@ public final class TestWorld: Sendable {
 
     /// Ends all sessions and the servers. Calls of clients fail from now on.
     public func end() async {
-        Surroundings.remove(server.host)
+        ClientEnvironment.remove(server.host)
         await runInTurn { $0.end() }
     }
 

@@ -63,7 +63,7 @@ struct CallQueueTests {
 }
 
 @Suite("What waits for the app's queue")
-struct CallbackLineTests {
+struct CallbackBufferTests {
     private func message(_ channel: String, _ text: String = "hi") -> RTMEvent {
         .message(
             MessageEvent(
@@ -71,7 +71,7 @@ struct CallbackLineTests {
                 timestampMilliseconds: 1, offset: 1))
     }
 
-    private func names(_ line: inout CallbackLine) -> [String] {
+    private func names(_ line: inout CallbackBuffer) -> [String] {
         var names: [String] = []
         while let next = line.next() {
             switch next {
@@ -86,7 +86,7 @@ struct CallbackLineTests {
 
     @Test("what comes first goes first")
     func order() {
-        var line = CallbackLine()
+        var line = CallbackBuffer()
         line.append(message("a"))
         line.append {}
         line.append(message("b"))
@@ -95,12 +95,12 @@ struct CallbackLineTests {
 
     @Test("S-25: beyond the limit the oldest events are dropped, named in their place, and no block is")
     func limit() {
-        var line = CallbackLine(eventsMax: 2)
+        var line = CallbackBuffer(eventsMax: 2)
         line.append {}
         for channel in ["a", "b", "a", "c", "d"] { line.append(message(channel)) }
         line.append {}
         #expect(names(&line) == ["block", "lost 3 of [\"a\", \"b\"]", "c", "d", "block"])
-        var bytes = CallbackLine(payloadBytesMax: 5)
+        var bytes = CallbackBuffer(payloadBytesMax: 5)
         for channel in ["a", "b"] { bytes.append(message(channel, "1234")) }
         #expect(names(&bytes) == ["lost 1 of [\"a\"]", "b"])
     }

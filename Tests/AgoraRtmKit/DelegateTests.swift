@@ -22,7 +22,7 @@ struct DelegateTests {
                     timestampMilliseconds: 1, offset: 1)))
     }
 
-    @Test("every delegate hears every event, in order (N-8)")
+    @Test("every delegate gets every event, in order (N-8)")
     func everybody() {
         let first = Recorder()
         let second = Recorder()
@@ -30,17 +30,17 @@ struct DelegateTests {
         kit.addDelegate(second)
         deliver("1")
         deliver("2")
-        #expect(first.heard == ["1", "2"])
-        #expect(second.heard == ["1", "2"])
+        #expect(first.received == ["1", "2"])
+        #expect(second.received == ["1", "2"])
     }
 
-    @Test("a delegate that is added twice hears once")
+    @Test("a delegate that is added twice gets each event once")
     func twice() {
         let delegate = Recorder()
         kit.addDelegate(delegate)
         kit.addDelegate(delegate)
         deliver("1")
-        #expect(delegate.heard == ["1"])
+        #expect(delegate.received == ["1"])
     }
 
     @Test("removal stops at once, even within the delivery of one event (N-8)")
@@ -50,8 +50,8 @@ struct DelegateTests {
         kit.addDelegate(first)
         kit.addDelegate(second)
         deliver("1")
-        #expect(first.heard == ["1"])
-        #expect(second.heard.isEmpty)
+        #expect(first.received == ["1"])
+        #expect(second.received.isEmpty)
     }
 
     @Test("delegates are held weakly, and one may remove itself while it goes away")
@@ -65,10 +65,10 @@ struct DelegateTests {
         let another = Recorder()
         kit.addDelegate(another)
         deliver("1")
-        #expect(another.heard == ["1"])
+        #expect(another.received == ["1"])
     }
 
-    @Test("the delegate of the initializer hears too; one that implements nothing is no trouble")
+    @Test("the delegate of the initializer gets events too; one that implements nothing is no trouble")
     func initializer() throws {
         final class Silent: NSObject, AgoraRtmClientDelegate {}
         let delegate = Recorder()
@@ -85,17 +85,17 @@ struct DelegateTests {
                 PresenceEvent(
                     channelType: .message, channelName: "lobby", change: .errorOutOfService(.unavailable),
                     timestampMilliseconds: 1)))
-        #expect(delegate.heard == ["connecting", "errorOutOfService"])
+        #expect(delegate.received == ["connecting", "errorOutOfService"])
     }
 
-    @Test("a login's token that will expire is told without a channel, and as an event (S-50)")
+    @Test("a login's token that will expire is reported without a channel, and as an event (S-50)")
     func tokenWillExpire() {
         let delegate = Recorder()
         kit.addDelegate(delegate)
         kit.deliver(.tokenWillExpire(TokenWillExpireEvent(remaining: .seconds(30))))
-        #expect(delegate.heard == ["token of nil", "willExpire []"])
+        #expect(delegate.received == ["token of nil", "willExpire []"])
         kit.deliver(.tokenWillExpire(TokenWillExpireEvent(remaining: .seconds(30), channelName: "room")))
-        #expect(delegate.heard.suffix(2) == ["token of room", "willExpire []"])
+        #expect(delegate.received.suffix(2) == ["token of room", "willExpire []"])
     }
 
     @Test("a return with a token that allows less says which channels are over (A-16)")
@@ -109,7 +109,7 @@ struct DelegateTests {
         kit.deliver(.linkState(change))
         change.forbiddenChannels = ["vault"]
         kit.deliver(.linkState(change))
-        #expect(delegate.heard == ["connected", "connected", "readPermissionRevoked [vault]"])
+        #expect(delegate.received == ["connected", "connected", "readPermissionRevoked [vault]"])
     }
 
     @Test("each link event follows in the words of earlier versions (S-24)")
@@ -137,7 +137,7 @@ struct DelegateTests {
         change(.connected, .join, .joinSuccess, of: "room")
         change(.idle, .logout, .logout)
         #expect(
-            delegate.heard == [
+            delegate.received == [
                 " connecting changedConnecting", " connected changedLoginSuccess",
                 " reconnecting changedInterrupted", " reconnecting changedConnecting",
                 " connected changedRejoinSuccess", " failed changedBannedByServer",
@@ -145,7 +145,7 @@ struct DelegateTests {
             ])
     }
 
-    @Test("after destroy nobody hears anything (S-9)")
+    @Test("after destroy no delegate is called (S-9)")
     func destroyed() {
         let delegate = Recorder()
         kit.addDelegate(delegate)
@@ -153,7 +153,7 @@ struct DelegateTests {
         deliver("1")
         kit.addDelegate(delegate)
         deliver("2")
-        #expect(delegate.heard.isEmpty)
+        #expect(delegate.received.isEmpty)
     }
 
     @Test("events of the client below come on the queue of the configuration", .ends(withinMinutes: 1))
@@ -169,7 +169,7 @@ struct DelegateTests {
         kit.addDelegate(delegate)
         // Nothing needs to listen there, because the attempt alone changes the link.
         kit.login(nil) { _, _ in places.withLock { $0.append(DispatchQueue.getSpecific(key: key)) } }
-        try await eventually("the link begins to connect") { delegate.heard.first == "connecting" }
+        try await eventually("the link begins to connect") { delegate.received.first == "connecting" }
         await kit.logout()
         try await eventually("the login ends") { places.withLock { $0.count > 1 } }
         #expect(places.withLock { $0.allSatisfy { $0 == "app" } })
@@ -189,45 +189,45 @@ private final class Recorder: NSObject, AgoraRtmClientDelegate, Sendable {
         atEnd?(self)
     }
 
-    var heard: [String] { contents.withLock { $0 } }
+    var received: [String] { contents.withLock { $0 } }
 
     var atEnd: (@Sendable (Recorder) -> Void)? {
         get { end.withLock { $0 } }
         set { end.withLock { $0 = newValue } }
     }
 
-    private func hear(_ word: String) {
+    private func note(_ word: String) {
         contents.withLock { $0.append(word) }
         onEvent()
     }
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveMessageEvent event: AgoraRtmMessageEvent) {
-        hear(event.message.stringData ?? "bytes")
+        note(event.message.stringData ?? "bytes")
     }
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
-        hear("\(event.currentState)")
+        note("\(event.currentState)")
     }
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceivePresenceEvent event: AgoraRtmPresenceEvent) {
-        hear("\(event.type)")
+        note("\(event.type)")
     }
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, tokenPrivilegeWillExpire channel: String?) {
-        hear("token of \(channel ?? "nil")")
+        note("token of \(channel ?? "nil")")
     }
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveTokenEvent event: AgoraRtmTokenEvent) {
         let channels = event.affectedResources.messageChannels.joined(separator: " ")
-        hear("\(event.eventType) [\(channels)]")
+        note("\(event.eventType) [\(channels)]")
     }
 }
 
-/// Records what it hears in the words of earlier versions.
+/// Records what it receives in the words of earlier versions.
 private final class EarlierRecorder: NSObject, AgoraRtmClientDelegate, Sendable {
     private let contents = Mutex<[String]>([])
 
-    var heard: [String] { contents.withLock { $0 } }
+    var received: [String] { contents.withLock { $0 } }
 
     func rtmKit(
         _ kit: AgoraRtmClientKit, channel channelName: String,

@@ -9,14 +9,14 @@ import Testing
 /// such line comes from here.
 @Suite("The reference's presence samples on a running system", .serialized, .ends(withinMinutes: 2))
 struct RunningPresenceTests {
-    /// What another user hears.
+    /// What another user receives.
     private final class Listener: NSObject, AgoraRtmClientDelegate, Sendable {
-        let heard = Mutex<[String]>([])
+        let received = Mutex<[String]>([])
 
         func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceivePresenceEvent event: AgoraRtmPresenceEvent) {
             let states = event.states.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             let text = (["\(event.type)", event.publisher ?? ""] + states).joined(separator: " ")
-            heard.withLock { $0.append(text) }
+            received.withLock { $0.append(text) }
         }
     }
 
@@ -55,13 +55,13 @@ struct RunningPresenceTests {
         let rtm = try await kit("userid", address, own)
         let viewer = try await kit("userId", address, other)
         try await calls(rtm, viewer)
-        try await eventually("the viewer hears all") { other.heard.withLock { $0.count } >= 5 }
+        try await eventually("the viewer receives all") { other.received.withLock { $0.count } >= 5 }
         #expect(
-            other.heard.withLock { $0 } == [
+            other.received.withLock { $0 } == [
                 "snapshot ", "remoteStateChanged userid key1=value1 key2=value2", "remoteStateChanged userid",
                 "remoteStateChanged userid key1=value1", "remoteStateChanged userid",
             ])
-        #expect(own.heard.withLock { $0 } == ["snapshot ", "remoteJoinChannel userId"])
+        #expect(own.received.withLock { $0 } == ["snapshot ", "remoteJoinChannel userId"])
         sample002Delegate(rtm: rtm)
         #expect(rtm.destroy() == .ok && viewer.destroy() == .ok)
     }

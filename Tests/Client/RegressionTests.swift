@@ -313,7 +313,9 @@ struct RegressionTests {
         }
     }
 
-    @Test func `A consumer that reads nothing keeps its heartbeats, and hears what it lost`() async throws {
+    @Test func `A consumer that reads nothing keeps its heartbeats, and gets the number of lost events`()
+        async throws
+    {
         let quick: (inout RTMClient.Configuration) -> Void = {
             $0.timing.heartbeatInterval = .milliseconds(20)
             $0.timing.heartbeatAnswer = .seconds(1)

@@ -1,10 +1,10 @@
 // The order in which things happen.
 //
-// Calls reach the client below in the order in which the app made them, whichever form it used. Everything
-// that the app hears comes one after the other (S-0a) and in the order in which it happened: a subscribe
+// Calls reach the client below in the order in which the app made them, whichever form it used. All callbacks
+// come one after the other (S-0a) and in the order in which it happened: a subscribe
 // completes before its snapshots come (M-4). Two serial queues ensure that. On `calls` every call begins and
 // ends, and every event arrives; no code of the app runs there, so it never waits. From there both go into
-// one line, and on the queue of `callbacks` the app's code runs, which can only hold up itself.
+// one buffer, and on the queue of `callbacks` the app's code runs, which can only delay itself.
 
 import RTMClient
 

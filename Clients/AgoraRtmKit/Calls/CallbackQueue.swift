@@ -4,14 +4,14 @@ import RTMClient
 /// The queue on which the app's code is called, one piece after the other.
 final class CallbackQueue: Sendable {
     /// Hands an event, or what was dropped, to the delegates.
-    typealias Delivery = @Sendable (CallbackLine.Next) -> Void
+    typealias Delivery = @Sendable (CallbackBuffer.Next) -> Void
 
     /// Limit: how much is done at once before other users of the queue have their turn. The main queue also
     /// draws the app.
     private static let turnMax = 32
 
     private struct Contents {
-        var line = CallbackLine()
+        var buffer = CallbackBuffer()
         /// A turn is queued or runs.
         var isScheduled = false
         var deliver: Delivery?
@@ -30,12 +30,12 @@ final class CallbackQueue: Sendable {
     /// Says who takes the events. It is called once, before the first event.
     func setDelivery(_ deliver: @escaping Delivery) { contents.withLockedValue { $0.deliver = deliver } }
 
-    func append(_ block: @escaping CallbackLine.Block) {
-        schedule { $0.line.append(block) }
+    func append(_ block: @escaping CallbackBuffer.Block) {
+        schedule { $0.buffer.append(block) }
     }
 
     func append(_ event: RTMEvent) {
-        schedule { $0.line.append(event) }
+        schedule { $0.buffer.append(event) }
     }
 
     private func schedule(_ change: (inout Contents) -> Void) {
@@ -59,9 +59,9 @@ final class CallbackQueue: Sendable {
     }
 
     /// Returns nil if nothing is to be done, and the turn ends.
-    private func takeNext() -> (CallbackLine.Next, Delivery?)? {
+    private func takeNext() -> (CallbackBuffer.Next, Delivery?)? {
         contents.withLockedValue { contents in
-            guard let next = contents.line.next() else {
+            guard let next = contents.buffer.next() else {
                 contents.isScheduled = false
                 return nil
             }

@@ -16,7 +16,7 @@ extension AgoraRtmErrorCode {
         case .initServiceFailed: "the client could not start; make a new one"
         case .invalidChannelName: "the channel name is empty, too long or has characters that are not allowed"
         case .tokenExpired: "the token has expired"
-        case .loginNoServerResources: "the server has no room for another login at the moment"
+        case .loginNoServerResources: "the server has no capacity for another login at the moment"
         case .loginTimeout: "no server answered the login in time"
         case .loginRejected: "the server refused the login"
         case .loginAborted: "the login was given up and can't be continued"
@@ -29,7 +29,7 @@ extension AgoraRtmErrorCode {
         case .invalidEncryptionParameter:
             "encryption mode, key and salt don't fit together; the salt must have 32 bytes"
         case .operationRateExceedLimitation: "calls came too fast"
-        case .serviceNotSupport: "the service is not part of this client or deployment"
+        case .serviceNotSupport: "this client or deployment doesn't have the service"
         case .loginCanceled: "the login was replaced by a newer one, or ended by logout"
         case .invalidPrivateConfig: "privateConfig is incomplete: it needs serviceType and accessPointHosts"
         case .notConnected: "the link to the server is down"

@@ -6,7 +6,7 @@ public enum AgoraRtmChannelType: Int, Sendable, Hashable, CaseIterable {
     case none = 0
     /// Everybody who has subscribed receives what is published.
     case message = 1
-    /// A room with topics, which users join.
+    /// A channel with topics, which users join.
     case stream = 2
     /// One user's inbox; the channel name is the user id.
     case user = 3

@@ -24,7 +24,7 @@ public enum AgoraRtmErrorCode: Int, Sendable, Hashable, CaseIterable {
     case invalidChannelName = -10008
     /// The token has expired.
     case tokenExpired = -10009
-    /// The server has no room for another login. Trying again later may help.
+    /// The server has no capacity for another login. Trying again later may help.
     case loginNoServerResources = -10010
     /// The login was not answered in time (see `reconnectTimeout`).
     case loginTimeout = -10011

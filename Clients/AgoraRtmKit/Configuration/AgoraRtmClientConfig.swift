@@ -13,8 +13,8 @@ public final class AgoraRtmClientConfig: NSObject {
     /// With `false` the user id must be the decimal text of a number from 1 to 4294967295 (L-3).
     public var useStringUserId: Bool
     /// Whether the client keeps a second connection over another interface of the device, or to another one
-    /// of the servers, and goes on over it when the first one stalls (N-5). Nothing is missed or comes twice,
-    /// and the link stays connected.
+    /// of the servers, and continues over it when the first one stalls (N-5). Nothing is missed or comes
+    /// twice, and the link stays connected.
     public var multipath: Bool
     /// With `true` the client contacts none but the servers that are named to it. Here it does so in any
     /// case: it knows only those of ``privateConfig``, and the proxy. So both values behave the same (N-10).

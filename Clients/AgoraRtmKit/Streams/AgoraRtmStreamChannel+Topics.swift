@@ -148,8 +148,9 @@ extension AgoraRtmStreamChannel {
         }
     }
 
-    /// Hears these publishers of a topic no more, or nobody of it. Errors are `.channelTopicNotSubscribed`
-    /// (-11013), `.channelInvalidTopicName` (-11008), `.channelNotConnected` (-11027).
+    /// Ends the delivery of these publishers of a topic, or of the whole topic. Errors are
+    /// `.channelTopicNotSubscribed` (-11013), `.channelInvalidTopicName` (-11008), `.channelNotConnected`
+    /// (-11027).
     @preconcurrency
     public func unsubscribeTopic(
         _ topic: String, option: AgoraRtmTopicOption?,

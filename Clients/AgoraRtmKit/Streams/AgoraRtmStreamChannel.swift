@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import RTMClient
 import RTMModel
 
-/// A stream channel: a room with topics, which users join (C-1).
+/// A stream channel, which users join and which has topics (C-1).
 /// ``AgoraRtmClientKit/createStreamChannel(_:)`` returns it. The object keeps its client alive.
 ///
 /// Every call has two forms that do the same, see ``AgoraRtmClientKit``. What is joined and subscribed
@@ -71,7 +71,7 @@ public final class AgoraRtmStreamChannel: NSObject, Sendable {
             show { $0.joined(channelName, at: $1) }
             return handle.unavailableFeatures
         } catch {
-            // What is joined stays joined, and a newer join goes on.
+            // What is joined stays joined, and a newer join continues.
             if error.code != .duplicateOperation, error.code != .channelJoinCanceled {
                 show { $0.joinFailed(channelName, error, at: $1) }
             }
@@ -80,7 +80,7 @@ public final class AgoraRtmStreamChannel: NSObject, Sendable {
     }
 
     /// Replaces the token with which the channel was joined, before it expires. A refused token changes
-    /// nothing: the membership goes on until the end of the old token (S-52).
+    /// nothing: the membership continues until the end of the old token (S-52).
     ///
     /// - Parameter completionBlock: gets `.invalidToken` (-10005), `.tokenExpired` (-10009),
     ///   `.loginInconsistentAppId` (-10016), `.channelJoinFailed` (-11007) for a token that is for something

@@ -5,7 +5,7 @@ import RTMModel
 /// The links of the stream channels of one client, as the app sees them (S-30, S-31). All of them share the
 /// one connection, so they change with the link of the client. Pure.
 struct StreamLinkTable {
-    private struct Standing {
+    private struct StreamLink {
         var state = RTMLinkState.idle
         /// The app has joined, and has not left since.
         var isJoined = false
@@ -13,7 +13,7 @@ struct StreamLinkTable {
         var isSuspended = false
     }
 
-    private var links: [String: Standing] = [:]
+    private var links: [String: StreamLink] = [:]
 
     /// A join of a channel that is joined changes nothing.
     mutating func join(_ channel: String, at time: UInt64) -> LinkStateEvent? {
@@ -80,7 +80,7 @@ struct StreamLinkTable {
         _ channel: String, to state: RTMLinkState, _ operation: LinkOperation, _ code: LinkStateReason,
         _ reason: String, isResumed: Bool = false, at time: UInt64
     ) -> LinkStateEvent? {
-        var link = links[channel] ?? Standing()
+        var link = links[channel] ?? StreamLink()
         guard link.state != state else { return nil }
         let previous = link.state
         link.state = state

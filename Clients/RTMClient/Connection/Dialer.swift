@@ -4,7 +4,7 @@ import RTMModel
 
 /// Opens connections to edges.
 protocol Dialing {
-    /// Begins to connect. The receiver hears how that ends. `close()` on the result gives it up.
+    /// Begins to connect. The receiver is called when that ends. `close()` on the result gives it up.
     ///
     /// - Parameter interface: the name of the interface to connect over; `nil` leaves it to the routes of the
     ///   device.

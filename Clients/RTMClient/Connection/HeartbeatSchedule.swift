@@ -34,8 +34,8 @@ struct HeartbeatSchedule: Sendable {
         nextBeat = now + interval
     }
 
-    /// Bytes came, and an answer may follow them, because on a slow connection a megabyte of publications takes
-    /// longer than a heartbeat may. Whether this side's frames arrive, the server judges itself (S-41).
+    /// Bytes came, and an answer may follow them, because on a slow connection a megabyte of publications
+    /// takes longer than a heartbeat may. Whether this side's frames arrive, the server judges itself (S-41).
     mutating func receivedBytes(now: Instant) {
         guard !unanswered.isEmpty else { return }
         unanswered[0].deadline = max(unanswered[0].deadline, now + answerWithin)

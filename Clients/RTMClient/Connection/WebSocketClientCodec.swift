@@ -77,7 +77,7 @@ final class WebSocketClientCodec: ChannelDuplexHandler {
         context.write(wrapOutboundOut(Self.frame(.binary, rest)), promise: promise)
     }
 
-    /// The server hears of the end if the socket takes the frame at once. Waiting for an answer would keep
+    /// The server gets the close frame if the socket takes it at once. Waiting for an answer would keep
     /// dead connections.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if mode == .all, !isClosing {

@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOWebSocket
 
 /// Turns an open connection into a WebSocket with one HTTP request. The handler of the connection joins the
-/// pipeline when the server has agreed. Until then it hears only of a failure.
+/// pipeline when the server has agreed. Until then only a failure is reported to it.
 enum WebSocketClientUpgrade {
     static func begin(
         on channel: any Channel, to server: ServerAddress, path: String,
@@ -74,9 +74,9 @@ private final class UpgradeResponseHandler: ChannelInboundHandler, RemovableChan
         switch unwrapInboundIn(data) {
         case .head(let head): refusal = (head.status, ByteBuffer())
         case .body(var bytes):
-            let room = Self.reasonBytesMax - (refusal?.reason.readableBytes ?? 0)
-            if let part = bytes.readSlice(length: min(room, bytes.readableBytes)) {
-                refusal?.reason.writeImmutableBuffer(part)
+            let left = Self.reasonBytesMax - (refusal?.reason.readableBytes ?? 0)
+            if let text = bytes.readSlice(length: min(left, bytes.readableBytes)) {
+                refusal?.reason.writeImmutableBuffer(text)
             }
         case .end: refused()
         }

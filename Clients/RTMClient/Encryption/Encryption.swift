@@ -34,11 +34,11 @@ final class Encryption {
 
     /// Seals with the first key.
     func seal(
-        _ payload: MessagePayload, at place: ContentPlace, for operation: Operation
+        _ payload: MessagePayload, at context: ContentContext, for operation: Operation
     ) throws(RTMError) -> Data {
         guard let key = keys.first else { throw .sealingFailed("there is no key", operation) }
         do {
-            return try sealer.seal(payload, at: place, with: key, random: &random)
+            return try sealer.seal(payload, at: context, with: key, random: &random)
         } catch {
             throw .sealingFailed("\(error)", operation)
         }
@@ -46,18 +46,20 @@ final class Encryption {
 
     // MARK: Opening
 
-    func openDelivered(_ sealed: Data, at place: ContentPlace) -> Result<MessagePayload, DecryptionFailure> {
-        Result { () throws(DecryptionFailure) in try opener.openDelivered(sealed, at: place, with: keys) }
+    func openDelivered(_ sealed: Data, at context: ContentContext) -> Result<
+        MessagePayload, DecryptionFailure
+    > {
+        Result { () throws(DecryptionFailure) in try opener.openDelivered(sealed, at: context, with: keys) }
     }
 
-    func openStored(_ sealed: Data, at place: ContentPlace) -> Result<MessagePayload, DecryptionFailure> {
-        Result { () throws(DecryptionFailure) in try opener.openStored(sealed, at: place, with: keys) }
+    func openStored(_ sealed: Data, at context: ContentContext) -> Result<MessagePayload, DecryptionFailure> {
+        Result { () throws(DecryptionFailure) in try opener.openStored(sealed, at: context, with: keys) }
     }
 
     /// Opens a value that travels as a text.
-    func openText(_ sealed: Data?, at place: ContentPlace) -> Result<String, DecryptionFailure> {
+    func openText(_ sealed: Data?, at context: ContentContext) -> Result<String, DecryptionFailure> {
         guard let sealed else { return .failure(DecryptionFailure(.notEncrypted)) }
-        return openStored(sealed, at: place).map { payload in
+        return openStored(sealed, at: context).map { payload in
             switch payload {
             case .text(let text): text
             case .data(let data): String(decoding: data, as: UTF8.self)
@@ -117,9 +119,9 @@ extension RTMClient {
 extension Encryption {
     /// The message as it travels: its bytes are the sealed content, whatever the app has given.
     func seal(_ message: OutgoingMessage) throws(RTMError) -> OutgoingMessage {
-        let place = ContentPlace(message.destination, publisher: userID, customType: message.customType)
+        let context = ContentContext(message.destination, publisher: userID, customType: message.customType)
         var sealed = message
-        sealed.payload = .data(try seal(message.payload, at: place, for: .publish))
+        sealed.payload = .data(try seal(message.payload, at: context, for: .publish))
         return sealed
     }
 
@@ -127,10 +129,10 @@ extension Encryption {
     ///
     /// - Returns: `nil` if it can't be decrypted. Then it is left out, and reported.
     func open(_ event: MessageEvent) -> MessageEvent? {
-        let place = ContentPlace(
+        let context = ContentContext(
             .message, event.channelType, event.channelName, publisher: event.publisher,
             item: event.customType)
-        switch openDelivered(event.payload.bytes, at: place) {
+        switch openDelivered(event.payload.bytes, at: context) {
         case .success(let payload):
             var event = event
             event.payload = payload
@@ -150,8 +152,8 @@ extension Encryption {
         var page = page
         for index in page.messages.indices {
             let message = page.messages[index]
-            let place = ContentPlace(source, publisher: message.publisher, customType: message.customType)
-            switch openStored(message.payload.bytes, at: place) {
+            let context = ContentContext(source, publisher: message.publisher, customType: message.customType)
+            switch openStored(message.payload.bytes, at: context) {
             case .success(let payload): page.messages[index].payload = payload
             case .failure(let failure):
                 page.messages[index].payload = .data(Data())
@@ -162,7 +164,7 @@ extension Encryption {
     }
 }
 
-extension ContentPlace {
+extension ContentContext {
     fileprivate init(_ destination: MessageDestination, publisher: String, customType: String) {
         switch destination {
         case .channel(let name):
@@ -177,15 +179,14 @@ extension ContentPlace {
 
 // Values of states and of metadata items. They travel as texts, so what is sealed is written in base64.
 
-
 extension Encryption {
     // MARK: States
 
     func seal(_ states: [String: String], in channel: ChannelID) throws(RTMError) -> [String: String] {
         var sealed: [String: String] = [:]
         for (key, value) in states {
-            let place = ContentPlace(.state, channel.type, channel.name, publisher: userID, item: key)
-            sealed[key] = try seal(.text(value), at: place, for: .setState).base64EncodedString()
+            let context = ContentContext(.state, channel.type, channel.name, publisher: userID, item: key)
+            sealed[key] = try seal(.text(value), at: context, for: .setState).base64EncodedString()
         }
         return sealed
     }
@@ -202,7 +203,7 @@ extension Encryption {
     }
 
     /// Opens the states that an event shows.
-    func open(_ change: PresenceNews.Change, in channel: ChannelID) -> PresenceNews.Change {
+    func open(_ change: PresenceUpdate.Change, in channel: ChannelID) -> PresenceUpdate.Change {
         switch change {
         case .states(let change): return .states(open([change], in: channel).first ?? change)
         case .interval(var interval):
@@ -213,8 +214,8 @@ extension Encryption {
     }
 
     private func open(
-        _ changes: [PresenceNews.StateChange], in channel: ChannelID
-    ) -> [PresenceNews.StateChange] {
+        _ changes: [PresenceUpdate.StateChange], in channel: ChannelID
+    ) -> [PresenceUpdate.StateChange] {
         let users = open(changes.map { UserState(userID: $0.userID, states: $0.items) }, in: channel)
         return zip(changes, users).map { change, user in
             var change = change
@@ -228,8 +229,9 @@ extension Encryption {
     ) -> UserState {
         var opened = user
         for (key, value) in user.states {
-            let place = ContentPlace(.state, channel.type, channel.name, publisher: user.userID, item: key)
-            switch openText(Data(base64Encoded: value), at: place) {
+            let context = ContentContext(
+                .state, channel.type, channel.name, publisher: user.userID, item: key)
+            switch openText(Data(base64Encoded: value), at: context) {
             case .success(let text): opened.states[key] = text
             case .failure(let failure):
                 opened.states[key] = ""
@@ -248,8 +250,8 @@ extension Encryption {
         var sealed = write
         for index in write.items.indices {
             let item = write.items[index]
-            let place = ContentPlace(write.target, author: userID, key: item.key)
-            let value = try seal(.text(item.value), at: place, for: write.operation)
+            let context = ContentContext(write.target, author: userID, key: item.key)
+            let value = try seal(.text(item.value), at: context, for: write.operation)
             sealed.items[index].value = AuthoredContent(author: userID, sealed: value).text
         }
         return sealed
@@ -275,8 +277,8 @@ extension Encryption {
         guard let content = AuthoredContent(item.value) else {
             return .failure(DecryptionFailure(.notEncrypted))
         }
-        let place = ContentPlace(target, author: content.author, key: item.key)
-        return openText(content.sealed, at: place).flatMap { value in
+        let context = ContentContext(target, author: content.author, key: item.key)
+        return openText(content.sealed, at: context).flatMap { value in
             // The server may name no author, but not another one.
             guard let author = item.author, author != content.author else { return .success(value) }
             return .failure(DecryptionFailure(.notAuthentic))
@@ -284,7 +286,7 @@ extension Encryption {
     }
 }
 
-extension ContentPlace {
+extension ContentContext {
     fileprivate init(_ target: MetadataTarget, author: String, key: String) {
         self.init(.metadata, target.channelType, target.name, publisher: author, item: key)
     }

@@ -87,11 +87,11 @@ struct SenderChannel: Sendable, Hashable {
     let channelType: UInt8
     let channelName: String
 
-    init(_ header: SealHeader, _ place: ContentPlace) {
+    init(_ header: SealHeader, _ context: ContentContext) {
         keyID = header.keyID
         sender = header.sender
-        channelType = UInt8(truncatingIfNeeded: place.channelType.rawValue)
-        channelName = place.channelName
+        channelType = UInt8(truncatingIfNeeded: context.channelType.rawValue)
+        channelName = context.channelName
     }
 }
 

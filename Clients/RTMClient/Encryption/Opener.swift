@@ -4,10 +4,10 @@ package import Foundation
 /// Decrypts what others have sent, and refuses what was moved, changed or delivered before. Pure.
 ///
 /// What "delivered before" means depends on how a content arrives:
-/// - A message that is delivered comes once. When a subscription is resumed the server goes on behind what
+/// - A message that is delivered comes once. When a subscription is resumed the server continues after what
 ///   this client has seen, so no message has a reason to come again, and one that does is refused.
 /// - A message of the history, a state and a metadata item are read as often as somebody asks. Only their
-///   place is checked.
+///   context is checked.
 package struct Opener: Sendable {
     /// Limit: senders whose keys are remembered at least. Deriving one again takes a few microseconds.
     static let keysMax = 1024
@@ -23,11 +23,11 @@ package struct Opener: Sendable {
 
     /// Decrypts a message that is delivered. It is refused the second time.
     package mutating func openDelivered(
-        _ sealed: Data, at place: ContentPlace, with keys: [EncryptionKey]
+        _ sealed: Data, at context: ContentContext, with keys: [EncryptionKey]
     ) throws(DecryptionFailure) -> MessagePayload {
-        let (payload, header) = try open(sealed, place, keys)
+        let (payload, header) = try open(sealed, context, keys)
         // Only what is authentic is remembered. Otherwise a forgery could make a message look delivered.
-        let channel = SenderChannel(header, place)
+        let channel = SenderChannel(header, context)
         var window = windows.value(of: channel)
         let isNew = window?.accepts(header.counter) ?? true
         windows.put(window ?? ReplayWindow(first: header.counter), for: channel)
@@ -37,23 +37,23 @@ package struct Opener: Sendable {
 
     /// Decrypts what may be read several times.
     package mutating func openStored(
-        _ sealed: Data, at place: ContentPlace, with keys: [EncryptionKey]
+        _ sealed: Data, at context: ContentContext, with keys: [EncryptionKey]
     ) throws(DecryptionFailure) -> MessagePayload {
-        try open(sealed, place, keys).payload
+        try open(sealed, context, keys).payload
     }
 
     private mutating func open(
-        _ sealed: Data, _ place: ContentPlace, _ ring: [EncryptionKey]
+        _ sealed: Data, _ context: ContentContext, _ ring: [EncryptionKey]
     ) throws(DecryptionFailure) -> (payload: MessagePayload, header: SealHeader) {
         let header = try SealHeader(decoding: sealed)
         guard let key = ring.first(where: { $0.id == header.keyID && $0.mode == header.mode }) else {
             throw DecryptionFailure(.unknownKey, header.keyID)
         }
-        let channel = SenderChannel(header, place)
+        let channel = SenderChannel(header, context)
         let known = keys.value(of: channel)
         let senderKey =
-            known ?? KeySchedule.senderKey(of: key, header.sender, place.channelType, place.channelName)
-        guard let plain = decrypt(sealed, header, place, senderKey) else {
+            known ?? KeySchedule.senderKey(of: key, header.sender, context.channelType, context.channelName)
+        guard let plain = decrypt(sealed, header, context, senderKey) else {
             throw DecryptionFailure(.notAuthentic, header.keyID)
         }
         // Who has no key can't make this client forget the senders that it knows.
@@ -61,16 +61,16 @@ package struct Opener: Sendable {
         return (header.isText ? .text(String(decoding: plain, as: UTF8.self)) : .data(plain), header)
     }
 
-    /// `nil` if the content is not what its sender has sent to this place.
+    /// `nil` if the content is not what its sender has sent to this context.
     private func decrypt(
-        _ sealed: Data, _ header: SealHeader, _ place: ContentPlace, _ senderKey: SenderKey
+        _ sealed: Data, _ header: SealHeader, _ context: ContentContext, _ senderKey: SenderKey
     ) -> Data? {
         try? AES.GCM.open(
             AES.GCM.SealedBox(
                 nonce: senderKey.nonce(header.counter), ciphertext: SealedContent.ciphertext(of: sealed),
                 tag: SealedContent.tag(of: sealed)),
             using: senderKey.key,
-            authenticating: place.additionalData(after: header, appID: appID))
+            authenticating: context.additionalData(after: header, appID: appID))
     }
 }
 

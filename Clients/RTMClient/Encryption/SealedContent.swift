@@ -86,9 +86,9 @@ enum SealedContent {
     static func tag(of sealed: Data) -> Data { sealed.suffix(tagBytes) }
 }
 
-/// Where a content belongs. All of it is authenticated, so that a ciphertext that somebody moves to another
-/// place can't be opened there. Pure.
-package struct ContentPlace: Sendable, Hashable {
+/// Where a content belongs. All of it is authenticated, so that a ciphertext that is moved to another context
+/// can't be opened there. Pure.
+package struct ContentContext: Sendable, Hashable {
     package enum Kind: UInt8, Sendable {
         case message = 1
         case state = 2
@@ -115,7 +115,7 @@ package struct ContentPlace: Sendable, Hashable {
     }
 
     /// The bytes that are authenticated beside the ciphertext. Each name follows its length, so that no two
-    /// places have the same bytes.
+    /// contexts have the same bytes.
     func additionalData(after header: SealHeader, appID: String) -> [UInt8] {
         var bytes: [UInt8] = []
         let names = appID.utf8.count + channelName.utf8.count + publisher.utf8.count + item.utf8.count

@@ -14,7 +14,7 @@ package struct Sealer: Sendable {
 
     package init(appID: String) { self.init(appID: appID, sender: nil, counter: NonceCounter()) }
 
-    /// Goes on with a sender, which only tests do: no two sealers may have the same one.
+    /// Continues with a sender, which only tests do: no two sealers may have the same one.
     init(appID: String, sender: SenderID?, counter: NonceCounter) {
         self.appID = appID
         self.sender = sender
@@ -23,13 +23,13 @@ package struct Sealer: Sendable {
 
     /// - Returns: header, ciphertext and tag.
     package mutating func seal(
-        _ payload: MessagePayload, at place: ContentPlace, with key: EncryptionKey,
+        _ payload: MessagePayload, at context: ContentContext, with key: EncryptionKey,
         random: inout some RandomNumberGenerator
     ) throws -> Data {
         let (sender, counter) = next(&random)
         let header = SealHeader(mode: key.mode, of: payload, keyID: key.id, sender: sender, counter: counter)
-        let senderKey = senderKey(of: key, header, place)
-        let additionalData = place.additionalData(after: header, appID: appID)
+        let senderKey = senderKey(of: key, header, context)
+        let additionalData = context.additionalData(after: header, appID: appID)
         let box = try AES.GCM.seal(
             payload.bytes, using: senderKey.key, nonce: senderKey.nonce(counter),
             authenticating: additionalData)
@@ -52,11 +52,11 @@ package struct Sealer: Sendable {
     }
 
     private mutating func senderKey(
-        of key: EncryptionKey, _ header: SealHeader, _ place: ContentPlace
+        of key: EncryptionKey, _ header: SealHeader, _ context: ContentContext
     ) -> SenderKey {
-        let channel = SenderChannel(header, place)
+        let channel = SenderChannel(header, context)
         if let known = keys.value(of: channel) { return known }
-        let derived = KeySchedule.senderKey(of: key, header.sender, place.channelType, place.channelName)
+        let derived = KeySchedule.senderKey(of: key, header.sender, context.channelType, context.channelName)
         keys.put(derived, for: channel)
         return derived
     }

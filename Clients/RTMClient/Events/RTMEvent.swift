@@ -1,7 +1,8 @@
 public import Foundation
 public import RTMModel
 
-/// What a client hears without having asked. Each consumer gets all events, in one order.
+/// What the server sends without a request, and what the client reports by itself. Each consumer gets all
+/// events, in one order.
 public enum RTMEvent: Sendable, Hashable {
     /// Somebody published to a subscribed channel, or to this user.
     case message(MessageEvent)
@@ -39,7 +40,7 @@ public struct TokenWillExpireEvent: Sendable, Hashable {
     /// How long the token is still valid by the server's clock, at most 30 s.
     public var remaining: Duration
     /// The stream channel whose token it is, or `nil` for the token of the session. A stream channel ends
-    /// with its token, and the link goes on.
+    /// with its token, and the link stays.
     public var channelName: String?
 
     /// Makes the value, as tests of apps do.
@@ -82,7 +83,7 @@ public struct MessageEvent: Sendable, Hashable {
     /// When the server accepted the message, in milliseconds since 1970. The times of a channel's messages
     /// are strictly increasing.
     public var timestampMilliseconds: UInt64
-    /// The message's place in the channel's log.
+    /// The message's offset in the channel's log.
     public var offset: UInt64
 
     /// Makes the value, as tests of apps do.
@@ -109,7 +110,7 @@ public struct GapEvent: Sendable, Hashable {
     public var channelName: String
     /// The last position that this client saw before the gap, or `nil` if it had seen nothing.
     public var lastSeen: StreamPosition?
-    /// Delivery goes on after this position. If its epoch is another than that of `lastSeen`, the channel's
+    /// Delivery continues after this position. If its epoch is another than that of `lastSeen`, the channel's
     /// log began anew.
     public var continuesAfter: StreamPosition
 

@@ -23,7 +23,7 @@ public struct HistoryMessage: Sendable, Hashable {
     }
 }
 
-/// A part of a channel's history, newest message first (H-6).
+/// A page of a channel's history, newest message first (H-6).
 public struct HistoryPage: Sendable, Hashable {
     /// The messages of this page, the newest first.
     public var messages: [HistoryMessage]

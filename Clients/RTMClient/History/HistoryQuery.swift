@@ -1,7 +1,7 @@
 import RTMModel
 import RTMProtocol
 
-/// A question for stored messages, from newer to older (H-3).
+/// A request for stored messages, from newer to older (H-3).
 struct HistoryQuery: Sendable, Hashable {
     var source: MessageDestination
     /// The newer bound (H-4).
@@ -27,7 +27,7 @@ struct HistoryQuery: Sendable, Hashable {
         if let start, let end, start > 0, end > start {
             throw RTMError(
                 .historyInvalidTimestamp,
-                "the history is walked from newer to older: end \(end) is after start \(start)")
+                "the history is read from newer to older: end \(end) is after start \(start)")
         }
     }
 

@@ -39,11 +39,11 @@ public struct LockEvent: Sendable, Hashable {
         case removed
         /// A lock has a new owner, whom the detail names.
         case acquired
-        /// A lock was given back or taken away, or its time to live ran out. The detail names the former
+        /// A lock was released or revoked, or its time to live ran out. The detail names the former
         /// owner.
         case released
         /// Locks that this client had when it lost its connection belong to it no more (K-12). Other clients
-        /// don't hear this.
+        /// don't get this event.
         case expired
     }
 

@@ -1,10 +1,10 @@
 // Knows which locks this client holds, as far as it can know that, and what it has to say about them when a
 // lost connection is back.
 //
-// The server keeps a lock for its owner over a loss, for as long as the lock's time to live (K-11). The
-// owner comes back with the fencing token of each lock that it held and goes on with it, or learns that it
-// lost it (K-12). The other way round, an answer that never arrived may have made this client the owner of a
-// lock that nobody here wants any more. Such locks are given back.
+// The server keeps a lock for its owner over a loss, for as long as the lock's time to live (K-11). The owner
+// comes back with the fencing token of each lock that it owned and keeps it, or learns that it lost it
+// (K-12). The other way round, an answer that never arrived may have made this client the owner of a lock
+// that it doesn't want any more. Such locks are released.
 
 import RTMModel
 
@@ -13,7 +13,7 @@ struct LockLedger: Sendable {
     struct Claim: Sendable, Hashable {
         var key: LockKey
         var token: UInt64
-        /// The lock's time to live, as far as the client has heard of it.
+        /// The lock's time to live, as far as the client knows it.
         var ttl: Duration?
     }
 
@@ -34,11 +34,11 @@ struct LockLedger: Sendable {
     private var performances: Set<Performance> = []
     /// Claims that the server has still to answer.
     private var claimed: Set<LockKey> = []
-    /// Refused claims, until the app hears of them.
+    /// Refused claims that have not been reported to the app yet.
     private var lost: [Claim] = []
 
-    /// Locks that are to be given back: an acquisition may have taken place unheard, or a release may not
-    /// have.
+    /// Locks that are to be released: the answer to an acquisition was lost, or a release may not have taken
+    /// place.
     var leftovers: [LockKey] { unwanted.sorted() }
 
     func token(of key: LockKey) -> UInt64? { held[key] }
@@ -110,7 +110,7 @@ struct LockLedger: Sendable {
     /// The server can't say whose the lock is. It counts as held until somebody says otherwise.
     mutating func undecided(_ claim: Claim) { claimed.remove(claim.key) }
 
-    /// Takes the locks that were lost. Whoever takes them tells the app.
+    /// Takes the locks that were lost. The caller reports them to the app.
     mutating func takeLost() -> [Claim] {
         defer { lost = [] }
         return lost.sorted { $0.key < $1.key }

@@ -230,7 +230,8 @@ final class OwnLocks {
         show(
             LockEvent(
                 kind: .snapshot, channelType: channel.type, channelName: channel.name,
-                locks: snapshot.locks.map { LockDetail($0, at: now) }, timestampMilliseconds: now), in: channel)
+                locks: snapshot.locks.map { LockDetail($0, at: now) }, timestampMilliseconds: now),
+            in: channel)
     }
 
     func received(_ event: Rtm_Client_LockEvent, in publication: Rtm_Client_Publication) {

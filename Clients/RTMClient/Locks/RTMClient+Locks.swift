@@ -57,7 +57,7 @@ extension RTMClient {
         try await lockCall(.acquireLock, name, channel, type) { $0.acquisition(retry: retry) }
     }
 
-    /// Gives a lock back. The next user who waits gets it (K-8). This works even after the channel was left.
+    /// Releases a lock. The next user who waits gets it (K-8). This works even after the channel was left.
     ///
     /// - Throws: `.lockNotAcquired` (-14006) if this user doesn't own it, `.lockNotExist` (-14008) if there
     ///   is no such lock; for the rest see ``setLock(_:in:type:ttl:)``. If the connection is lost before the
@@ -118,7 +118,7 @@ extension RTMClient {
 }
 
 extension RTMClient {
-    /// Works while this user owns a lock, and gives it back on every path, even when the work throws or its
+    /// Works while this user owns a lock, and releases it on every path, even when the work throws or its
     /// task is cancelled. If there is no connection then, the lock is released as soon as the link is back.
     ///
     /// ```swift
@@ -129,7 +129,7 @@ extension RTMClient {
     /// }
     /// ```
     ///
-    /// A lock can be lost while the work goes on: it may be revoked or removed, or the link may be down for
+    /// A lock can be lost while the work runs: it may be revoked or removed, or the link may be down for
     /// longer than the lock's time to live. The fencing token is what makes the late writes of such work
     /// fail.
     ///

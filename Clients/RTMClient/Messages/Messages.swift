@@ -125,8 +125,8 @@ final class Messages {
                 id,
                 RTMError(
                     .channelPublishMessageTimeout,
-                    "the connection was away for too long to ask; whether the message was published is "
-                        + "unknown"))
+                    "the connection was lost for too long to ask the server again; whether the message was "
+                        + "published is unknown"))
         }
         for sending in again { send(sending) }
     }

@@ -1,8 +1,8 @@
 import RTMModel
 import RTMProtocol
 
-/// When each publish may be sent, so that the client stays below the rates that the server has named (R-2, R-3,
-/// Pure: it gets the time.
+/// When each publish may be sent, so that the client stays below the rates that the server has named (R-2,
+/// Pure: it gets the time.
 ///
 /// A publish that comes too early gets its time at once. Messages bunch up on their way to the server, so the
 /// client uses a little less than the server allows.

@@ -1,6 +1,6 @@
-// The publishes of this client that have no answer yet, each with its state: when it may be sent, which are sent
-// once more, and when new ones have to wait. Their sequence lets the server publish each of them once, and in
-// order. Pure: it gets the time.
+// The publishes of this client that have no answer yet, each with its state: when it may be sent, which are
+// sent once more, and when new ones have to wait. Their sequence lets the server publish each of them once,
+// and in order. Pure: it gets the time.
 //
 //     paced ──its time has come──▶ sent ──answered──▶ removed
 //       │                          │  ▲
@@ -10,8 +10,8 @@
 //     held ──the last one before it has its answer──▶ sent
 //
 // Thousands may be paced, so no step looks at all of them: a heap knows which is next, and each destination
-// knows which came last. What is removed stays in both until it is first or last there, or until such leftovers
-// outnumber the rest.
+// knows which came last. What is removed stays in both until it is first or last there, or until such
+// leftovers outnumber the rest.
 
 import DequeModule
 import HeapModule
@@ -279,7 +279,8 @@ extension PublishQueue {
         entries.values.compactMap { if case .paced(let slot) = $0.state { slot } else { nil } }.sorted()
     }
 
-    /// A server has let the client in and named its rates. Paced publishes keep their order and get new times.
+    /// A server has let the client in and named its rates. Paced publishes keep their order and get new
+    /// times.
     mutating func pace(_ rates: Rtm_Client_PublishRates?, now: Instant) {
         pacer.begin(rates)
         let slots = pacedSlots

@@ -2,7 +2,7 @@ public import Foundation
 public import RTMModel
 
 extension RTMClient {
-    /// Publishes a text. The call returns once the message has its place in the channel's log.
+    /// Publishes a text. The call returns once the message is in the channel's log.
     ///
     /// When the connection is lost before the answer, the client asks again as soon as it is back, within the
     /// request timeout. The message is published exactly once, and the call returns its result. Only a server
@@ -18,8 +18,8 @@ extension RTMClient {
     ///   type, `.notLogin` (-10002) if not logged in, `.channelNotConnected` (-11027) if not connected,
     ///   `.channelReceiverOffline` (-11033) if the receiver is offline, `.channelPublishMessageTooFrequent`
     ///   (-11025) if called too often, `.channelPublishMessageTimeout` (-11026) without an answer in time,
-    ///   `.channelPublishMessageFailed` (-11024) if the session ended before the answer or the server can't
-    ///   tell any more. In the last two cases nobody knows whether the message was published.
+    ///   `.channelPublishMessageFailed` (-11024) if the session ended before the answer or the server
+    ///   doesn't know any more. In the last two cases it is unknown whether the message was published.
     @discardableResult
     public func publish(
         _ text: String, to destination: MessageDestination, customType: String = "",
@@ -68,7 +68,7 @@ public enum MessageDestination: Sendable, Hashable {
 public struct PublishReceipt: Sendable, Hashable {
     /// The timestamp that receivers see, in milliseconds since 1970 by the server's clock.
     public var timestampMilliseconds: UInt64
-    /// The message's place in the channel's log.
+    /// The message's offset in the channel's log.
     public var offset: UInt64
 
     /// Makes the value, as tests of apps do.
@@ -79,7 +79,6 @@ public struct PublishReceipt: Sendable, Hashable {
 }
 
 // Messages that carry a value of the app's own, as JSON.
-
 
 extension RTMClient {
     /// Publishes a value as a text of JSON. ``MessageEvent/decoded(as:)`` makes the value of it again.

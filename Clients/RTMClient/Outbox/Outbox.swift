@@ -9,8 +9,8 @@ final class Outbox {
     /// Runs what waits for a disk, which has no place on the event loop.
     typealias FileThread = (@escaping @Sendable () -> Void) -> Void
 
-    /// What one write is for: calls that end with it, messages that may be sent behind it, and ends that the
-    /// app may hear of.
+    /// What one write is for: calls that end with it, messages that may be sent after it, and ends that may
+    /// be reported to the app.
     private struct Batch {
         var takings: [(message: OutboxMessage, completion: Completion<OutboxMessage>)] = []
         var takenBack: [Completion<Bool>] = []
@@ -114,7 +114,7 @@ final class Outbox {
         for completion in waits { end(completion) }
     }
 
-    /// Sends nothing more, and lets go of the file as soon as it says all that is known.
+    /// Sends nothing more, and closes the file as soon as it has all that is known.
     func close(_ done: @escaping () -> Void = {}) {
         guard file != nil else { return done() }
         closings = (closings ?? []) + [done]
@@ -133,8 +133,8 @@ final class Outbox {
         advance()
     }
 
-    /// Sends what is due, once the file has what it must have before. What comes while a write is under way is
-    /// in the next write, so that it shares the cost of the disk.
+    /// Sends what is due, once the file has what it must have before. What comes while a write is under way
+    /// is in the next write, so that it shares the cost of the disk.
     func advance() {
         guard let file, !isWriting else { return }
         takeDue()
@@ -273,7 +273,7 @@ private struct OutboxCall: PublishCaller {
     func failed(_ error: RTMError) { outbox.putOff(sending, for: error.retryAfter) }
 
     func unsent(_ error: RTMError) {
-        // What can't be encrypted can't be encrypted later.
+        // A message that can't be encrypted now can't be encrypted later.
         guard error.code == .channelEncryptMessageFailed else {
             return outbox.putOff(sending, for: error.retryAfter, isSent: false)
         }

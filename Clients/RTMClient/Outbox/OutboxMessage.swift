@@ -51,7 +51,7 @@ public struct OutboxMessage: Sendable, Hashable, Identifiable {
     }
 }
 
-/// What became of a message of the outbox. The outbox has let go of it.
+/// What became of a message of the outbox, which has removed it.
 public struct OutboxEvent: Sendable, Hashable {
     /// The end of a message.
     public enum Outcome: Sendable, Hashable {
@@ -63,7 +63,7 @@ public struct OutboxEvent: Sendable, Hashable {
         /// the history.
         case refused(RTMError)
         /// It was sent, the answer was lost with the connection or the app, and when the client came back
-        /// the server could not tell whether the message was published: `.channelPublishMessageFailed`
+        /// the server didn't know whether the message was published: `.channelPublishMessageFailed`
         /// (-11024), or the error with which it refuses the repetition. The app decides whether to publish
         /// it again, which may be for the second time.
         case unknown(RTMError)

@@ -2,10 +2,10 @@ import DequeModule
 import RTMModel
 
 /// The messages that an app gave to its outbox and that aren't known to be published: which is sent next,
-/// which is sent again, and what the file says of them. Pure: told the time.
+/// which is sent again, and what the file says of them. Pure: it gets the time.
 ///
-/// A message is in the file before the app hears that it is taken, and its beginning is in the file before it
-/// is sent. So the file knows more than the server at each moment, and what it doesn't say has not happened.
+/// A message is in the file before its call returns, and its beginning is in the file before it is sent. So
+/// the file knows more than the server at each moment, and what it doesn't say has not happened.
 /// One message at a time is under way to each destination. That keeps the order there, also between messages
 /// of two origins, of which the server knows no order.
 struct OutboxQueue {
@@ -42,10 +42,10 @@ struct OutboxQueue {
     private var lastNumber: UInt64 = 0
     private var waiting: [ID: Waiting] = [:]
     /// In the order in which the app gave them.
-    private var lines: [MessageDestination: Deque<ID>] = [:]
-    /// Where the first of the line may be sent.
+    private var queues: [MessageDestination: Deque<ID>] = [:]
+    /// Destinations whose first message may be sent.
     private var ready: Deque<MessageDestination> = []
-    /// Where the server has put the first of the line off.
+    /// Destinations whose first message the server has postponed.
     private var paused: [MessageDestination: Instant] = [:]
     private var sent: Set<ID> = []
     private(set) var byteCount = 0
@@ -74,24 +74,24 @@ struct OutboxQueue {
         guard waiting[message.id] == nil else { return }
         lastNumber += 1
         waiting[message.id] = Waiting(message: message, number: lastNumber)
-        lines[message.destination, default: []].append(message.id)
+        queues[message.destination, default: []].append(message.id)
         byteCount += message.byteCount
     }
 
-    /// Returns whether it was the first of its line.
+    /// - Returns: whether it was the first of its queue.
     @discardableResult
     private mutating func remove(_ id: ID) -> Bool {
         guard let message = waiting.removeValue(forKey: id)?.message else { return false }
         byteCount -= message.byteCount
         sent.remove(id)
-        let isFirst = lines[message.destination]?.first == id
+        let isFirst = queues[message.destination]?.first == id
         // Almost always it is the first.
         if isFirst {
-            lines[message.destination]?.removeFirst()
+            queues[message.destination]?.removeFirst()
         } else {
-            lines[message.destination]?.removeAll { $0 == id }
+            queues[message.destination]?.removeAll { $0 == id }
         }
-        if lines[message.destination]?.isEmpty == true { lines[message.destination] = nil }
+        if queues[message.destination]?.isEmpty == true { queues[message.destination] = nil }
         return isFirst
     }
 
@@ -106,8 +106,7 @@ struct OutboxQueue {
     /// The app gives a message.
     ///
     /// - Throws: `.channelPublishMessageTooFrequent` (-11025) with the limit that is met.
-    /// - Returns: the message with its number. It has to be in the file before the app hears that it is
-    ///   taken.
+    /// - Returns: the message with its number. It has to be in the file before the call returns.
     mutating func add(_ message: OutgoingMessage) throws(RTMError) -> OutboxMessage {
         guard waiting.count < limits.messagesMax else {
             throw .isFull("\(waiting.count) messages", "outbox messages", limits.messagesMax)
@@ -121,7 +120,7 @@ struct OutboxQueue {
             destination: message.destination, customType: message.customType,
             storeInHistory: message.storeInHistory)
         hold(message)
-        if lines[message.destination]?.count == 1 { ready.append(message.destination) }
+        if queues[message.destination]?.count == 1 { ready.append(message.destination) }
         return message
     }
 
@@ -146,8 +145,8 @@ struct OutboxQueue {
         var sendings: [Sending] = []
         var records: [OutboxRecord] = []
         while sent.count < Self.sentMax, let destination = ready.popFirst() {
-            // Whatever was taken back meanwhile is in no line any more.
-            guard let id = lines[destination]?.first, !sent.contains(id), let next = waiting[id] else {
+            // A message that was taken back meanwhile is in no queue any more.
+            guard let id = queues[destination]?.first, !sent.contains(id), let next = waiting[id] else {
                 continue
             }
             sent.insert(id)
@@ -170,7 +169,7 @@ struct OutboxQueue {
     ///   message may be sent again after a restart, and the server answers as the first time.
     mutating func ended(_ id: ID) -> OutboxRecord? {
         guard let message = waiting[id]?.message else { return nil }
-        if remove(id), lines[message.destination] != nil { ready.append(message.destination) }
+        if remove(id), queues[message.destination] != nil { ready.append(message.destination) }
         return .ended(id)
     }
 
@@ -215,9 +214,9 @@ struct OutboxQueue {
 
     private mutating func readyAll() {
         ready = Deque(
-            inOrder.lazy.filter { [lines, sent] entry in
+            inOrder.lazy.filter { [queues, sent] entry in
                 let id = entry.message.id
-                return lines[entry.message.destination]?.first == id && !sent.contains(id)
+                return queues[entry.message.destination]?.first == id && !sent.contains(id)
             }.map(\.message.destination))
     }
 
@@ -233,7 +232,7 @@ struct OutboxQueue {
 }
 
 extension PublishRepetition {
-    /// A first sending in the future tells nothing of its age, which had better be too great.
+    /// A first sending in the future says nothing of its age, which must not be too small.
     fileprivate init(
         _ beginning: OutboxRecord.Beginning, time: UInt64, now: ContinuousClock.Instant
     ) {

@@ -9,7 +9,7 @@ import RTMModel
 enum OutboxRecord: Hashable {
     /// When a message was sent for the first time, and what the client knew of the server's logs then.
     struct Beginning: Hashable, Codable {
-        /// By the server's clock, so that a device whose clock is set tells the right age after its restart.
+        /// By the server's clock, so that the age is right after a restart of a device whose clock was set.
         var atMilliseconds: UInt64
         /// That of the inbox; 0 is unknown.
         var epoch: UInt64

@@ -14,9 +14,9 @@ public import RTMModel
 /// ```
 ///
 /// The messages to one channel or user are published in the order in which they were given, each once. A
-/// message has one of three ends, which ``RTMEvent/outbox(_:)`` tells: published, refused for good, or
+/// message has one of three ends, which ``RTMEvent/outbox(_:)`` reports: published, refused for good, or
 /// unknown. The last one only happens to a message that was under way when the app or its connection ended,
-/// and of which the server can tell no more: a channel's log has about the latest two minutes, less of a
+/// and that the server doesn't know any more: a channel's log has about the latest two minutes, less of a
 /// very busy channel.
 ///
 /// One message at a time is under way to each destination, and a write to the disk comes before it. So an

@@ -1,11 +1,11 @@
-// When a client goes on over its second path (N-5).
+// When a client continues over its second path (N-5).
 //
 // The path in use is asked for a sign of life every second. When an answer stays out, the connection that
 // stands by is asked, too. If its answer comes first, it is the better path, however slow it is by itself,
 // and the client changes to it. So a pause of both paths, as of a device that slept, changes nothing.
 
-/// Decides when a client goes on over its second path, and when the connection that stands by is opened anew.
-/// Pure: it is told the time.
+/// Decides when a client continues over its second path, and when the connection that stands by is opened
+/// anew. Pure: it gets the time.
 struct PathChoice: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -15,13 +15,13 @@ struct PathChoice: Sendable {
         case dial
         /// The connection that is being opened takes too long.
         case giveUpDial
-        /// Ask the connection that stands by for a sign of life.
-        case ask
-        /// Let the connection go that stands by: it is as silent as the one in use.
-        case letGo
+        /// Send a heartbeat on the connection that stands by.
+        case sendHeartbeat
+        /// Close the connection that stands by: it is as silent as the one in use.
+        case closeStandby
     }
 
-    private enum Standing: Equatable {
+    private enum StandbyState: Equatable {
         case none
         /// Its server keeps it until then.
         case ready(until: Instant)
@@ -33,7 +33,7 @@ struct PathChoice: Sendable {
     private var isConnected = false
     /// What the path in use has not answered, the oldest first.
     private var unanswered: [(id: UInt64, sentAt: Instant)] = []
-    private var standing = Standing.none
+    private var standby = StandbyState.none
     /// When the dial under way is given up; `nil` if there is none.
     private var dialEndsAt: Instant?
     /// When the next dial begins; `nil` while one is under way.
@@ -51,16 +51,16 @@ struct PathChoice: Sendable {
     mutating func connected(now: Instant) {
         isConnected = true
         unanswered = []
-        standing = .none
+        standby = .none
         dialEndsAt = nil
         dialAt = now
     }
 
-    /// The link isn't connected any more, or changes its path. What stands by or is being opened is let go.
+    /// The link isn't connected any more, or changes its path. What stands by or is being opened is closed.
     mutating func disconnected() {
         isConnected = false
         unanswered = []
-        standing = .none
+        standby = .none
         (dialAt, dialEndsAt) = (nil, nil)
     }
 
@@ -77,8 +77,8 @@ struct PathChoice: Sendable {
 
     /// The connection in use has ended.
     ///
-    /// - Returns: whether to go on over the connection that stands by.
-    func mayReplaceLost(now: Instant) -> Bool { isConnected && standing != .none && now >= heldUntil(now) }
+    /// - Returns: whether to continue over the connection that stands by.
+    func mayReplaceLost(now: Instant) -> Bool { isConnected && standby != .none && now >= heldUntil(now) }
 
     /// The client changes to the connection that stood by.
     mutating func changed(now: Instant) {
@@ -106,7 +106,7 @@ struct PathChoice: Sendable {
         guard isConnected else { return }
         rounds.succeeded()
         dialEndsAt = nil
-        standing = .ready(until: now + lifetime * 0.9)
+        standby = .ready(until: now + lifetime * 0.9)
         // The next one is to be ready before the server ends this one.
         dialAt = now + lifetime * 0.75
     }
@@ -125,17 +125,17 @@ struct PathChoice: Sendable {
     /// The connection that stood by has ended.
     mutating func standbyLost(now: Instant) {
         guard isConnected else { return }
-        standing = .none
+        standby = .none
         rounds.lost()
         if dialEndsAt == nil { dialAt = now + timing.firstPause }
     }
 
     /// The connection that stands by has answered.
     ///
-    /// - Returns: whether to go on over it.
+    /// - Returns: whether to continue over it.
     mutating func standbyAnswered(now: Instant) -> Bool {
-        guard case .asked(_, let until) = standing else { return false }
-        standing = .ready(until: until)
+        guard case .asked(_, let until) = standby else { return false }
+        standby = .ready(until: until)
         return isStalled(now)
     }
 
@@ -144,13 +144,13 @@ struct PathChoice: Sendable {
     /// When `due` has something to do; `nil` if never.
     func deadline(now: Instant) -> Instant? {
         guard isConnected else { return nil }
-        let standby: Instant? =
-            switch standing {
+        let standbyDeadline: Instant? =
+            switch standby {
             case .none: nil
             case .ready(let until): min(until, stalls(now) ?? until)
             case .asked(let at, let until): min(until, at + timing.stall)
             }
-        return [dialAt, dialEndsAt, standby].lazy.compactMap { $0 }.min()
+        return [dialAt, dialEndsAt, standbyDeadline].lazy.compactMap { $0 }.min()
     }
 
     mutating func due(now: Instant) -> [Action] {
@@ -160,14 +160,14 @@ struct PathChoice: Sendable {
             actions.append(.giveUpDial)
             dialFailed(now: now)
         }
-        switch standing {
+        switch standby {
         case .ready(let until) where now >= until, .asked(_, let until) where now >= until:
-            letGo(now, &actions)
+            closeStandby(now, &actions)
         case .asked(let at, _) where now >= at + timing.stall:
-            letGo(now, &actions)
+            closeStandby(now, &actions)
         case .ready(let until) where isStalled(now):
-            standing = .asked(at: now, until: until)
-            actions.append(.ask)
+            standby = .asked(at: now, until: until)
+            actions.append(.sendHeartbeat)
         case .none, .ready, .asked: break
         }
         if let time = dialAt, now >= time {
@@ -178,10 +178,10 @@ struct PathChoice: Sendable {
         return actions
     }
 
-    private mutating func letGo(_ now: Instant, _ actions: inout [Action]) {
-        standing = .none
+    private mutating func closeStandby(_ now: Instant, _ actions: inout [Action]) {
+        standby = .none
         if dialEndsAt == nil { dialAt = now }
-        actions.append(.letGo)
+        actions.append(.closeStandby)
     }
 }
 

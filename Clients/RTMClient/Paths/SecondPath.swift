@@ -1,6 +1,6 @@
 /// The way of a second connection that a client keeps beside the one in use (N-5).
 ///
-/// When the connection in use stalls or ends, the client goes on over the second one at once. The link
+/// When the connection in use stalls or ends, the client continues over the second one at once. The link
 /// stays connected, no message is missing, and none comes twice, because positions say what comes next,
 /// and not the connection. Then it opens another second connection, over another way than the new one.
 ///

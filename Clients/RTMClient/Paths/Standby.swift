@@ -32,7 +32,7 @@ final class Standby {
     // MARK: The connection in use
 
     func linkChanged(isConnected: Bool) {
-        letGo()
+        closeAll()
         if isConnected { choice.connected(now: session.now) } else { choice.disconnected() }
         timerFired()
     }
@@ -64,7 +64,7 @@ final class Standby {
         return ready
     }
 
-    private func letGo() {
+    private func closeAll() {
         for connection in [ready, dialled] { connection?.close() }
         (ready, dialled) = (nil, nil)
     }
@@ -78,8 +78,8 @@ final class Standby {
             case .giveUpDial:
                 dialled?.close()
                 dialled = nil
-            case .ask: ready?.sendHeartbeat(requests.nextID())
-            case .letGo:
+            case .sendHeartbeat: ready?.sendHeartbeat(requests.nextID())
+            case .closeStandby:
                 ready?.close()
                 ready = nil
             }

@@ -1,5 +1,5 @@
-// Changes of the network (T7). The device knows that its way to the network changed long before a heartbeat
-// stays out. Where it can't be asked, the app may say so with `RTMClient.networkChanged`.
+// Changes of the network (T7). The device knows that its route changed long before a heartbeat stays out.
+// Where the device can't be asked, the app may report a change with `RTMClient.networkChanged`.
 
 import NIOCore
 
@@ -12,7 +12,7 @@ import NIOCore
     final class NetworkPath: Sendable {
         private let monitor = NWPathMonitor()
 
-        /// The client hears it when another interface is preferred, or when there is one again.
+        /// The client is notified when another interface is preferred, or when there is one again.
         init(_ eventLoop: any EventLoop, _ link: NIOLoopBoundBox<Link>) {
             let preferred = PreferredInterface()
             monitor.pathUpdateHandler = { path in

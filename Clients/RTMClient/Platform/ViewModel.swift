@@ -11,7 +11,7 @@
 /// else, and in UIKit, ``onChange`` says that there is something new.
 @MainActor public class ViewModel {
     #if canImport(Combine)
-        /// SwiftUI is told before each change of this, and reads the values after it.
+        /// SwiftUI is notified before each change of this, and reads the values after it.
         @Published private var changes: UInt64 = 0
     #endif
 
@@ -20,7 +20,7 @@
 
     init() {}
 
-    /// Makes a change, and tells those who watch.
+    /// Makes a change, and notifies those who watch.
     func change(_ body: () -> Void) {
         #if canImport(Combine)
             changes += 1

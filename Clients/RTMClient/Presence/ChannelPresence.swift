@@ -1,8 +1,8 @@
 import RTMModel
 import RTMProtocol
 
-/// Presence of the subscribed channels: who is in them, and which states this user shows there. A snapshot says
-/// what the server has of the own states, and where no snapshot comes, the server is asked for them.
+/// Presence of the subscribed channels: who is in them, and which states this user shows there. A snapshot
+/// says what the server has of the own states, and where no snapshot comes, the server is asked for them.
 final class ChannelPresence {
     private let rosters: Rosters
     private let ownStates: OwnStates

@@ -32,11 +32,11 @@ struct ChannelRoster: Sendable {
         var position: StreamPosition
         var users: [String: [String: String]] = [:]
         /// Events that are later than the snapshot, but came before its last frame.
-        var held: [(offset: UInt64, news: PresenceNews)] = []
+        var held: [(offset: UInt64, update: PresenceUpdate)] = []
     }
 
     let channel: ChannelID
-    /// The own user. It hears nothing of what it did itself, and shows what it has set (P-8).
+    /// The own user. It gets no event of what it did itself, and shows what it has set (P-8).
     let userID: String
     /// States by user id, or `nil` until the first snapshot is complete.
     private(set) var members: [String: [String: String]]?
@@ -90,8 +90,8 @@ struct ChannelRoster: Sendable {
         var outcome = Outcome(
             events: [event(.snapshot(snapshot.users.sortedUsers), at: page.timestampMilliseconds)],
             changes: [.replaced])
-        for (offset, news) in snapshot.held {
-            let next = received(news, offset: offset)
+        for (offset, update) in snapshot.held {
+            let next = received(update, offset: offset)
             outcome.events += next.events
             outcome.changes += next.changes
         }
@@ -117,23 +117,23 @@ struct ChannelRoster: Sendable {
 
     // MARK: Events
 
-    mutating func received(_ news: PresenceNews, offset: UInt64) -> Outcome {
+    mutating func received(_ update: PresenceUpdate, offset: UInt64) -> Outcome {
         if let arriving {
             // While a snapshot arrives, an event that it contains is passed over, and a later one comes
             // behind it.
             guard !isContained(offset, in: arriving.position) else { return Outcome() }
-            self.arriving?.held.append((offset, news))
+            self.arriving?.held.append((offset, update))
             return Outcome()
         }
         if let position, isContained(offset, in: position) { return Outcome() }
-        let isNews = self.isNews(news.change)
-        let changes = apply(news.change)
-        guard isNews, let change = shown(news.change) else { return Outcome(changes: changes) }
-        return Outcome(events: [event(change, at: news.timestampMilliseconds)], changes: changes)
+        let isChange = self.isChange(update.change)
+        let changes = apply(update.change)
+        guard isChange, let change = shown(update.change) else { return Outcome(changes: changes) }
+        return Outcome(events: [event(change, at: update.timestampMilliseconds)], changes: changes)
     }
 
     /// What the app gets of a change that has been applied; `nil` if it gets nothing.
-    private func shown(_ change: PresenceNews.Change) -> PresenceEvent.Change? {
+    private func shown(_ change: PresenceUpdate.Change) -> PresenceEvent.Change? {
         switch change {
         case .joined(let user): return user == userID ? nil : .remoteJoin(userID: user)
         case .left(let user): return user == userID ? nil : .remoteLeave(userID: user)
@@ -160,7 +160,7 @@ struct ChannelRoster: Sendable {
 
     /// After presence was started anew, and until its snapshot is here, an event may say that a user comes
     /// who has been there all the time, or that a user shows something who isn't there yet.
-    private func isNews(_ change: PresenceNews.Change) -> Bool {
+    private func isChange(_ change: PresenceUpdate.Change) -> Bool {
         guard let members else { return true }
         return switch change {
         case .joined(let user): members[user] == nil
@@ -170,7 +170,7 @@ struct ChannelRoster: Sendable {
         }
     }
 
-    /// The own user has changed what it shows. It hears no event of that.
+    /// The own user has changed what it shows. It gets no event of that.
     mutating func changeOwnStates(_ change: (inout [String: String]) -> Void) -> [RosterChange] {
         guard let shown = members?[userID] else { return [] }
         var states = shown
@@ -180,7 +180,7 @@ struct ChannelRoster: Sendable {
         return [.statesChanged(UserState(userID: userID, states: states))]
     }
 
-    private mutating func apply(_ change: PresenceNews.Change) -> [RosterChange] {
+    private mutating func apply(_ change: PresenceUpdate.Change) -> [RosterChange] {
         switch change {
         case .joined(let user): join(user)
         case .left(let user): leave(user, .left(user))
@@ -205,7 +205,7 @@ struct ChannelRoster: Sendable {
     }
 
     /// The own states come from the own calls, because an event of an earlier call may be late.
-    private mutating func show(_ change: PresenceNews.StateChange) -> [RosterChange] {
+    private mutating func show(_ change: PresenceUpdate.StateChange) -> [RosterChange] {
         let user = change.userID
         guard user != userID, let shown = members?[user] else { return [] }
         let states = change.applied(to: shown)

@@ -52,8 +52,7 @@ final class OwnStates {
     }
 
     /// The metas of topics are for the server to announce, and are not encrypted.
-    private func seal(_ items: [String: String], in channel: ChannelID) throws(RTMError) -> [String: String]
-    {
+    private func seal(_ items: [String: String], in channel: ChannelID) throws(RTMError) -> [String: String] {
         guard channel.type != .topics else { return items }
         return try encryption?.seal(items, in: channel) ?? items
     }

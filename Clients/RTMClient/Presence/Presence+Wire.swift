@@ -8,7 +8,7 @@ extension UserState {
     }
 }
 
-extension PresenceNews.Change {
+extension PresenceUpdate.Change {
     /// `nil` for a kind of event that only newer servers know.
     init?(_ event: Rtm_Client_PresenceEvent, publisher: String) {
         switch event.type {
@@ -27,7 +27,7 @@ extension PresenceNews.Change {
     }
 }
 
-extension PresenceNews.StateChange {
+extension PresenceUpdate.StateChange {
     fileprivate init(_ change: Rtm_Client_StateChange, of user: String) {
         self.init(
             userID: user, items: Dictionary(change.items.map { ($0.key, $0.value) }) { $1 },

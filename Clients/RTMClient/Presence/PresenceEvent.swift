@@ -55,7 +55,7 @@ public struct PresenceEvent: Sendable, Hashable {
         case remoteTimeout(userID: String)
         /// The user has other states now. The event names all of them.
         case remoteStateChanged(UserState)
-        /// The app hears nothing of who is here.
+        /// The app doesn't learn who is here.
         case errorOutOfService(PresenceOutage)
     }
 

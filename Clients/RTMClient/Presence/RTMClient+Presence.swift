@@ -82,9 +82,9 @@ extension RTMClient {
 
     /// Shows temporary states of this user to the channel. States with other keys keep their values (P-40).
     ///
-    /// The states last as long as the user is in the channel (P-42), and others hear of each call (P-6).
-    /// Before the channel is subscribed the states wait in this client, and are shown then (P-41). After a
-    /// lost connection the client sets again what the server has forgotten (S-19).
+    /// The states last as long as the user is in the channel (P-42), and others get an event for each call
+    /// (P-6). Before the channel is subscribed the states wait in this client, and are shown then (P-41).
+    /// After a lost connection the client sets again what the server has forgotten (S-19).
     ///
     /// - Parameter items: keys of 1…32 bytes and values of at most 1,024 bytes (L-14), at least one.
     /// - Throws: `.presenceInvalidArgument` (-13003) without items, `.presenceInvalidStateKey` (-13006) for
@@ -130,7 +130,7 @@ extension RTMClient {
         }
     }
 
-    /// Takes back temporary states of this user. Others hear of it. Unknown keys are passed over (P-44).
+    /// Removes temporary states of this user. Others get an event. Unknown keys are ignored (P-44).
     ///
     /// - Parameter keys: the keys of the states. No key means all of them.
     /// - Throws: as `setState` does.
@@ -149,7 +149,7 @@ extension RTMClient {
     /// everybody. A slow consumer misses no member, because what it hasn't read is merged into one update.
     /// While the connection is lost no update comes, and a new roster comes with its return. The sequence
     /// ends after `close()` and when the client is released. When the subscription ends the update says
-    /// `cleared`, and the sequence goes on.
+    /// `cleared`, and the sequence continues.
     ///
     /// ```swift
     /// for await roster in client.roster(of: "lobby") { show(roster.members) }

@@ -88,12 +88,12 @@ final class Rosters {
     }
 
     func received(_ event: Rtm_Client_PresenceEvent, in publication: Rtm_Client_Publication) {
-        guard let change = PresenceNews.Change(event, publisher: publication.publisher) else { return }
+        guard let change = PresenceUpdate.Change(event, publisher: publication.publisher) else { return }
         let channel = ChannelID(publication.channelType, publication.channel)
-        let news = PresenceNews(
+        let update = PresenceUpdate(
             change: channel.type == .topics ? change : encryption?.open(change, in: channel) ?? change,
             timestampMilliseconds: publication.timestampMs)
-        self.change(channel) { $0.received(news, offset: publication.offset) }
+        self.change(channel) { $0.received(update, offset: publication.offset) }
     }
 
     /// This user shows other states now. The app gets no event of what it did itself (P-8).

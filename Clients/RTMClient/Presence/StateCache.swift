@@ -65,8 +65,8 @@ struct StateCache: Sendable {
         channels[channel, default: [:]].filter { shown?[$0.key] != $0.value }
     }
 
-    /// The states that others see although the app hasn't set them, for example because it logged out when
-    /// nobody could be told.
+    /// The states that others see although the app hasn't set them, for example because it logged out
+    /// without a connection.
     func forgotten(in shown: [String: String]?, in channel: ChannelID) -> [String] {
         (shown ?? [:]).keys.filter { channels[channel]?[$0] == nil }.sorted()
     }

@@ -40,8 +40,8 @@ final class FlightRecorder {
         ring.note(.init(at: milliseconds, kind: .received, name: FrameName.of(body), bytes: bytes))
     }
 
-    /// The app hears of a gap, whether the server has said so by itself or in the answer to a login or a
-    /// subscribe.
+    /// The app gets a gap event, whether the server has reported the gap by itself or in the answer to a
+    /// login or a subscribe.
     func noted(_ gap: GapEvent) {
         guard isOn else { return }
         ring.note(.init(at: milliseconds, kind: .gap, name: "\(gap.channelType)"))

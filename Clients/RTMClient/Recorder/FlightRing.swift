@@ -2,7 +2,7 @@ import DequeModule
 
 /// The last entries of a client's record. Things of one kind within ten seconds share an entry, so that a
 /// busy client remembers minutes and not moments. A change of the link and a gap stand by themselves, and
-/// nothing that comes behind them is counted before them. Pure: told the time.
+/// nothing that comes behind them is counted before them. Pure: it gets the time.
 struct FlightRing {
     typealias Entry = FlightRecord.Entry
 

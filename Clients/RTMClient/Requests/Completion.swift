@@ -5,7 +5,7 @@ import Atomics
 import NIOCore
 import RTMModel
 
-/// The one end of a call.
+/// The one end of a call of the app.
 ///
 /// Exactly one place owns it at a time: first the caller's closure, then a request in the table, or the
 /// pending login. Whoever takes it out of there completes it.
@@ -63,7 +63,7 @@ struct Completion<Value: Sendable>: Sendable {
         return completion
     }
 
-    /// Tells the watch of a test world, if there is one.
+    /// Notifies the watch of a test environment, if there is one.
     func watched(by watch: (any ClientWatch)?) -> Completion {
         guard let watch else { return self }
         watch.began()

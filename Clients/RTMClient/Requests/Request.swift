@@ -31,7 +31,7 @@ protocol Request {
     func isPutOff(by refusal: Rtm_Client_Error) -> Bool
 }
 
-/// Hears an answer that comes after its request was given up.
+/// Takes an answer that comes after its request was given up.
 typealias LateAnswer = (ServerBody) -> Void
 
 extension Request {

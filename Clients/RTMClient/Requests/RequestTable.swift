@@ -55,7 +55,7 @@ struct RequestTable {
         return (first.id, request)
     }
 
-    /// Takes all requests except those with these ids, whose time goes on. The oldest request comes first.
+    /// Takes all requests except those with these ids, whose time runs on. The oldest request comes first.
     mutating func takeAll(except kept: Set<UInt64> = []) -> [(id: UInt64, request: any Request)] {
         let taken = requests.filter { !kept.contains($0.key) }.sorted { $0.key < $1.key }
         requests = requests.filter { kept.contains($0.key) }

@@ -182,7 +182,7 @@ final class Requests {
         for (id, request) in table.takeAll(except: kept) { lose(id, request, reason) }
     }
 
-    /// The requests that may be sent again on another path. Their time goes on.
+    /// The requests that may be sent again on another path. Their time runs on.
     var repeatable: Set<UInt64> { Set(table.repetitions.map(\.id)) }
 
     /// The client is logged in on another path. This comes before any new request there.

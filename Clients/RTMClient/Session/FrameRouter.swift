@@ -65,7 +65,7 @@ final class FrameRouter: FrameReceiver {
                 link.standby?.answered(frame.requestID)
             }
             link.requests.answered(frame.requestID, body)
-        case nil: session.logger.debug("ignored a frame of a kind that only newer servers know")
+        case nil: session.logger.debug("ignored a frame of an unknown kind")
         }
     }
 

@@ -1,9 +1,9 @@
 // The client's link to the server: the one owner of a client's state, confined to its event loop.
 //
-// The link makes the features and gives each what it needs. It decides little: `LinkStateMachine` says when to
-// connect and what to announce, and the link performs that on sockets and timers. The values below the features
-// decide and can be tested alone: `SubscriptionTable`, `PublishQueue`, `ChannelRoster`, `StateCache`,
-// `LockLedger`, `RequestTable`, `Retries`.
+// The link makes the features and gives each what it needs. It decides little: `LinkStateMachine` says when
+// to connect and what to announce, and the link performs that on sockets and timers. The values below the
+// features decide and can be tested alone: `SubscriptionTable`, `PublishQueue`, `ChannelRoster`,
+// `StateCache`, `LockLedger`, `RequestTable`, `Retries`.
 
 import Logging
 import NIOCore
@@ -104,7 +104,8 @@ extension Link {
 
     /// The task that waited for this call was cancelled.
     func cancel(_ id: UInt64) {
-        _ = calls.cancel(id) || requests.cancel(id) || locks.cancelWait(id) || waitingCalls.cancel(id)
+        _ =
+            calls.cancel(id) || requests.cancel(id) || locks.cancelWait(id) || waitingCalls.cancel(id)
             || outbox?.cancel(id) == true
     }
 }

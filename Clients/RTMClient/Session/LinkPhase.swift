@@ -28,7 +28,7 @@ enum LinkPhase {
         }
     }
 
-    /// As the app knows it: a change of the path is none of the link.
+    /// As the app knows it: a change of the path is no change of the link.
     var shownState: RTMLinkState {
         if case .connecting(_, let outage) = self, outage.isPathChange { .connected } else { state }
     }
@@ -80,10 +80,10 @@ enum LinkAction: Sendable, Equatable {
     case announce(LinkChange)
     /// Open a connection to the server with this index and log in. Reports about it carry the number.
     case connect(attempt: UInt64, server: Int)
-    /// Drop the present connection, go on over the one that stands by, and log in there. Reports about it
+    /// Drop the present connection, continue over the one that stands by, and log in there. Reports about it
     /// carry the number.
     case takeOver(attempt: UInt64, reason: String)
-    /// The session goes on over another path, as if nothing had happened.
+    /// The session continues over another path, and the app notices nothing.
     case pathChanged
     /// Drop the present connection at once. Calls in flight on it fail.
     case disconnect(reason: String)

@@ -26,7 +26,7 @@ public struct LinkStateEvent: Sendable, Hashable {
     /// restored or given up.
     public var affectedChannels: [String]
     /// Channels that a reconnect didn't bring back as they were (S-18). Either the server refused the
-    /// subscription, which has ended then, or the subscription goes on behind a ``RTMEvent/gap(_:)``.
+    /// subscription, which has ended then, or the subscription continues after a ``RTMEvent/gap(_:)``.
     /// Normally there are none.
     public var unrestoredChannels: [String]
     /// Those of `unrestoredChannels` that the token, which is another one since, doesn't allow to subscribe

@@ -214,7 +214,7 @@ extension LinkStateMachine {
         }
     }
 
-    /// The session goes on over a connection to this server that is open already (N-5).
+    /// The session continues over a connection to this server that is open already (N-5).
     mutating func changePath(to server: Int, reason: String, now: Instant) -> [Action] {
         guard case .connected = phase else { return [] }
         self.server = server

@@ -8,7 +8,7 @@ struct Outage: Sendable {
     let since: Instant
     /// Whether there was a session that an attempt resumes.
     let wasConnected: Bool
-    /// The client goes on over its second path, and the app hears of this outage only if that fails (N-5).
+    /// The client continues over its second path, and the app learns of this outage only if that fails (N-5).
     var isPathChange = false
     /// How many rounds over the servers failed.
     private(set) var failures = 0

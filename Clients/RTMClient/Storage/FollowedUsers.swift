@@ -25,7 +25,8 @@ final class FollowedUsers {
     func follow(_ userID: String, _ completion: Completion<Void>) {
         guard requests.isReady(for: completion) else { return }
         do {
-            try subscribed.table.subscribe(to: .userMetadata(userID), features: .metadata, request: completion.id)
+            try subscribed.table.subscribe(
+                to: .userMetadata(userID), features: .metadata, request: completion.id)
         } catch {
             return completion.fail(error)
         }
@@ -65,7 +66,8 @@ final class FollowedUsers {
     /// Lost entries aren't reported, because the snapshot that follows an answer holds what they led to.
     func confirmed(_ userID: String, request: UInt64, _ answer: Rtm_Client_UserMetadataSubscribed) {
         _ = subscribed.table.confirm(
-            .userMetadata(userID), request: request, position: StreamPosition(answer.position), hasGap: answer.gap)
+            .userMetadata(userID), request: request, position: StreamPosition(answer.position),
+            hasGap: answer.gap)
         session.cancelRetry(.followedUser(userID))
     }
 
@@ -116,7 +118,8 @@ final class FollowedUsers {
             return
         }
         _ = subscribed.table.confirm(
-            .userMetadata(userID), request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
+            .userMetadata(userID), request: nil, position: StreamPosition(answer.position), hasGap: answer.gap
+        )
     }
 
     func restorationRefused(_ userID: String, _ error: RTMError) {

@@ -67,7 +67,7 @@ struct MetadataWrite: Sendable {
     private func checkLock() throws(RTMError) {
         guard let lock = options.lock else {
             guard options.fencingToken == nil else {
-                throw RTMError(.storageInvalidArgument, "a fencing token says nothing without its lock")
+                throw RTMError(.storageInvalidArgument, "a fencing token needs the name of its lock")
             }
             return
         }

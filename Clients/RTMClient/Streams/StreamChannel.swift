@@ -1,7 +1,7 @@
 public import Foundation
 public import RTMModel
 
-/// A stream channel that this client has joined: a room with topics (C-1 to C-12).
+/// A stream channel that this client has joined, with its topics (C-1 to C-12).
 ///
 /// ```swift
 /// let room = try await client.join("room")
@@ -150,7 +150,7 @@ public struct StreamChannel: Sendable {
         }
     }
 
-    /// Hears these publishers of a topic no more.
+    /// Ends the delivery of these publishers of a topic.
     ///
     /// - Parameter users: none stands for all.
     /// - Throws: `.channelInvalidTopicName` (-11008), `.channelTopicNotSubscribed` (-11013).
@@ -185,7 +185,7 @@ public struct TopicSubscription: Sendable, Hashable {
     public var topic: String
     /// Who publishes the topic and is delivered.
     public var succeededUsers: [String]
-    /// Who doesn't publish the topic yet, or for whom there was no room. The former stay subscribed, and are
+    /// Who doesn't publish the topic yet, or who exceeds the limit. The former stay subscribed, and are
     /// delivered as soon as they publish.
     public var failedUsers: [String]
     /// Whether anybody publishes the topic.

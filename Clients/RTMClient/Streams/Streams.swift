@@ -85,8 +85,8 @@ final class Streams {
         subscriptions.unsubscribe(from: stream, completion)
     }
 
-    /// A newer join, or a leave, replaces a join that has no answer yet (C-2). An unsubscribe makes the server
-    /// give up the earlier one, too.
+    /// A newer join, or a leave, replaces a join that has no answer yet (C-2). An unsubscribe makes the
+    /// server give up the earlier one, too.
     ///
     /// - Returns: whether there was such a join.
     @discardableResult
@@ -184,8 +184,8 @@ extension Streams {
         subscriptions.subscribe(to: topics, features: .presence, completion)
     }
 
-    /// Others may see topics that this user published before a logout of which the server has no knowledge. As
-    /// long as the user only followed the roster, the server allowed no change.
+    /// Others may see topics that this user published before a logout of which the server has no knowledge.
+    /// As long as the user only followed the roster, the server allowed no change.
     private func endEarlierTopics(in channel: String) {
         guard rosters[channel]?.shows(session.userID) == true else { return }
         ownStates.settleAgain(in: .topics(of: channel))

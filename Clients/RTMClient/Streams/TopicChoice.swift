@@ -11,23 +11,23 @@ struct TopicChoice: Sendable, Hashable {
     /// Those of the users asked for who publish the topic and are delivered; without users, those who were
     /// chosen.
     var succeeded: [String]
-    /// Those who don't publish the topic yet, or for whom there was no room (L-29).
+    /// Those who don't publish the topic yet, or who exceed the limit (L-29).
     var failed: [String]
 
     /// - Parameters:
     ///   - users: who is asked for; none stands for as many publishers as fit, chosen at random.
     ///   - present: who publishes the topic.
     ///   - subscribed: whom the subscription delivers already, whether they publish the topic or not.
-    /// - Throws: `.channelExceedTopicUserLimitation` (-11003) if there is room for none of the users.
+    /// - Throws: `.channelExceedTopicUserLimitation` (-11003) if the limit leaves none of the users.
     init(
         of users: [String], among present: Set<String>, subscribed: [String],
         using random: inout some RandomNumberGenerator
     ) throws(RTMError) {
         let known = Set(subscribed)
-        let room = max(0, Limits.topicPublishersMax - known.count)
+        let free = max(0, Limits.topicPublishersMax - known.count)
         let asked = users.isEmpty ? present.sorted().shuffled(using: &random) : users.unique
         let added = asked.filter { !known.contains($0) }
-        guard room > 0 || added.isEmpty else {
+        guard free > 0 || added.isEmpty else {
             throw RTMError(
                 .channelExceedTopicUserLimitation,
                 "\(known.count) users of the topic are subscribed, which is the limit",
@@ -35,7 +35,7 @@ struct TopicChoice: Sendable, Hashable {
         }
         // Those who publish now go before those who may.
         let ordered = added.filter { present.contains($0) } + added.filter { !present.contains($0) }
-        let taken = Set(ordered.prefix(room))
+        let taken = Set(ordered.prefix(free))
         publishers = known.union(taken).sorted()
         let delivered = (users.isEmpty ? taken : taken.union(known)).intersection(present)
         succeeded = asked.filter { delivered.contains($0) }

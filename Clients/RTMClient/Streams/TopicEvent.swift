@@ -1,7 +1,7 @@
 public import RTMModel
 
 /// Who publishes the topics of a stream channel, and how that changed (C-12). Everybody who has joined the
-/// channel hears it, except of what it did itself.
+/// channel gets the event, except for what it did itself.
 public struct TopicEvent: Sendable, Hashable {
     /// The stream channel that has the topics.
     public var channelName: String

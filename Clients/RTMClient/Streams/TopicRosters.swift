@@ -1,7 +1,7 @@
 import RTMModel
 
-/// Who publishes the topics of the stream channels that are joined, and the calls that wait until this user is
-/// a publisher there.
+/// Who publishes the topics of the stream channels that are joined, and the calls that wait until this user
+/// is a publisher there.
 final class TopicRosters {
     private let events: EventOutlet
     /// By the names of the stream channels.

@@ -1,8 +1,8 @@
 import RTMModel
 import RTMProtocol
 
-/// A channel by its type and its name (L-6): the key of all tables of the client. The metadata of a user are a
-/// channel without a type, whose name is the user id, as they are on the wire.
+/// A channel by its type and its name (L-6): the key of all tables of the client. The metadata of a user are
+/// a channel without a type, whose name is the user id, as they are on the wire.
 struct ChannelID: Sendable, Hashable {
     var type: ChannelType
     var name: String

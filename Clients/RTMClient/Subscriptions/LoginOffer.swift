@@ -38,7 +38,8 @@ struct LoginOffer {
     ) -> [Item] {
         var items: [Item] = []
         for restoration in restorations {
-            bytesLeft -= restoration.channel.name.utf8.count + restoration.detail.byteCount + Self.itemBytesMax
+            bytesLeft -=
+                restoration.channel.name.utf8.count + restoration.detail.byteCount + Self.itemBytesMax
             guard bytesLeft >= 0, channels.count + items.count < Self.countMax else { break }
             items.append(Item(id: nextID(), restoration: restoration))
         }

@@ -155,7 +155,9 @@ struct SubscriptionTable: Sendable {
     }
 
     /// A return needs this from now on.
-    mutating func set(_ detail: SubscriptionDetail, of channel: ChannelID) { entries[channel]?.detail = detail }
+    mutating func set(_ detail: SubscriptionDetail, of channel: ChannelID) {
+        entries[channel]?.detail = detail
+    }
 
     /// The server gives the subscription these features.
     mutating func set(_ features: SubscriptionFeatures, of channel: ChannelID) {
@@ -164,7 +166,7 @@ struct SubscriptionTable: Sendable {
 
     mutating func beginLeaving(_ channel: ChannelID) { entries[channel]?.isLeaving = true }
 
-    /// The server refused to end the subscription, which therefore goes on.
+    /// The server refused to end the subscription, which therefore continues.
     mutating func stay(_ channel: ChannelID) {
         guard var entry = entries[channel] else { return }
         entry.isLeaving = false
@@ -222,7 +224,9 @@ struct SubscriptionTable: Sendable {
     func features(of channel: ChannelID) -> SubscriptionFeatures { entries[channel]?.features ?? [] }
 
     /// What a running subscription needs beside its features.
-    func detail(of channel: ChannelID) -> SubscriptionDetail { entries[channel]?.detail ?? SubscriptionDetail() }
+    func detail(of channel: ChannelID) -> SubscriptionDetail {
+        entries[channel]?.detail ?? SubscriptionDetail()
+    }
 
     // MARK: Positions
 
@@ -285,8 +289,9 @@ final class SessionSubscriptions {
 
 /// Up to which revision the metadata, or the locks, of a subscription have been shown to the app.
 ///
-/// A snapshot is true at a revision of its own, which need not be the place in the log where the subscription
-/// goes on. Entries that the snapshot already contains may still come, and are passed over (D-45, K-17).
+/// A snapshot is true at a revision of its own, which need not be the position in the log where the
+/// subscription continues. Entries that the snapshot already contains may still come, and are ignored (D-45,
+/// K-17).
 struct RevisionFloor: Sendable {
     private(set) var revision: UInt64 = 0
 

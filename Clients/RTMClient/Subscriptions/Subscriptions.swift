@@ -60,7 +60,8 @@ final class Subscriptions {
         case .idle, .failed:
             completion.fail(session.notLoggedIn)
         case .connecting, .disconnected, .suspended:
-            // The channel is not restored (S-16). If the server has restored it already, the server has to end it.
+            // The channel is not restored (S-16). If the server has restored it already, the server has to
+            // end it.
             if session.isBeingRestored, subscribed.table.contains(channel) {
                 requests.notify { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
             }
@@ -121,7 +122,8 @@ final class Subscriptions {
     /// The subscription has the features of that subscribe from here on, because the server gives it these. A
     /// next subscribe brings no snapshot of what the server has given already (M-5).
     func confirmedLate(
-        _ channel: ChannelID, _ features: SubscriptionFeatures, running: UInt64, _ answer: Rtm_Client_Subscribed
+        _ channel: ChannelID, _ features: SubscriptionFeatures, running: UInt64,
+        _ answer: Rtm_Client_Subscribed
     ) {
         guard subscribed.table.running(channel) == running else { return }
         let gap = subscribed.table.confirm(
@@ -186,7 +188,6 @@ final class Subscriptions {
         events.emit(.gap(gap), of: channel)
     }
 
-
     // MARK: Restoring
 
     /// Each channel continues after the last position that this client saw (S-19).
@@ -211,7 +212,9 @@ final class Subscriptions {
 
     /// The server had refused the restoration because of its rate, and has said when to send it again.
     func restoreAgain(_ channel: ChannelID) {
-        guard let restoration = subscribed.table.restoration(of: channel) else { return session.restorationEnded() }
+        guard let restoration = subscribed.table.restoration(of: channel) else {
+            return session.restorationEnded()
+        }
         send(restoration)
     }
 

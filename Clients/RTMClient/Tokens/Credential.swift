@@ -14,8 +14,8 @@ struct Credential: Sendable {
         if token != self.token { self = Credential(token) }
     }
 
-    /// Whether the app has to hear that the token will expire, which it does once per token. A server that
-    /// the client comes back to can't know that an earlier server has announced it.
+    /// Whether the app gets the event that the token will expire, which is emitted once per token. A server
+    /// that the client comes back to can't know that an earlier server has announced it.
     mutating func announceExpiry() -> Bool {
         defer { isExpiryAnnounced = true }
         return !isExpiryAnnounced
@@ -35,7 +35,7 @@ extension Credential {
                 limit: .init(name: "token bytes", value: UInt64(Limits.tokenBytesMax)))
         }
         guard !token.utf8.contains(0) else {
-            throw RTMError(.invalidToken, "the token has a NUL in it, which no token has")
+            throw RTMError(.invalidToken, "the token has a NUL character, which is not allowed")
         }
     }
 }

@@ -65,7 +65,7 @@ final class TokenKeeper: EventSink {
         switch contents.withLockedValue({ change(&$0.renewal) }) {
         case nil: break
         case .ask(let round)?:
-            // Unstructured: the session goes on meanwhile, and nobody waits.
+            // Unstructured: the session continues meanwhile, and no caller waits.
             Task { await renew(round) }
         case .wait(let delay, let round)?:
             eventLoop.scheduleTask(in: TimeAmount(delay)) { self.perform { $0.waited(round) } }

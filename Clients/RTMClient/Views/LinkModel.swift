@@ -10,7 +10,7 @@
 /// ```
 ///
 /// It doesn't hold the client, and costs a message nothing. When several changes come at once the view is
-/// told of the last one; who needs each of them reads ``RTMClient/events(buffering:)``.
+/// updated once, with the last one; an app that needs each of them reads ``RTMClient/events(buffering:)``.
 @MainActor public final class LinkModel: ViewModel {
     /// The state of the link.
     public private(set) var state: RTMLinkState

@@ -9,7 +9,7 @@ let encryptionCases = [
 ]
 
 private struct Secret {
-    static let place = ContentPlace(.message, .message, "lobby", publisher: "alice", item: "")
+    static let place = ContentContext(.message, .message, "lobby", publisher: "alice", item: "")
     static let payload = MessagePayload.data(Data(repeating: 7, count: 128))
 
     let key: EncryptionKey

@@ -55,7 +55,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "N-1: what a proxy says is told, and only a refusal ends the login",
+        "N-1: what a proxy answers is reported, and only a refusal ends the login",
         arguments: [
             ("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", .proxyAuthentication, "other credentials"),
             ("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno", .proxyRefused, "refuses: 403"),

@@ -24,7 +24,7 @@ struct ClientEncryptionTests {
 
     /// Bob, who isn't there, seals something for this place.
     private func sealed(
-        _ text: String, at place: ContentPlace, with key: EncryptionKey? = nil
+        _ text: String, at place: ContentContext, with key: EncryptionKey? = nil
     ) throws -> Data {
         var sealer = Sealer(appID: "app")
         var random = SystemRandomNumberGenerator()
@@ -40,7 +40,7 @@ struct ClientEncryptionTests {
         return frame
     }
 
-    private let fromBob = ContentPlace(.message, .message, "lobby", publisher: "bob", item: "")
+    private let fromBob = ContentContext(.message, .message, "lobby", publisher: "bob", item: "")
 
     // MARK: Messages
 
@@ -54,7 +54,7 @@ struct ClientEncryptionTests {
             #expect(sent.map(\.customType) == ["note", ""])
             for publish in sent { #expect(publish.payload.range(of: Data("secret".utf8)) == nil) }
             var opener = Opener(appID: "app")
-            let place = ContentPlace(.message, .message, "lobby", publisher: "alice", item: "note")
+            let place = ContentContext(.message, .message, "lobby", publisher: "alice", item: "note")
             let opened = try opener.openStored(
                 try #require(sent.first).payload, at: place, with: [.sample()])
             #expect(opened == .text("a secret"))
@@ -159,7 +159,7 @@ struct ClientEncryptionTests {
     // MARK: States
 
     private func state(_ key: String, _ value: String, of user: String) throws -> [String: String] {
-        let place = ContentPlace(.state, .message, "lobby", publisher: user, item: key)
+        let place = ContentContext(.state, .message, "lobby", publisher: user, item: key)
         return [key: try sealed(value, at: place).base64EncodedString()]
     }
 
@@ -199,7 +199,7 @@ struct ClientEncryptionTests {
             let sent = try states(on: edge)
             #expect(sent["mood"]?.contains("fine") == false)
             var opener = Opener(appID: "app")
-            let place = ContentPlace(.state, .message, "lobby", publisher: "alice", item: "mood")
+            let place = ContentContext(.state, .message, "lobby", publisher: "alice", item: "mood")
             let bytes = try #require(sent["mood"].flatMap { Data(base64Encoded: $0) })
             #expect(try opener.openStored(bytes, at: place, with: [.sample()]) == .text("fine"))
         }
@@ -265,7 +265,7 @@ struct ClientEncryptionTests {
 
     @Test("D-11, E-6: the server can't name another author")
     func author() async throws {
-        let place = ContentPlace(.metadata, .message, "auction", publisher: "bob", item: "price")
+        let place = ContentContext(.metadata, .message, "auction", publisher: "bob", item: "price")
         let value = AuthoredContent(author: "bob", sealed: try sealed("1", at: place)).text
         let script: FakeEdge.Script = { frame in
             guard case .getMetadata = frame.body else { return [FakeEdge.usual(frame)].compactMap { $0 } }

@@ -11,7 +11,7 @@ import Testing
 struct EncryptionHistoryTests {
     private struct Sent: Hashable {
         var sealed: Data
-        var place: ContentPlace
+        var place: ContentContext
         var payload: MessagePayload
         var keyID: EncryptionKey.ID
     }
@@ -44,7 +44,7 @@ struct EncryptionHistoryTests {
         mutating func publish() throws {
             let user = Self.users.randomElement(using: &random) ?? ""
             let channel = random.chance(1, in: 4) ? "hall" : "lobby"
-            let place = ContentPlace(
+            let place = ContentContext(
                 .message, random.chance(1, in: 5) ? .user : .message, channel, publisher: user,
                 item: random.chance(1, in: 3) ? "kind" : "")
             let payload: MessagePayload =
@@ -105,7 +105,7 @@ struct EncryptionHistoryTests {
         }
 
         private mutating func read(
-            _ sealed: Data, at place: ContentPlace
+            _ sealed: Data, at place: ContentContext
         ) -> Result<MessagePayload, DecryptionFailure> {
             Result { () throws(DecryptionFailure) in
                 try reader.openDelivered(sealed, at: place, with: readerKeys)

@@ -43,12 +43,12 @@ struct KnownAnswer: Decodable, Sendable {
         }
     }
 
-    var place: ContentPlace {
-        let kinds: [String: ContentPlace.Kind] = [
+    var place: ContentContext {
+        let kinds: [String: ContentContext.Kind] = [
             "message": .message, "state": .state, "metadata": .metadata,
         ]
         let types: [String: ChannelType] = ["none": .none, "message": .message, "user": .user]
-        return ContentPlace(
+        return ContentContext(
             kinds[kind] ?? .message, types[channelType] ?? .stream, channel, publisher: publisher, item: item)
     }
 }

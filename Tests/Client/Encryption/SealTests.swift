@@ -11,13 +11,14 @@ private struct Scene {
     var opener = Opener(appID: "app")
     var random = SeededGenerator(seed: 1)
     let keys = [EncryptionKey.Mode.aes256GCM, .aes128GCM].compactMap { try? EncryptionKey.sample(mode: $0) }
-    let place = ContentPlace(.message, .message, "lobby", publisher: "alice", item: "note")
+    let place = ContentContext(.message, .message, "lobby", publisher: "alice", item: "note")
 
     mutating func seal(_ text: String = "hello") throws -> Data {
         try sealer.seal(.text(text), at: place, with: keys[0], random: &random)
     }
 
-    mutating func deliver(_ sealed: Data, to place: ContentPlace? = nil) -> Result<MessagePayload, Failure> {
+    mutating func deliver(_ sealed: Data, to place: ContentContext? = nil) -> Result<MessagePayload, Failure>
+    {
         Result { () throws(Failure) in
             try opener.openDelivered(sealed, at: place ?? self.place, with: keys)
         }
@@ -30,7 +31,7 @@ private struct Scene {
 struct SealTests {
     private var scene = Scene()
 
-    private func changed(_ change: (inout ContentPlace) -> Void) -> ContentPlace {
+    private func changed(_ change: (inout ContentContext) -> Void) -> ContentContext {
         var place = scene.place
         change(&place)
         return place
@@ -142,7 +143,7 @@ struct NonceTests {
             appID: "app", sender: sender, counter: NonceCounter(startingAt: NonceCounter.contentsMax - 2))
         var random = SeededGenerator(seed: 3)
         let key = try EncryptionKey.sample()
-        let place = ContentPlace(.message, .message, "lobby", publisher: "alice", item: "")
+        let place = ContentContext(.message, .message, "lobby", publisher: "alice", item: "")
         var opener = Opener(appID: "app")
         var headers: [SealHeader] = []
         for _ in 0..<4 {
@@ -158,7 +159,7 @@ struct NonceTests {
     @Test("a client that is started again is another sender, whatever it encrypts")
     func restart() throws {
         let key = try EncryptionKey.sample()
-        let place = ContentPlace(.message, .message, "lobby", publisher: "alice", item: "")
+        let place = ContentContext(.message, .message, "lobby", publisher: "alice", item: "")
         var random = SystemRandomNumberGenerator()
         var seen: Set<SenderID> = []
         for _ in 0..<100 {
@@ -205,7 +206,7 @@ struct ContentSizeTests {
     func sizes(_ count: Int) throws {
         var sealer = Sealer(appID: "app")
         var random = SeededGenerator(seed: 1)
-        let place = ContentPlace(.state, .message, "lobby", publisher: "alice", item: "mood")
+        let place = ContentContext(.state, .message, "lobby", publisher: "alice", item: "mood")
         let text = String(repeating: "x", count: count)
         let sealed = try sealer.seal(.text(text), at: place, with: .sample(), random: &random)
         let size = ContentSize(isSealed: true)

@@ -147,7 +147,7 @@ struct ClientLockTests {
         }
     }
 
-    @Test func `2.1.9: an acquire that nobody waits for any more is given back, however late it is answered`()
+    @Test func `2.1.9: an acquire that is not awaited any more is released, however late it is answered`()
         async throws
     {
         try await withClient(Self.busy) { client, edge in
@@ -320,7 +320,7 @@ struct ClientLockTests {
         }
     }
 
-    @Test func `K-6: an acquisition that waits goes on waiting over a loss of the link`() async throws {
+    @Test func `K-6: an acquisition that waits continues to wait over a loss of the link`() async throws {
         try await withClient(Self.busy) { client, edge in
             let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
             try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }
@@ -355,7 +355,7 @@ struct ClientLockTests {
         }
     }
 
-    @Test func `K-6: an acquisition stands in line again when the server lost the line`() async throws {
+    @Test func `K-6: an acquisition queues again when the server lost the queue`() async throws {
         try await withClient(Self.busy) { client, edge in
             let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
             try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }

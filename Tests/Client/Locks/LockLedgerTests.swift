@@ -71,7 +71,7 @@ struct LockLedgerTests {
         #expect(ledger.takeLost() == claims)
     }
 
-    @Test func `K-12: a lost lock has the time to live that the client last heard of`() {
+    @Test func `K-12: a lost lock has the time to live that the client learned last`() {
         var ledger = LockLedger()
         ledger.acquired(key, token: 7)
         ledger.remember(.seconds(60), of: key)
@@ -84,7 +84,7 @@ struct LockLedgerTests {
         #expect(ledger.takeLost().map(\.ttl) == [.seconds(300)])
     }
 
-    @Test func `2.1.9: a lock that nobody heard of is given back until the server confirms that`() {
+    @Test func `2.1.9: a lock that was acquired unnoticed is released until the server confirms that`() {
         var ledger = LockLedger()
         ledger.disown(key)
         #expect(ledger.leftovers == [key])
@@ -108,7 +108,7 @@ struct LockLedgerTests {
         var ledger = LockLedger()
         var owner: String?
         var token: UInt64 = 0
-        var told = 0
+        var reported = 0
         var losses = 0
         func take(_ user: String) {
             owner = user
@@ -142,9 +142,9 @@ struct LockLedgerTests {
                         ledger.refused(claim)
                     }
                 }
-                told += ledger.takeLost().count
+                reported += ledger.takeLost().count
                 #expect((ledger.token(of: key) != nil) == (owner == "alice"))
-                #expect(told == losses)
+                #expect(reported == losses)
             }
         }
     }

@@ -46,7 +46,7 @@ struct PublishPacerTests {
         return refused
     }
 
-    @Test("M-24: who comes when its predecessor's time has come, but not yet its turn, goes behind it")
+    @Test("M-24: a publish that comes when its predecessor is due but not yet sent is sent after it")
     mutating func lateTimer() throws {
         queue.pace(Self.rates(0, session: 1_000), now: start)
         var id: UInt64 = 0
@@ -186,7 +186,7 @@ struct PublishPacerTests {
         #expect(queue.pacedSize == 0 && queue.nextDue == nil)
     }
 
-    @Test("whose turn would come too late is refused at once, with the time to wait")
+    @Test("a publish whose time would come too late is refused at once, with the time to wait")
     mutating func tooLate() {
         queue.pace(Self.rates(10), now: start)
         var refused: Duration?
@@ -213,7 +213,7 @@ struct PublishPacerTests {
         #expect(admit(21, Self.message("b"), at: start) == .now, "another channel is free")
         #expect(queue.takeDue(now: first).count == 1)
         guard case .at = admit(22, Self.message("a"), at: first) else {
-            return #expect(Bool(false), "a place is free as soon as the refusal said")
+            return #expect(Bool(false), "another may wait as soon as the refusal said")
         }
         // At two a second the third would wait for more than a second.
         queue = PublishQueue(PublishPacing(waitMax: .seconds(1), waitingMax: 16))
@@ -255,7 +255,7 @@ struct PacedLinkTests {
         frames.filter(\.isPublish).map { String(decoding: $0.publish.payload, as: UTF8.self) }
     }
 
-    @Test("R-2: publishes above the rate wait for their turn, also over a loss of the connection")
+    @Test("R-2: publishes above the rate wait for their time, also over a loss of the connection")
     func paced() throws {
         let link = EmbeddedLink()
         let login: EmbeddedLink.Call<Void> = link.start(.login) { link, completion in
@@ -283,7 +283,7 @@ struct PacedLinkTests {
         #expect(calls.allSatisfy { $0.isSuccess && $0.endCount == 1 })
     }
 
-    @Test("a publish whose turn doesn't come in its time fails as too frequent, and is not sent")
+    @Test("a publish whose time doesn't come before its deadline fails as too frequent, and is not sent")
     func timedOut() throws {
         let link = EmbeddedLink()
         let login: EmbeddedLink.Call<Void> = link.start(.login) { link, completion in

@@ -53,7 +53,7 @@ struct PublishQueueTests {
         #expect(ids(queue.takeHeld(now: start)) == [3])
     }
 
-    @Test func `A refused publish holds up what goes to the same place, and nothing else`() {
+    @Test func `A refused publish delays what goes to the same destination, and nothing else`() {
         func publish(_ channel: String, _ type: Rtm_Client_ChannelType = .message) -> Rtm_Client_Publish {
             .with { ($0.channel, $0.channelType) = (channel, type) }
         }

@@ -135,11 +135,11 @@ private struct TwoPaths {
             if !isDialling { findings.append("\(elapsed): gave up a dial that there was not") }
             isDialling = false
             arrivals.removeAll { if case .dialled = $0.what { true } else { false } }
-        case .ask:
+        case .sendHeartbeat:
             if !isReady { findings.append("\(elapsed): asked a connection that there is not") }
             if !isStalled { findings.append("\(elapsed): asked although nothing has stalled") }
             send(.standbyAnswer, over: 1)
-        case .letGo:
+        case .closeStandby:
             isReady = false
             arrivals.removeAll { if case .standbyAnswer = $0.what { true } else { false } }
         }

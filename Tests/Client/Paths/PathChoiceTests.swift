@@ -35,7 +35,7 @@ struct PathChoiceTests {
         choice.sent(1, now: at(1))
         #expect(choice.deadline(now: at(1)) == at(2))
         #expect(choice.due(now: at(1.9)).isEmpty)
-        #expect(choice.due(now: at(2)) == [.ask])
+        #expect(choice.due(now: at(2)) == [.sendHeartbeat])
         #expect(choice.due(now: at(2.1)).isEmpty)
         let isBetter = choice.standbyAnswered(now: at(2.2))
         #expect(isBetter)
@@ -46,7 +46,7 @@ struct PathChoiceTests {
         var choice = ready()
         choice.sent(1, now: at(1))
         choice.sent(2, now: at(2))
-        #expect(choice.due(now: at(2)) == [.ask])
+        #expect(choice.due(now: at(2)) == [.sendHeartbeat])
         choice.answered(2)
         let isBetter = choice.standbyAnswered(now: at(2.2))
         #expect(!isBetter)
@@ -57,13 +57,13 @@ struct PathChoiceTests {
     func bothSilent() {
         var choice = ready()
         choice.sent(1, now: at(1))
-        #expect(choice.due(now: at(2)) == [.ask])
-        #expect(choice.due(now: at(3)) == [.letGo, .dial])
+        #expect(choice.due(now: at(2)) == [.sendHeartbeat])
+        #expect(choice.due(now: at(3)) == [.closeStandby, .dial])
         var isBetter = choice.standbyAnswered(now: at(3.1))
         #expect(!isBetter)
         #expect(!choice.mayReplaceLost(now: at(3.1)))
         choice.ready(lifetime: .seconds(10), now: at(3.5))
-        #expect(choice.due(now: at(3.5)) == [.ask])
+        #expect(choice.due(now: at(3.5)) == [.sendHeartbeat])
         isBetter = choice.standbyAnswered(now: at(3.6))
         #expect(isBetter)
     }
@@ -74,7 +74,7 @@ struct PathChoiceTests {
         #expect(choice.deadline(now: start) == at(7.5))
         #expect(choice.due(now: at(7.5)) == [.dial])
         #expect(choice.mayReplaceLost(now: at(7.6)))
-        #expect(choice.due(now: at(9)) == [.letGo])
+        #expect(choice.due(now: at(9)) == [.closeStandby])
         #expect(choice.due(now: at(12.5)) == [.giveUpDial])
     }
 
@@ -151,7 +151,7 @@ struct PathChoiceTests {
             #expect(!choice.mayReplaceLost(now: now + .seconds(hold) - .milliseconds(1)))
             #expect(choice.deadline(now: now) == now + .seconds(hold))
             now += .seconds(hold)
-            #expect(choice.due(now: now) == [.ask])
+            #expect(choice.due(now: now) == [.sendHeartbeat])
         }
     }
 }

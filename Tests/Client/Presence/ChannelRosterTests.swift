@@ -46,7 +46,7 @@ struct ChannelRosterTests {
         #expect(roster.members == ["ann": [:], "bob": [:]])
     }
 
-    @Test("after presence was started anew: who is there isn't told to come, who isn't there doesn't go")
+    @Test("after presence was started anew, a present user doesn't join and an absent one doesn't leave")
     mutating func noNews() {
         _ = roster.received(page(5, ["ann": ["a": "1"]]))
         let again = roster.received(event(.remoteJoin(userID: "ann")), offset: 6)
@@ -91,7 +91,7 @@ struct ChannelRosterTests {
         }
     }
 
-    @Test("a snapshot that is younger than its position: what it shows already is not told again")
+    @Test("a snapshot that is younger than its position: what it shows already is not emitted again")
     mutating func youngerThanPosition() {
         // After 10 the log has: ben joins (11) and shows something (12), cleo goes (13), dora comes (14). The
         // snapshot was taken after 13, by a node that knew only that 10 was in the log.
@@ -104,16 +104,16 @@ struct ChannelRosterTests {
             .remoteJoin(userID: "ben"), .remoteStateChanged(ben), .remoteLeave(userID: "cleo"),
             .remoteJoin(userID: "dora"),
         ]
-        var told: [PresenceEvent] = []
+        var emitted: [PresenceEvent] = []
         for (index, change) in log.enumerated() {
-            told += roster.received(event(change), offset: UInt64(11 + index)).events
+            emitted += roster.received(event(change), offset: UInt64(11 + index)).events
         }
         // No user joins who is there, and none leaves who isn't. The state is the one that the app has seen.
-        #expect(told == [event(.remoteStateChanged(ben)), event(.remoteJoin(userID: "dora"))])
+        #expect(emitted == [event(.remoteStateChanged(ben)), event(.remoteJoin(userID: "dora"))])
         #expect(roster.members == ["ben": ["a": "1"], "dora": [:]])
     }
 
-    @Test("a later event that comes amid the frames of a snapshot is told after it")
+    @Test("a later event that comes amid the frames of a snapshot is emitted after it")
     mutating func amidFrames() {
         _ = roster.received(page(5, ["ann": [:]], more: true))
         let left = event(.remoteLeave(userID: "bob"))
@@ -136,7 +136,7 @@ struct ChannelRosterTests {
         #expect(roster.members == ["eve": [:], "me": [:]])
     }
 
-    @Test("P-8: the own user hears nothing of itself, and shows what its own calls have set")
+    @Test("P-8: the own user gets no events of itself, and shows what its own calls have set")
     mutating func own() {
         _ = roster.received(page(5, ["me": [:]]))
         let changes = roster.changeOwnStates { $0["a"] = "2" }
@@ -150,14 +150,14 @@ struct ChannelRosterTests {
         #expect(roster.members == [:])
     }
 
-    private func news(_ change: PresenceNews.Change) -> PresenceNews {
-        PresenceNews(change: change, timestampMilliseconds: 7)
+    private func update(_ change: PresenceUpdate.Change) -> PresenceUpdate {
+        PresenceUpdate(change: change, timestampMilliseconds: 7)
     }
 
     @Test("P-6: an event has what has changed of a user's states, and the app gets all of them")
     mutating func changedStates() {
         _ = roster.received(page(5, ["ann": ["a": "1", "b": "1"]]))
-        let changes: [(PresenceNews.StateChange, [String: String])] = [
+        let changes: [(PresenceUpdate.StateChange, [String: String])] = [
             (.init(userID: "ann", items: ["b": "2"]), ["a": "1", "b": "2"]),
             (.init(userID: "ann", items: ["c": "3"], removed: ["a", "x"]), ["b": "2", "c": "3"]),
             (.init(userID: "ann"), ["b": "2", "c": "3"]),
@@ -165,7 +165,7 @@ struct ChannelRosterTests {
             (.init(userID: "ann", isWhole: true), [:]),
         ]
         for (index, (change, states)) in changes.enumerated() {
-            let outcome = roster.received(news(.states(change)), offset: UInt64(6 + index))
+            let outcome = roster.received(update(.states(change)), offset: UInt64(6 + index))
             let user = UserState(userID: "ann", states: states)
             #expect(outcome.events == [event(.remoteStateChanged(user))])
             #expect(roster.members == ["ann": states])
@@ -175,13 +175,13 @@ struct ChannelRosterTests {
     @Test("P-23: the states of an interval are all states that each user has afterwards")
     mutating func intervalStates() {
         _ = roster.received(page(5, ["ann": ["a": "1", "b": "1"], "me": ["m": "1"]]))
-        let interval = PresenceNews.Interval(
+        let interval = PresenceUpdate.Interval(
             joined: ["bob"], left: [], timedOut: [],
             states: [
                 .init(userID: "ann", items: ["b": "2"]), .init(userID: "bob", items: ["x": "1"]),
                 .init(userID: "me", items: ["m": "0"]), .init(userID: "zoe", items: ["z": "1"]),
             ])
-        let outcome = roster.received(news(.interval(interval)), offset: 6)
+        let outcome = roster.received(update(.interval(interval)), offset: 6)
         let shown = PresenceInterval(
             joined: ["bob"],
             states: [
@@ -193,10 +193,10 @@ struct ChannelRosterTests {
 
     @Test("P-7: while nobody is known the app gets no states, because they would not be all")
     mutating func statesOfUnknown() {
-        let change = PresenceNews.StateChange(userID: "ann", items: ["a": "1"])
-        #expect(roster.received(news(.states(change)), offset: 1) == ChannelRoster.Outcome())
-        let interval = PresenceNews.Interval(joined: ["bob"], states: [change])
-        let outcome = roster.received(news(.interval(interval)), offset: 2)
+        let change = PresenceUpdate.StateChange(userID: "ann", items: ["a": "1"])
+        #expect(roster.received(update(.states(change)), offset: 1) == ChannelRoster.Outcome())
+        let interval = PresenceUpdate.Interval(joined: ["bob"], states: [change])
+        let outcome = roster.received(update(.interval(interval)), offset: 2)
         #expect(outcome.events == [event(.interval(PresenceInterval(joined: ["bob"])))])
     }
 
@@ -211,11 +211,11 @@ struct ChannelRosterTests {
             ])
         let outcome = roster.received(event(.interval(interval)), offset: 6)
         #expect(roster.members == ["eve": ["e": "2"], "me": [:]])
-        guard case .interval(let told) = outcome.events.first?.change else {
+        guard case .interval(let emitted) = outcome.events.first?.change else {
             Issue.record("no interval")
             return
         }
-        #expect(told.occupancy == 2)
+        #expect(emitted.occupancy == 2)
         #expect(outcome.changes.count == 7)
     }
 
@@ -228,7 +228,7 @@ struct ChannelRosterTests {
         #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 3).events.count == 1)
     }
 
-    @Test("P-7: out of service is told, and nobody is known any more")
+    @Test("P-7: out of service is reported, and no user is known any more")
     mutating func outOfService() {
         #expect(roster.outOfService(at: 7).changes == [])
         _ = roster.received(page(5, ["ann": [:]]))
@@ -246,13 +246,13 @@ extension ChannelRoster {
     /// Receives an event as a server sends it that names all states.
     fileprivate mutating func received(_ event: PresenceEvent, offset: UInt64) -> Outcome {
         received(
-            PresenceNews(
+            PresenceUpdate(
                 change: .init(event.change), timestampMilliseconds: event.timestampMilliseconds),
             offset: offset)
     }
 }
 
-extension PresenceNews.Change {
+extension PresenceUpdate.Change {
     fileprivate init(_ change: PresenceEvent.Change) {
         switch change {
         case .remoteJoin(let user): self = .joined(user)
@@ -269,7 +269,7 @@ extension PresenceNews.Change {
     }
 }
 
-extension PresenceNews.StateChange {
+extension PresenceUpdate.StateChange {
     fileprivate init(_ user: UserState) {
         self.init(userID: user.userID, items: user.states, isWhole: true)
     }

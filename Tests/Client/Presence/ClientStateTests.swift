@@ -101,7 +101,7 @@ struct ClientStateTests {
     }
 
     @Test
-    func `Own states that only the server has are removed, after a logout that it didn't hear of`()
+    func `Own states that only the server has are removed, after a logout that it didn't receive`()
         async throws
     {
         try await withClient { client, edge in

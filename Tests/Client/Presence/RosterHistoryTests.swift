@@ -9,7 +9,7 @@ private struct NaiveServer {
     static let names = (0..<8).map { "user\($0)" }
 
     var members: [String: [String: String]] = [:]
-    var log: [(offset: UInt64, news: PresenceNews)] = []
+    var log: [(offset: UInt64, update: PresenceUpdate)] = []
 
     var head: UInt64 { log.last?.offset ?? 0 }
 
@@ -18,13 +18,13 @@ private struct NaiveServer {
         if let change = change(&random) { append(change) }
     }
 
-    private mutating func append(_ change: PresenceNews.Change) {
+    private mutating func append(_ change: PresenceUpdate.Change) {
         // Messages lie between presence events.
         let offset = head + 1 + UInt64(log.count % 3)
-        log.append((offset, PresenceNews(change: change, timestampMilliseconds: offset)))
+        log.append((offset, PresenceUpdate(change: change, timestampMilliseconds: offset)))
     }
 
-    private mutating func change(_ random: inout SeededGenerator) -> PresenceNews.Change? {
+    private mutating func change(_ random: inout SeededGenerator) -> PresenceUpdate.Change? {
         guard let user = Self.names.randomElement(using: &random) else { return nil }
         guard members[user] != nil else {
             members[user] = [:]
@@ -53,7 +53,7 @@ private struct NaiveServer {
 
     /// Several changes as one interval, each user at most once.
     private mutating func batch(_ random: inout SeededGenerator) {
-        var interval = PresenceNews.Interval()
+        var interval = PresenceUpdate.Interval()
         var seen: Set<String> = []
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let before = members
@@ -89,7 +89,7 @@ private struct NaiveServer {
     }
 }
 
-extension PresenceNews.Change {
+extension PresenceUpdate.Change {
     fileprivate var user: String? {
         switch self {
         case .joined(let user), .left(let user), .timedOut(let user): user
@@ -101,26 +101,26 @@ extension PresenceNews.Change {
 
 /// One app that believes nothing but the events, and one that watches updates.
 private struct Followers {
-    var told: [String: [String: String]]?
+    var shown: [String: [String: String]]?
     var watched = RosterUpdate(members: [:], changes: [])
 
-    mutating func hear(_ outcome: ChannelRoster.Outcome, _ members: [String: [String: String]]?) {
-        for event in outcome.events { hear(event.change) }
+    mutating func receive(_ outcome: ChannelRoster.Outcome, _ members: [String: [String: String]]?) {
+        for event in outcome.events { receive(event.change) }
         guard !outcome.changes.isEmpty else { return }
         watched.merge(RosterUpdate(members: members ?? [:], changes: outcome.changes))
     }
 
-    private mutating func hear(_ change: PresenceEvent.Change) {
+    private mutating func receive(_ change: PresenceEvent.Change) {
         switch change {
-        case .snapshot(let users): told = Dictionary(users.map { ($0.userID, $0.states) }) { $1 }
-        case .remoteJoin(let user): told?[user] = [:]
-        case .remoteLeave(let user), .remoteTimeout(let user): told?[user] = nil
-        case .remoteStateChanged(let user): told?[user.userID] = user.states
+        case .snapshot(let users): shown = Dictionary(users.map { ($0.userID, $0.states) }) { $1 }
+        case .remoteJoin(let user): shown?[user] = [:]
+        case .remoteLeave(let user), .remoteTimeout(let user): shown?[user] = nil
+        case .remoteStateChanged(let user): shown?[user.userID] = user.states
         case .interval(let interval):
-            for user in interval.joined { told?[user] = [:] }
-            for user in interval.left + interval.timedOut { told?[user] = nil }
-            for user in interval.states { told?[user.userID] = user.states }
-        case .errorOutOfService: told = nil
+            for user in interval.joined { shown?[user] = [:] }
+            for user in interval.left + interval.timedOut { shown?[user] = nil }
+            for user in interval.states { shown?[user.userID] = user.states }
+        case .errorOutOfService: shown = nil
         }
     }
 }
@@ -147,7 +147,7 @@ struct RosterHistoryTests {
                     deliver(server, &delivered, to: &roster, &followers, &random)
                     if random.chance(1, in: 2) { server.step(&random) }
                     let outcome = roster.received(page)
-                    followers.hear(outcome, roster.members)
+                    followers.receive(outcome, roster.members)
                 }
             }
             deliver(server, &delivered, to: &roster, &followers, &random)
@@ -157,7 +157,7 @@ struct RosterHistoryTests {
         }
         guard roster.members != nil else { return }
         #expect(roster.members == server.members)
-        #expect(followers.told == server.members)
+        #expect(followers.shown == server.members)
         #expect(followers.watched.members == server.members)
     }
 
@@ -169,8 +169,8 @@ struct RosterHistoryTests {
     ) {
         let count = Int.random(in: 0...(server.log.count - delivered), using: &random)
         for entry in server.log[delivered..<(delivered + count)] {
-            let outcome = roster.received(entry.news, offset: entry.offset)
-            followers.hear(outcome, roster.members)
+            let outcome = roster.received(entry.update, offset: entry.offset)
+            followers.receive(outcome, roster.members)
         }
         delivered += count
     }

@@ -155,7 +155,7 @@ struct ClientReconnectTests {
             edge.push(asked.compactMap { FakeEdge.usual($0) })
             let change = await events.nextLinkState(.connected)
             #expect(change?.affectedChannels == [] && change?.unrestoredChannels == [])
-            try await eventually("the server is told") {
+            try await eventually("the server gets the unsubscribe") {
                 let bodies = edge.received.suffix(2)
                 return bodies.contains { $0.unsubscribe.channel == "a" }
                     && bodies.contains { $0.unsubscribeUserMetadata.userID == "bob" }
@@ -179,7 +179,7 @@ struct ClientReconnectTests {
             }
             let last = try #require(edge.received.last { $0.subscribe.channel == "b" })
             try await client.unsubscribe(from: "a")
-            try await eventually("the server is told") {
+            try await eventually("the server gets the unsubscribe") {
                 edge.received.dropFirst(before).contains { $0.unsubscribe.channel == "a" }
             }
             edge.push([FakeEdge.usual(last)].compactMap { $0 })
@@ -209,7 +209,7 @@ struct ClientReconnectTests {
         }
     }
 
-    @Test func `S-17, S-18: a restoration with a gap is reported and goes on, and the link isn't resumed`()
+    @Test func `S-17, S-18: a restoration with a gap is reported and continues, and the link isn't resumed`()
         async throws
     {
         try await withClient { client, edge in

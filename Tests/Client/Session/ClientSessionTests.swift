@@ -156,7 +156,9 @@ struct ClientSessionTests {
         }
     }
 
-    @Test func `S-22: a logout tells the server, ends the connection and the subscriptions`() async throws {
+    @Test func `S-22: a logout is sent to the server, ends the connection and the subscriptions`()
+        async throws
+    {
         try await withClient { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribe(to: "lobby")
@@ -277,7 +279,7 @@ struct ClientSessionTests {
         try await edge.stop()
     }
 
-    @Test func `A client that is released without close says goodbye by itself`() async throws {
+    @Test func `A client that is released without close logs out by itself`() async throws {
         let edge = try await FakeEdge.start()
         var client: RTMClient? = try RTMClient.forTest(edge)
         let events = client?.events()

@@ -109,7 +109,7 @@ struct LinkStateMachineTests {
         #expect(link.state == .idle)
     }
 
-    @Test func `R-9: a session that comes back too often waits as long as it is told`() {
+    @Test func `R-9: a session that comes back too often waits as long as the server asks`() {
         let tooEarly = RTMError(.loginRejected, "too often", retryAfter: .seconds(6))
         var link = VirtualLink { at, _ in
             at == .zero || at >= .seconds(7) ? .accepted : .refused(tooEarly)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTMClient
 
-/// Joining stream channels, against an edge that answers as it is told.
+/// Joining stream channels, against an edge that follows a script.
 @Suite struct JoinTests {
     private static func usual(but isSilent: @escaping @Sendable (Rtm_Client_ClientFrame) -> Bool)
         -> FakeEdge.Script

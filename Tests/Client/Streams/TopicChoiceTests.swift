@@ -57,7 +57,7 @@ import Testing
         #expect(error?.code == .channelExceedTopicUserLimitation && error?.limit?.value == 64)
     }
 
-    @Test("L-29: who doesn't publish yet takes a place, after those who do; -11003 also refuses him")
+    @Test("L-29: a user who doesn't publish yet counts, after those who do; -11003 also refuses such a user")
     func absent() throws {
         let crowd = (0..<63).map { "user\($0)" }
         let choice = try choose(["later", "ben"], among: ["ben"], subscribed: crowd)
@@ -98,7 +98,7 @@ import Testing
             #expect(Set(choice.succeeded).isSubset(of: present))
             #expect(Set(choice.failed).isDisjoint(with: Set(present).intersection(choice.publishers)))
             if choice.publishers.count < Limits.topicPublishersMax {
-                #expect(Set(asked).isSubset(of: choice.publishers), "all are chosen if there is room")
+                #expect(Set(asked).isSubset(of: choice.publishers), "all are chosen if the limit allows it")
             }
             if !asked.isEmpty { #expect(Set(choice.succeeded).union(choice.failed) == Set(asked)) }
             subscribed = choice.publishers

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTMClient
 
-/// What the app hears of topics, from what presence says of their publishers (C-12, C-13).
+/// The events of topics that the app gets, from what presence says of their publishers (C-12, C-13).
 @Suite struct TopicRosterTests {
     private var roster = TopicRoster()
 
@@ -41,7 +41,7 @@ import Testing
                 ])
         #expect(
             roster.apply(.remoteStateChanged(UserState(userID: "ben", states: ["news": ""]))) == [],
-            "what is known already is no news")
+            "what is known already is not emitted")
         #expect(
             roster.apply(.remoteTimeout(userID: "ben"))
                 == [.remoteLeave(topic: "news", TopicPublisher(userID: "ben"))])
@@ -49,12 +49,12 @@ import Testing
         #expect(roster.topics == [])
     }
 
-    @Test("a generated history: the events alone tell who publishes what", arguments: 1...60)
+    @Test("a generated history: the events alone show who publishes what", arguments: 1...60)
     func histories(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var roster = TopicRoster()
         var truth: [String: [String: String]] = [:]
-        var heard: [String: [String: String]] = [:]
+        var seen: [String: [String: String]] = [:]
         for step in 0..<200 {
             let user = "user\(Int.random(in: 0..<6, using: &random))"
             let change: PresenceEvent.Change
@@ -74,20 +74,20 @@ import Testing
             for event in roster.apply(change) {
                 switch event {
                 case .snapshot(let topics):
-                    heard = [:]
+                    seen = [:]
                     for topic in topics {
                         for publisher in topic.publishers {
-                            heard[publisher.userID, default: [:]][topic.name] = publisher.meta
+                            seen[publisher.userID, default: [:]][topic.name] = publisher.meta
                         }
                     }
                 case .remoteJoin(let topic, let publisher):
-                    heard[publisher.userID, default: [:]][topic] = publisher.meta
+                    seen[publisher.userID, default: [:]][topic] = publisher.meta
                 case .remoteLeave(let topic, let publisher):
-                    #expect(heard[publisher.userID]?[topic] != nil, "step \(step): \(topic) was not there")
-                    heard[publisher.userID]?[topic] = nil
+                    #expect(seen[publisher.userID]?[topic] != nil, "step \(step): \(topic) was not there")
+                    seen[publisher.userID]?[topic] = nil
                 }
             }
-            #expect(heard.filter { !$0.value.isEmpty } == truth.filter { !$0.value.isEmpty }, "step \(step)")
+            #expect(seen.filter { !$0.value.isEmpty } == truth.filter { !$0.value.isEmpty }, "step \(step)")
             for topic in roster.topics {
                 #expect(roster.publishers(of: topic.name).count == topic.publishers.count)
             }

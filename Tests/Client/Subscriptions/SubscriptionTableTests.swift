@@ -70,7 +70,9 @@ struct SubscriptionTableTests {
         #expect(table.accepts("lobby", offset: 12))
         #expect(
             table.restorations == [
-                .init(channel: .message("lobby"), features: .default, after: StreamPosition(epoch: 5, offset: 12))
+                .init(
+                    channel: .message("lobby"), features: .default,
+                    after: StreamPosition(epoch: 5, offset: 12))
             ])
     }
 
@@ -186,8 +188,12 @@ private final class Table {
         table.confirm(.message(channel), request: request, position: position, hasGap: hasGap)
     }
 
-    func accepts(_ channel: String, offset: UInt64) -> Bool { table.accepts(.message(channel), offset: offset) }
-    func abandon(_ channel: String, request: UInt64) -> Bool { table.abandon(.message(channel), request: request) }
+    func accepts(_ channel: String, offset: UInt64) -> Bool {
+        table.accepts(.message(channel), offset: offset)
+    }
+    func abandon(_ channel: String, request: UInt64) -> Bool {
+        table.abandon(.message(channel), request: request)
+    }
     func skip(_ channel: String, to position: StreamPosition) -> GapEvent? {
         table.skip(.message(channel), to: position)
     }

@@ -28,7 +28,7 @@ struct VirtualLink {
     var random = SeededRandom(seed: 1)
     /// What a restoration can't bring back.
     var unrestored: [String] = []
-    /// What goes on behind a gap.
+    /// What continues after a gap.
     var interrupted: [String] = []
     var isIncomplete = false
 

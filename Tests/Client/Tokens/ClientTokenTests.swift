@@ -108,7 +108,9 @@ struct ClientTokenTests {
         }
     }
 
-    @Test func `2.2.6: the app hears once per token that it will expire, over reconnects too`() async throws {
+    @Test func `2.2.6: the app gets one event per token that it will expire, over reconnects too`()
+        async throws
+    {
         let script: FakeEdge.Script = { $0.isLogin ? Self.usual($0) + [Self.willExpire] : Self.usual($0) }
         let edge = try await FakeEdge.start(script)
         let client = try RTMClient.forTest(edge)

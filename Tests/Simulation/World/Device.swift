@@ -89,7 +89,9 @@ final class Device {
     }
 
     func unsubscribe(from channel: String) {
-        start(.unsubscribe(channel), .unsubscribe) { $0.subscriptions.unsubscribe(from: .message(channel), $1) }
+        start(.unsubscribe(channel), .unsubscribe) {
+            $0.subscriptions.unsubscribe(from: .message(channel), $1)
+        }
     }
 
     func publish(_ text: String, to place: Place) {

@@ -4,15 +4,15 @@ import RTMClient
 /// What waits for the app's queue, in one order: completion blocks, and events for the delegates. Pure.
 ///
 /// Events have a limit, because delegates may be slower than the events come. Beyond it the oldest events are
-/// dropped, and the app hears of them in their place. Blocks are never dropped, because every call ends
+/// dropped, and the loss is reported in their place. Blocks are never dropped, because every call ends
 /// (S-0a).
-struct CallbackLine {
+struct CallbackBuffer {
     typealias Block = @Sendable () -> Void
 
     enum Next {
         case block(Block)
         case event(RTMEvent)
-        /// So much was dropped here.
+        /// These events were dropped here.
         case loss(DroppedEvents)
     }
 
@@ -20,7 +20,7 @@ struct CallbackLine {
     private var events: Deque<(number: UInt64, event: RTMEvent)> = []
     private var payloadBytes = 0
     private var lastNumber: UInt64 = 0
-    /// Events that stood before the first one in `events`.
+    /// Events that came before the first one in `events`.
     private var dropped = DroppedEvents()
     private let eventsMax: Int
     private let payloadBytesMax: Int

@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 package import NIOCore
 
-/// A world of somebody's making that a client lives in instead of the real one: it has a network, a clock and
-/// a chance of its own. RTMTestKit makes such worlds.
-package struct Surroundings: Sendable {
+/// What a client depends on instead of the real system: a network, a clock and random numbers. RTMTestKit
+/// makes such environments.
+package struct ClientEnvironment: Sendable {
     /// Connects the handler, which stands at the end of a pipeline, with a server, or says why it can't. It
     /// is called on the event loop.
     package typealias Dial =
@@ -31,22 +31,22 @@ package struct Surroundings: Sendable {
     }
 
     /// By the host of the servers that are in them.
-    private static let places = NIOLockedValueBox<
-        [String: @Sendable (RTMClient.Configuration) -> Surroundings]
+    private static let environments = NIOLockedValueBox<
+        [String: @Sendable (RTMClient.Configuration) -> ClientEnvironment]
     >([:])
 
-    /// From now on clients of this server live in these surroundings.
+    /// From now on clients of this server are made in this environment.
     package static func add(
-        _ host: String, _ make: @escaping @Sendable (RTMClient.Configuration) -> Surroundings
+        _ host: String, _ make: @escaping @Sendable (RTMClient.Configuration) -> ClientEnvironment
     ) {
-        places.withLockedValue { $0[host] = make }
+        environments.withLockedValue { $0[host] = make }
     }
 
-    package static func remove(_ host: String) { places.withLockedValue { $0[host] = nil } }
+    package static func remove(_ host: String) { environments.withLockedValue { $0[host] = nil } }
 
-    static func of(_ configuration: RTMClient.Configuration) -> Surroundings? {
+    static func of(_ configuration: RTMClient.Configuration) -> ClientEnvironment? {
         guard let host = configuration.servers.first?.host else { return nil }
-        return places.withLockedValue { $0[host] }?(configuration)
+        return environments.withLockedValue { $0[host] }?(configuration)
     }
 }
 
@@ -55,7 +55,7 @@ package protocol ClientWatch: Sendable {
     func joined(_ client: WatchedClient)
     /// The app has released the client.
     func left(_ client: WatchedClient)
-    /// A call of the app has begun, it was answered, and the app's task goes on.
+    /// A call of the app has begun, it was answered, and the app's task runs again.
     func began()
     func answered()
     func resumed()
@@ -84,19 +84,19 @@ package struct WatchedClient: Sendable {
     /// The readers that have taken an event and don't wait for the next one yet.
     package var busyReaders: [Reader] { hub.busyReaders }
 
-    /// Ends the session without a word. It is called on the event loop.
+    /// Ends the session without an event. It is called on the event loop.
     package func close() { link.value.close(nil) }
 }
 
-struct SurroundingsDialer: Dialing {
-    let surroundings: Surroundings
+struct EnvironmentDialer: Dialing {
+    let environment: ClientEnvironment
 
-    /// Such a world has no interfaces of a device: a second path leads to another server.
+    /// Such an environment has no interfaces of a device: a second path leads to another server.
     func dial(
         _ server: ServerAddress, over interface: String?, for receiver: any FrameReceiver
     ) -> ServerConnection {
-        let connection = ServerConnection(eventLoop: surroundings.eventLoop, receiver: receiver)
-        surroundings.dial(server, connection) { connection.connectFailed($0, $1) }
+        let connection = ServerConnection(eventLoop: environment.eventLoop, receiver: receiver)
+        environment.dial(server, connection) { connection.connectFailed($0, $1) }
         return connection
     }
 }

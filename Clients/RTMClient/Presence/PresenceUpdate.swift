@@ -2,7 +2,7 @@ import RTMModel
 
 /// What the server says about the users of a channel. It says only which states have changed. What the app
 /// gets names all states of a user (P-6), which `ChannelRoster` knows.
-struct PresenceNews: Sendable, Hashable {
+struct PresenceUpdate: Sendable, Hashable {
     enum Change: Sendable, Hashable {
         case joined(String)
         case left(String)
