@@ -51,8 +51,8 @@ struct LockLedger: Sendable {
         guard performances.insert(Performance(operation: operation, key: key)).inserted else {
             throw RTMError(
                 .lockOperationPerforming,
-                "\(operation.rawValue) of lock '\(key.name)' in channel '\(key.channel.name)' is already under way"
-            )
+                "\(operation.rawValue) of lock '\(key.name)' in channel '\(key.channel.name)' is already "
+                    + "under way")
         }
     }
 
