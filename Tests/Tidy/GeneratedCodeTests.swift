@@ -28,8 +28,10 @@ struct GeneratedCodeTests {
             .map { try String(contentsOf: wire.appending(path: $0), encoding: .utf8) }
             .joined(separator: "\n")
         for name in names {
-            let caseOfC = "_BODY_" + name.replacing(#/(?<!^)[A-Z]/#) { "_" + $0.output }.uppercased()
-            let isUsed = try Regex("\\b(Schema\\.\(name)|\\w+\(caseOfC))\\b").firstMatch(in: sources) != nil
+            let caseOfC = "_BODY_" + name.replacing(#/\B[A-Z]/#) { "_" + $0.output }.uppercased()
+            // A default word boundary is not found at a dot between letters.
+            let use = try Regex("\\b(Schema\\.\(name)|\\w+\(caseOfC))\\b").wordBoundaryKind(.simple)
+            let isUsed = try use.firstMatch(in: sources) != nil
             #expect(isUsed, "remove \(name) from protocol/wire_messages.py, and it is generated")
         }
     }

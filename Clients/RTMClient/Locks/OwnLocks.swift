@@ -7,13 +7,13 @@ final class OwnLocks {
     private let session: LinkSession
     private let requests: Requests
     private let events: EventOutlet
-    private let subscribed: SessionSubscriptions
+    private let subscribed: LinkSubscriptions
     private var ledger = LockLedger()
     /// Acquisitions that were removed from the server's queue, in the order in which they began (K-6).
     private var waiting: [LockCall] = []
 
     init(
-        session: LinkSession, requests: Requests, events: EventOutlet, subscribed: SessionSubscriptions
+        session: LinkSession, requests: Requests, events: EventOutlet, subscribed: LinkSubscriptions
     ) {
         self.session = session
         self.requests = requests

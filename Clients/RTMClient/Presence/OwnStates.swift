@@ -11,7 +11,7 @@ final class OwnStates {
 
     private let session: LinkSession
     private let requests: Requests
-    private let subscribed: SessionSubscriptions
+    private let subscribed: LinkSubscriptions
     private let encryption: Encryption?
     private let rosters: Rosters
     private var cache: StateCache
@@ -19,7 +19,7 @@ final class OwnStates {
     private var latestRequests: [ChannelID: UInt64] = [:]
 
     init(
-        session: LinkSession, requests: Requests, subscribed: SessionSubscriptions, encryption: Encryption?,
+        session: LinkSession, requests: Requests, subscribed: LinkSubscriptions, encryption: Encryption?,
         rosters: Rosters
     ) {
         self.session = session

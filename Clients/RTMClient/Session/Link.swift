@@ -37,7 +37,7 @@ final class Link {
     /// `nil` if the client has no encryption keys.
     private(set) lazy var encryption = Encryption(configuration, events: events, logger: logger)
 
-    let subscribed = SessionSubscriptions()
+    let subscribed = LinkSubscriptions()
     private(set) lazy var messages = Messages(
         session: session, requests: requests, events: events, encryption: encryption)
     private(set) lazy var locks = OwnLocks(

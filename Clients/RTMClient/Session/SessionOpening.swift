@@ -10,7 +10,7 @@ final class SessionOpening {
     private let requests: Requests
     private let events: EventOutlet
     private let instance: UInt64
-    private let subscribed: SessionSubscriptions
+    private let subscribed: LinkSubscriptions
     private let subscriptions: Subscriptions
     private let followedUsers: FollowedUsers
     private let messages: Messages
@@ -19,7 +19,7 @@ final class SessionOpening {
     /// - Parameter instance: the number of this client object (S-12b).
     init(
         session: LinkSession, requests: Requests, events: EventOutlet, instance: UInt64,
-        subscribed: SessionSubscriptions, subscriptions: Subscriptions, followedUsers: FollowedUsers,
+        subscribed: LinkSubscriptions, subscriptions: Subscriptions, followedUsers: FollowedUsers,
         messages: Messages, locks: OwnLocks
     ) {
         self.session = session

@@ -6,13 +6,13 @@ import RTMModel
 import RTMProtocol
 
 final class FollowedUsers {
-    let subscribed: SessionSubscriptions
+    let subscribed: LinkSubscriptions
     private let session: LinkSession
     private let requests: Requests
     private let refreshes: Refreshes
 
     init(
-        session: LinkSession, requests: Requests, subscribed: SessionSubscriptions, refreshes: Refreshes
+        session: LinkSession, requests: Requests, subscribed: LinkSubscriptions, refreshes: Refreshes
     ) {
         self.session = session
         self.requests = requests

@@ -6,11 +6,11 @@ import RTMProtocol
 final class MetadataFeed {
     private let session: LinkSession
     private let events: EventOutlet
-    private let subscribed: SessionSubscriptions
+    private let subscribed: LinkSubscriptions
     private let encryption: Encryption?
 
     init(
-        session: LinkSession, events: EventOutlet, subscribed: SessionSubscriptions, encryption: Encryption?
+        session: LinkSession, events: EventOutlet, subscribed: LinkSubscriptions, encryption: Encryption?
     ) {
         self.session = session
         self.events = events

@@ -32,12 +32,12 @@ struct Refresh: Hashable {
 final class Refreshes {
     private let session: LinkSession
     private let requests: Requests
-    private let subscribed: SessionSubscriptions
+    private let subscribed: LinkSubscriptions
     private let metadata: MetadataFeed
     private let locks: OwnLocks
 
     init(
-        session: LinkSession, requests: Requests, subscribed: SessionSubscriptions, metadata: MetadataFeed,
+        session: LinkSession, requests: Requests, subscribed: LinkSubscriptions, metadata: MetadataFeed,
         locks: OwnLocks
     ) {
         self.session = session

@@ -283,7 +283,7 @@ struct SubscriptionDetail: Sendable, Hashable {
 }
 
 /// What the client has subscribed to in this session. The features share it.
-final class SessionSubscriptions {
+final class LinkSubscriptions {
     var table = SubscriptionTable()
 }
 

@@ -5,7 +5,7 @@ import RTMModel
 import RTMProtocol
 
 final class Subscriptions {
-    let subscribed: SessionSubscriptions
+    let subscribed: LinkSubscriptions
     var refused = RefusedSubscribes()
     private let session: LinkSession
     private let requests: Requests
@@ -16,7 +16,7 @@ final class Subscriptions {
     private let locks: OwnLocks
 
     init(
-        session: LinkSession, requests: Requests, events: EventOutlet, subscribed: SessionSubscriptions,
+        session: LinkSession, requests: Requests, events: EventOutlet, subscribed: LinkSubscriptions,
         refreshes: Refreshes, presence: ChannelPresence, topics: TopicRosters, locks: OwnLocks
     ) {
         self.session = session

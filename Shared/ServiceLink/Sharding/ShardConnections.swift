@@ -6,9 +6,9 @@ package import RTMWire
 /// The links of one shard to the nodes of a service. One of the nodes leads the shard: it announces that over
 /// its link, and gets all calls. The links to the others stand ready in case it dies.
 ///
-/// A node that was stopped for a while still believes that it is the leader. So an announcement counts only if
-/// its term follows the last one that is known here. The link to the previous leader is then closed, and the
-/// calls that wait there fail.
+/// A node that was stopped for a while still believes that it is the leader. So an announcement counts only
+/// if its term follows the last one that is known here. The link to the previous leader is then closed, and
+/// the calls that wait there fail.
 ///
 /// Two addresses may belong to the same node, for example a configured name and the address that the node
 /// announces. Then the node announces itself over both links, and when one closes the other takes the calls.

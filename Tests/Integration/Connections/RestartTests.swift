@@ -119,7 +119,7 @@ import Testing
             let ready = "http://\(system.address("rtm-edge admin"))/ready"
             try await eventually("the edge hears that it hears nothing") {
                 let answer = try await system.get(ready)
-                return answer.status == 503 && answer.body.contains("doesn't come back")
+                return answer.status == 503 && answer.body.contains("don't come back")
             }
             messaging.signal(SIGCONT)
             try await system.ready()

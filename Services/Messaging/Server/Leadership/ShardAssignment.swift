@@ -1,8 +1,8 @@
 /// Which node leads which shard while these nodes live.
 ///
 /// Each node has a weight for each shard (rendezvous hashing), and takes the shards for which its weight is
-/// greatest, but no more than its share. So all nodes come to the same result without a message, none leads more
-/// than one shard more than another, and few shards move when a node comes or goes.
+/// greatest, but no more than its share. So all nodes come to the same result without a message, none leads
+/// more than one shard more than another, and few shards move when a node comes or goes.
 ///
 /// Pure.
 struct ShardAssignment: Equatable {

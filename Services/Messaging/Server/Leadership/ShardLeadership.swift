@@ -5,8 +5,8 @@ import NIOCore
 ///
 /// A node is the leader while its token is the one in Redis. Every batch is written under the token. So a
 /// node that was stopped, cut off or paused writes nothing after another one has become the leader, and what
-/// it hasn't written it neither acknowledges nor delivers. Time decides only when a node may try, never who is
-/// right.
+/// it hasn't written it neither acknowledges nor delivers. Time decides only when a node may try, never who
+/// is right.
 ///
 /// Each event is a method, takes the time and a random number where it needs them, and returns the effects
 /// that `RedisJournal` carries out. All others read the answer here and store it nowhere. The type is pure.

@@ -5,8 +5,8 @@ import RTMServiceKit
 package import RTMServiceLink
 import RTMWire
 
-/// One shard of the channels at a messaging node: it decodes requests, asks the broker, and sends its answers.
-/// No decision is made here.
+/// One shard of the channels at a messaging node: it decodes requests, asks the broker, and sends its
+/// answers. No decision is made here.
 ///
 /// The shard and all its links live on one event loop. So a log has one owner and needs no lock, and a link
 /// receives everything in the order in which it happened. An installation uses more cores by running more

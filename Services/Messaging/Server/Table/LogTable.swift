@@ -320,7 +320,8 @@ extension RTMError {
     fileprivate static func channels(_ which: String, _ countMax: Int, retryAfter: Duration) -> RTMError {
         RTMError(
             .channelInstanceExceedLimitation,
-            "there are \(countMax) channels \(which), which is the limit: a channel without entries and subscribers is forgotten after a while",
+            "there are \(countMax) channels \(which), which is the limit: "
+                + "a channel without entries and subscribers is forgotten after a while",
             retryAfter: retryAfter, limit: .init(name: "channels \(which)", value: UInt64(countMax)))
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// The queues that keep calls in their order (see CallQueues.swift).
 @Suite("Queues of a client", .ends(withinMinutes: 1))
-struct CallQueueTests {
+struct CompletionQueueTests {
     @Test("tasks begin in the order in which they were made, and one at a time")
     func beginning() async {
         let executor = SerialTaskExecutor(label: "test")
