@@ -5,13 +5,20 @@ extension CommonOptions {
     /// Publishes through an outbox: what the command is given is on the disk before it is sent, and also
     /// where no server is there.
     ///
-    /// - Throws: why the user can't log in or is logged out, or what the first message ended with that wasn't
-    ///   published. What has had no end stays in the file.
+    /// - Throws: `.invalidParameter` (-10014) for a guest, whose name no later command has; why the user
+    ///   can't log in or is logged out; or what the first message ended with that wasn't published. What has
+    ///   not ended stays in the file.
     func publish(
         _ message: PayloadArguments, to destination: MessageDestination, through file: String
     ) async throws {
         try destination.argument.check()
         let settings = try settings()
+        guard !settings.isGuest else {
+            throw RTMError(
+                .invalidParameter,
+                "an outbox belongs to one user: name that user with --user, RTM_USER or a context",
+                operation: "publish")
+        }
         let client = try RTMClient(configuration(settings))
         // Unstructured: it counts until the client is closed, on each path.
         let tally = Task { [events = client.events()] in await OutboxTally(of: events) }

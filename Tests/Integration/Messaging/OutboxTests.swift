@@ -67,4 +67,17 @@ import Testing
             await bob.close()
         }
     }
+
+    @Test("a guest has no outbox: no later command would have the same name")
+    func guest() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            let file = system.directory.appending(path: "guest.outbox")
+            let end = try await system.end(
+                system.command([
+                    "publish", "lobby", "hi", "--outbox", file.path, "--server", system.address("edge"),
+                ]))
+            #expect(end.status == 1 && "\(end.errors)".contains("--user"), "\(end)")
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+        }
+    }
 }
