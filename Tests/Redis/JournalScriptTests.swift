@@ -26,6 +26,35 @@ import Testing
             #expect(pair.kinds.count > 12, "seed \(seed) saw only \(pair.kinds.sorted())")
         }
     }
+
+    @Test(
+        "a replaced leader resumes in another Redis if the node that replaced it has written nothing",
+        arguments: [false, true])
+    func resumption(hasWritten: Bool) async throws {
+        let server = try RedisServerProcess()
+        defer { server.remove() }
+        try await server.isListening()
+        let address = RedisPlace.unixSocket(server.socket)
+        try await ClientHarness.with(.server(address), scripts: JournalScripts.all) { client in
+            try await client.isUp()
+            var pair = RedisPair(client, run: try await client.run())
+            let (first, second) = (ScriptHistory.commands(of: "a"), ScriptHistory.commands(of: "b"))
+            try await pair.ask(
+                first.take(1, epoch: 77, secret: 88, electionDelay: 0, readUntil: nil), "the first leader")
+            try await pair.ask(first.append(ScriptHistory.batch(1, under: 1)), "its batch")
+            try await pair.ask(
+                second.take(2, epoch: nil, secret: 88, electionDelay: 0, readUntil: nil), "the second leader")
+            if hasWritten {
+                try await pair.ask(second.append(ScriptHistory.batch(2, under: 2)), "its batch")
+            }
+            try await pair.ask(
+                RedisCommand("HSET", .text(ScriptHistory.head), "run", "another"), "the other Redis")
+            let term = JournalTerm(term: 1, follows: 1, epoch: 77, secret: 88)
+            let answer = try await pair.ask(
+                first.reinstate(3, before: 1, empties: false, isWhole: false, term), "the first leader again")
+            #expect(JournalAnswer.Reinstate(.success(answer)) == (hasWritten ? .ended : .done(last: 0)))
+        }
+    }
 }
 
 extension ClientHarness {
@@ -54,7 +83,9 @@ private struct RedisPair {
     /// What is known of the journal.
     var head: [String: String] { simulated[ScriptHistory.head] }
 
-    mutating func ask(_ command: RedisCommand, _ place: String) async throws {
+    /// - Returns: the answer of the real one.
+    @discardableResult
+    mutating func ask(_ command: RedisCommand, _ place: String) async throws -> RedisReply {
         let real: RedisReply
         do {
             real = try await client.send(command)
@@ -64,6 +95,7 @@ private struct RedisPair {
         let own = ask(command)
         kinds.insert("\(command.script?.name ?? "plain") \(real.kind)")
         #expect(own.comparable == real.comparable, "\(place): \(command.content)")
+        return real
     }
 
     /// The same bytes that a client writes.
@@ -161,11 +193,23 @@ private struct ScriptHistory {
     }
 
     private mutating func commands(lease: UInt64) -> JournalCommands {
+        Self.commands(of: node(), layout: layout(), lease: lease, isConfirmed: random.chance(1, in: 3))
+    }
+
+    /// A batch with one byte.
+    static func batch(_ number: UInt64, under token: UInt64) -> JournalAppend {
+        JournalAppend(
+            token: token, number: number, bytes: ByteBuffer(bytes: [1]), oldestKept: 1, isWhole: true)
+    }
+
+    static func commands(
+        of node: String, layout: String = layouts[0], lease: UInt64 = 0, isConfirmed: Bool = false
+    ) -> JournalCommands {
         let limits = BrokerLimits(
             ageMax: 1, catchUpEntriesMax: 1, catchUpBytesMax: 1, idleMax: 1, channelsMax: 1)
-        let names = JournalNames(prefix: "p:", of: limits, node: node(), layout: layout())
+        let names = JournalNames(prefix: "p:", of: limits, node: node, layout: layout)
         let journal = JournalLimits(lease: lease, retention: 1, bytesMax: 1, backlogMax: 1)
-        return JournalCommands(names: names, limits: journal, isConfirmed: random.chance(1, in: 3))
+        return JournalCommands(names: names, limits: journal, isConfirmed: isConfirmed)
     }
 
     private mutating func node() -> String { random.chance(1, in: 2) ? "a" : "b" }
