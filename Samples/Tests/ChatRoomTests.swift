@@ -21,10 +21,10 @@ struct ChatRoomTests {
         let (alice, bob) = try await (open("alice", in: world), open("bob", in: world))
         await alice.send("hi")
         await bob.send("hello")
-        let said: [ChatRoom.Line.Content] = [.text("hi", author: "alice"), .text("hello", author: "bob")]
+        let sent: [ChatRoom.Line.Content] = [.text("hi", author: "alice"), .text("hello", author: "bob")]
         #expect(
             await world.advance(upTo: .seconds(5)) {
-                [alice, bob].allSatisfy { $0.lines.suffix(2).map(\.content) == said }
+                [alice, bob].allSatisfy { $0.lines.suffix(2).map(\.content) == sent }
             })
         #expect(alice.members == ["alice", "bob"] && bob.members == ["alice", "bob"])
         await world.end()

@@ -30,8 +30,8 @@ final class Refusals {
     }
 }
 
-/// Stands in front of an edge and answers those requests of a client that are to be refused. The edge hears
-/// nothing of them.
+/// Stands in front of an edge and answers those requests of a client that are to be refused. The edge
+/// receives nothing of them.
 final class RefusalHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

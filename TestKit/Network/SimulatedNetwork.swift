@@ -98,7 +98,7 @@ final class SimulatedNetwork {
     /// The host's process stands still: what arrives waits.
     func pause(_ host: Host) { if paused[host] == nil { paused[host] = [] } }
 
-    func goOn(_ host: Host) { for task in paused.removeValue(forKey: host) ?? [] { task() } }
+    func resume(_ host: Host) { for task in paused.removeValue(forKey: host) ?? [] { task() } }
 
     private func whenAwake(_ host: Host, _ task: @escaping () -> Void) {
         if paused[host] == nil { task() } else { paused[host]?.append(task) }

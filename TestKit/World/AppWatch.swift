@@ -16,11 +16,11 @@ final class AppWatch: ClientWatch {
     private let state = Mutex(State())
     private let thread: WorldThread
     /// Called on the world's thread when an app was told something.
-    private let told: @Sendable () -> Void
+    private let appInformed: @Sendable () -> Void
 
-    init(_ thread: WorldThread, told: @escaping @Sendable () -> Void) {
+    init(_ thread: WorldThread, appInformed: @escaping @Sendable () -> Void) {
         self.thread = thread
-        self.told = told
+        self.appInformed = appInformed
     }
 
     /// Calls that were not answered yet.
@@ -64,7 +64,7 @@ final class AppWatch: ClientWatch {
             state.clients.append(client)
             state.living += 1
         }
-        client.attach(EventRecorder(told: told))
+        client.attach(EventRecorder(appInformed: appInformed))
     }
 
     func left(_ client: WatchedClient) {
@@ -82,7 +82,7 @@ final class AppWatch: ClientWatch {
             state.open -= 1
             state.answered += 1
         }
-        if thread.isCurrent { told() }
+        if thread.isCurrent { appInformed() }
     }
 
     func resumed() {
@@ -92,8 +92,8 @@ final class AppWatch: ClientWatch {
 }
 
 private struct EventRecorder: EventSink {
-    let told: @Sendable () -> Void
+    let appInformed: @Sendable () -> Void
 
-    func append(_ event: RTMEvent) { told() }
+    func append(_ event: RTMEvent) { appInformed() }
     func finish() {}
 }

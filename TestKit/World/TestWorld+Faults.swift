@@ -43,8 +43,9 @@ extension TestWorld {
         }
     }
 
-    /// Sends messages to a user, from the user `world`. If the user's network is cut meanwhile, and there are
-    /// more of them than the key `messaging.catchUp.entriesMax` allows, the user is told of a gap afterwards.
+    /// Sends messages to a user, from the user `world`. If the user's network is cut meanwhile, and there
+    /// are more of them than the key `messaging.catchUp.entriesMax` allows, the user is informed of a gap
+    /// afterwards.
     ///
     /// - Throws: `.channelReceiverOffline` (-11033) if the user is known to be offline, which is so some
     ///   seconds after the cut.

@@ -125,7 +125,7 @@ public final class TestWorld: Sendable {
             }
         }
         (self.thread, self.core, self.begin) = (thread, core, begin)
-        ClientEnvironment.add(server.host, Self.surroundings(core, place, seed: seed))
+        ClientEnvironment.add(server.host, Self.clientEnvironment(core, place, seed: seed))
     }
 
     deinit {
@@ -152,7 +152,7 @@ public final class TestWorld: Sendable {
         return try ConfigurationLoader(schema: schema) { _ in "" }.load(arguments: [], environment: variables)
     }
 
-    private static func surroundings(
+    private static func clientEnvironment(
         _ core: NIOLoopBound<WorldCore>, _ place: (loop: WorldLoop, watch: AppWatch), seed: UInt64
     ) -> @Sendable (RTMClient.Configuration) -> ClientEnvironment {
         let lastDevice = DeviceNumbers()

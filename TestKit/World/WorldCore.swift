@@ -51,7 +51,7 @@ final class WorldCore {
         directory =
             FileManager.default.temporaryDirectory
             .appendingPathComponent("heliograph-\(UUID().uuidString)").path
-        bell.ring = { [unowned self] in told() }
+        bell.ring = { [unowned self] in appInformed() }
     }
 
     private final class Bell {
@@ -161,7 +161,7 @@ final class WorldCore {
     private static let stall = 0.02
     /// So long an app's tasks may wait for a thread, and so long readers of events may take, in seconds of
     /// the real time.
-    private static let patience = (threads: 5.0, readers: 0.5)
+    private static let waitLimit = (threads: 5.0, readers: 0.5)
 
     /// What the thread does until the world and all its clients are released.
     func live() {
@@ -182,9 +182,9 @@ final class WorldCore {
     }
 
     func advance(by time: TimeAmount) {
-        told()
+        appInformed()
         world.pass(time)
-        told()
+        appInformed()
         world.loop.run()
     }
 
@@ -227,7 +227,7 @@ final class WorldCore {
     // MARK: Apps
 
     /// An app was told something. Nothing more happens before it has acted.
-    private func told() {
+    private func appInformed() {
         guard !isSettling else { return }
         isSettling = true
         world.loop.execute { self.settle() }
@@ -236,18 +236,18 @@ final class WorldCore {
     private func settle() {
         isSettling = false
         let probe = AppProbe(thread)
-        var end = DispatchTime.now() + Self.patience.threads
+        var end = DispatchTime.now() + Self.waitLimit.threads
         var isThrough = false
         repeat {
             thread.wait(forClientsOnly: true, upTo: probe.isDone ? 0.001 : 0.05)
             let work = thread.takeClientWork()
             guard work.isEmpty else {
                 for task in work { world.loop.execute(task) }
-                return told()
+                return appInformed()
             }
             if probe.isDone, !isThrough {
                 isThrough = true
-                end = DispatchTime.now() + Self.patience.readers
+                end = DispatchTime.now() + Self.waitLimit.readers
             }
             if isThrough, !watch.isAppBusy { return }
         } while DispatchTime.now() < end

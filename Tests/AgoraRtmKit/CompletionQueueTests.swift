@@ -48,17 +48,19 @@ struct CompletionQueueTests {
     @Test("S-0a, M-4: blocks and events share one line, and come in its order")
     func oneLine() async throws {
         let callbacks = CallbackQueue(target: DispatchQueue(label: "app"))
-        let heard = Mutex<[String]>([])
+        let received = Mutex<[String]>([])
         callbacks.setDelivery { next in
-            if case .event(.overflow(let number)) = next { heard.withLock { $0.append("event \(number)") } }
+            if case .event(.overflow(let number)) = next {
+                received.withLock { $0.append("event \(number)") }
+            }
         }
         for number in 1...3 {
-            callbacks.append { heard.withLock { $0.append("block \(number)") } }
+            callbacks.append { received.withLock { $0.append("block \(number)") } }
             callbacks.append(RTMEvent.overflow(dropped: number))
         }
         await callbacks.finished()
         #expect(
-            heard.withLock { $0 } == ["block 1", "event 1", "block 2", "event 2", "block 3", "event 3"])
+            received.withLock { $0 } == ["block 1", "event 1", "block 2", "event 2", "block 3", "event 3"])
     }
 }
 

@@ -95,7 +95,7 @@ struct BrokerHistory {
 
     /// - Parameters:
     ///   - keepsAll: whether there is room and time for every entry.
-    ///   - takesOver: whether other brokers go on in place of the first one.
+    ///   - takesOver: whether other brokers continue in place of the first one.
     init(seed: UInt64, keepsAll: Bool, takesOver: Bool = false) throws {
         self.seed = seed
         random = SeededGenerator(seed: seed)
@@ -115,7 +115,7 @@ struct BrokerHistory {
         broker.keepJournal(settlingFor: 0, now: now)
     }
 
-    /// Another broker goes on with what is in the journal.
+    /// Another broker continues with what is in the journal.
     private mutating func takeOver() throws {
         guard let journal else { return }
         events.takeovers += 1
@@ -513,7 +513,7 @@ extension BrokerHistory {
     /// Even the numbers of forgotten channels are forgotten soon.
     private var forgetsNumbers: Bool { limits.forgottenPerAppMax == 2 }
 
-    /// A sweep forgets channels, and they go on where they stood.
+    /// A sweep forgets channels, and they continue where they stood.
     private mutating func sweep() {
         let before = Self.keys.filter { broker.place(of: $0) != nil }
         broker.sweep(.random(in: 1...20, using: &random), now: now)

@@ -37,7 +37,7 @@ struct BrokerHistoryTests {
     }
 
     @Test("what a broker has in memory, told again, is what another one goes on with")
-    func memoryToldAgain() throws {
+    func memorySentAgain() throws {
         let limits = BrokerLimits.limits(partitionCount: 4)
         var broker = Broker(limits: limits, firstEpoch: 7)
         let keys = (0..<5).map { ChannelKey.message("m\($0)") }

@@ -120,7 +120,7 @@ struct BrokerReadTests {
     }
 
     @Test("M-38: a forgotten log goes on where it stood, so a return is a gap only if something is missed")
-    mutating func goesOn() throws {
+    mutating func continues() throws {
         broker = Broker(limits: .limits(ageMax: 10, idleMax: 10), firstEpoch: 1)
         var seen: StreamPosition?
         for round in 0..<20 as Range<UInt64> {

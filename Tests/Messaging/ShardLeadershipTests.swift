@@ -148,7 +148,7 @@ import Testing
 
     @Test(
         "a Redis that gave another node the leadership and was replaced before the node knew of it loses no message",
-        arguments: 0..<80 as Range<UInt64>)
+        arguments: 0..<400 as Range<UInt64>)
     func takeUnknown(seed: UInt64) {
         var world = JournalWorld(seed: seed, Self.limits)
         world.run(for: 1_400)
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test("a leader doesn't wait for a successor that doesn't read: it resumes, or ends without it")
-    func absentHeir() {
+    func absentSuccessor() {
         var staying = ShardLeadership(Self.limits)
         staying.lead(at: 0, last: 9)
         _ = staying.transferRequested(to: "b", isLast: false, now: 0)
@@ -187,7 +187,7 @@ import Testing
 
     @Test(
         "a Redis that loses its data during a transfer loses no message",
-        arguments: Loss.allCases, 0..<80 as Range<UInt64>)
+        arguments: Loss.allCases, 0..<400 as Range<UInt64>)
     func lossDuringTransfer(loss: Loss, seed: UInt64) {
         var world = JournalWorld(seed: seed, Self.limits)
         world.run(for: 1_400)
@@ -266,7 +266,7 @@ import Testing
     }
 
     @Test("a successor with much to read reports to the leader how far it is")
-    func slowHeir() {
+    func slowSuccessor() {
         var leadership = ShardLeadership(Self.limits)
         _ = leadership.timePassed(now: 0, random: 5)
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
@@ -290,7 +290,7 @@ import Testing
         let half = ByteBuffer(repeating: 1, count: JournalWriter.batchBytesMax / 2)
         var numbers: [UInt64] = []
         for _ in 0..<5 {
-            numbers.append(writer.gatheringNumber)
+            numbers.append(writer.pendingNumber)
             writer.gathered(half)
         }
         #expect(numbers == [1, 1, 2, 2, 3])
@@ -350,7 +350,7 @@ import Testing
         }
         _ = leadership.recorded(ByteBuffer(string: "b"), now: 0)
         // A turn begins: something happens, and its number is asked for; then Redis answers.
-        let number = leadership.writer?.gatheringNumber ?? 0
+        let number = leadership.writer?.pendingNumber ?? 0
         leadership.recorded(ByteBuffer(string: "c"))
         guard case .append(let next)? = leadership.appendAnswered(first, .done, now: 1, random: 6).last else {
             Issue.record("no second batch")
@@ -562,7 +562,7 @@ private struct JournalWorld {
     private mutating func publish(at index: Int) {
         next &+= 1
         nodes[index].memory.append(next)
-        nodes[index].waiting.append((nodes[index].leadership.writer?.gatheringNumber ?? 0, [next]))
+        nodes[index].waiting.append((nodes[index].leadership.writer?.pendingNumber ?? 0, [next]))
         perform(nodes[index].leadership.recorded(ByteBuffer(bytes: [next]), now: now), at: index)
     }
 

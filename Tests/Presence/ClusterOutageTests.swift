@@ -91,11 +91,11 @@ struct ClusterOutageTests {
         var all: [UInt64: RosterEvent] = [:]
         var sources: [UInt64: UInt64] = [:]
         for node in nodes {
-            for told in try await node.sourcedEvents() {
-                #expect(all[told.sequence] == nil || all[told.sequence] == told.event)
-                #expect(sources[told.sequence] == nil || sources[told.sequence] == told.source)
-                all[told.sequence] = told.event
-                sources[told.sequence] = told.source
+            for reported in try await node.sourcedEvents() {
+                #expect(all[reported.sequence] == nil || all[reported.sequence] == reported.event)
+                #expect(sources[reported.sequence] == nil || sources[reported.sequence] == reported.source)
+                all[reported.sequence] = reported.event
+                sources[reported.sequence] = reported.source
             }
         }
         #expect(all.keys.sorted() == Array(1...UInt64(all.count)))

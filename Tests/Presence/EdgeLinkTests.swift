@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTMPresenceServer
 
-/// An edge that has lost its link goes on over a newer one. What is still on its way over the older link
+/// An edge that has lost its link continues over a newer one. What is still on its way over the older link
 /// comes late, and to another node, if there are several.
 @Suite("The links of an edge to presence nodes", .overRedisCluster)
 struct EdgeLinkTests {

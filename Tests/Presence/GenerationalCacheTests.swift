@@ -55,7 +55,7 @@ struct GenerationalCacheTests {
     }
 
     @Test("a node forgets which events of an idle channel it was told when another node has seen its end")
-    func told() async throws {
+    func announced() async throws {
         try await StoreHarness.with(.redis, .with { $0.leaseTimeToLive = 36_000_000 }) { first in
             try await first.withSecondNode { second in
                 try await first.enter(.of("anna"))
@@ -64,9 +64,9 @@ struct GenerationalCacheTests {
                 try await second.acknowledge(through: last)
                 for _ in 0..<2 { try await second.sweep() }
                 try await first.sweep()
-                #expect(try await first.channelsTold() == 1)
+                #expect(try await first.announcedChannels() == 1)
                 for _ in 0..<2 { try await first.advance(3_600_000) }
-                #expect(try await first.channelsTold() == 0)
+                #expect(try await first.announcedChannels() == 0)
                 // A store that forgot the channel starts from what is in Redis.
                 try await first.enter(.of("anna", session: 2))
                 #expect(try await first.events().last == .joined("anna", except: 2))
@@ -76,7 +76,7 @@ struct GenerationalCacheTests {
 }
 
 extension StoreHarness {
-    fileprivate func channelsTold() async throws -> Int? {
-        try await call { store, done in done(.success((store as? RedisPresenceStore)?.channelsTold)) }
+    fileprivate func announcedChannels() async throws -> Int? {
+        try await call { store, done in done(.success((store as? RedisPresenceStore)?.announcedChannels)) }
     }
 }

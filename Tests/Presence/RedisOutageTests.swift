@@ -46,7 +46,7 @@ struct RedisOutageTests {
             #expect(await code { try await store.enter(.of("bob")) } == .presenceOperationTimeout)
             #expect(ContinuousClock.now - start < .seconds(10))
             #expect(store.isReady == false)
-            store.redis?.goOn()
+            store.redis?.resume()
             try await eventually("Redis is back") { store.isReady }
             // The edge is asked to report its members, because pushes may have been lost.
             #expect(try await store.renew(7) == false)
@@ -110,10 +110,10 @@ struct RedisOutageTests {
                 // A node may report what the other one has reported, too: the numbers make it count once.
                 var all: [UInt64: RosterEvent] = [:]
                 for node in nodes {
-                    let told = try await node.numbered()
-                    let sequences = told.map(\.sequence)
+                    let reported = try await node.numbered()
+                    let sequences = reported.map(\.sequence)
                     #expect(sequences == sequences.sorted() && Set(sequences).count == sequences.count)
-                    for (sequence, event) in told {
+                    for (sequence, event) in reported {
                         #expect(all[sequence] == nil || all[sequence] == event)
                         all[sequence] = event
                     }

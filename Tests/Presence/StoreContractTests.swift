@@ -167,8 +167,8 @@ struct StoreContractTests {
             for room in rooms { try await store.enter(.of("anna"), room) }
             let before = try await store.order().count
             try await store.end(.of("anna"), end)
-            let told = try await store.order().dropFirst(before)
-            #expect(Array(told) == [.topics, .topics, .topics, .stream, .stream, .stream])
+            let reported = try await store.order().dropFirst(before)
+            #expect(Array(reported) == [.topics, .topics, .topics, .stream, .stream, .stream])
         }
     }
 
@@ -272,9 +272,9 @@ struct StoreContractTests {
                 _ = try await store.events()
                 for _ in 1...2 { #expect(try await store.set(.of("anna"), ["a": "1"])) }
                 try await store.advance(30_000)
-                let told = try await store.events()
+                let reported = try await store.events()
                 #expect(
-                    told
+                    reported
                         == (announceMax == 0
                             ? [.interval(PresenceInterval(states: [.of("anna", ["a": "1"])]))]
                             : [.states("anna", ["a": "1"]), .states("anna", ["a": "1"])]))
@@ -456,7 +456,7 @@ struct StoreContractTests {
     }
 
     @Test("numbers go on when a channel was empty in between", arguments: Kind.allCases)
-    func sequencesGoOn(_ kind: Kind) async throws {
+    func sequencesContinue(_ kind: Kind) async throws {
         try await StoreHarness.with(kind) { store in
             for _ in 0..<3 {
                 try await store.enter(.of("anna"))

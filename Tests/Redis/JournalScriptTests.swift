@@ -119,7 +119,7 @@ extension RedisReply {
         }
     }
 
-    /// Without what depends on the moment: a time of now, and for how long a lease goes on. The order of a
+    /// Without what depends on the moment: a time of now, and for how long a lease continues. The order of a
     /// list of nodes means nothing.
     fileprivate var comparable: RedisReply {
         switch self {

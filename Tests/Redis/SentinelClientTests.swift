@@ -26,7 +26,7 @@ struct SentinelClientTests {
                 #expect(try await client.send("GET", "a").string == "1")
                 // A replica of a server that is away would not be promoted.
                 try await eventually("the old master follows the new one", within: .seconds(60)) {
-                    first.says("master_link_status:up", "INFO", "replication")
+                    first.answers("master_link_status:up", "INFO", "replication")
                 }
                 let second = try process.master()
                 second.end()

@@ -11,7 +11,7 @@ filter=${FILTER:-}
 # Tidy only reads text. Fuzz stays in: under AddressSanitizer every kept input is read once more.
 skip='^TidyTests'
 # Instrumented programs take ten times as long, and tests wait for them that much longer.
-export PATIENCE=10
+export TIME_SCALE=10
 here=Tests/Sanitize
 
 run() {

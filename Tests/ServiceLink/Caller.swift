@@ -5,7 +5,7 @@ import RTMServiceLink
 import Synchronization
 import Testing
 
-/// What a caller hears from its link, with copies of the bodies.
+/// What a caller receives from its link, with copies of the bodies.
 enum CallerEvent: Sendable, Hashable {
     case up(ServiceLinkPeer)
     case down(ServiceLinkDownReason)

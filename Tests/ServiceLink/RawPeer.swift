@@ -8,10 +8,10 @@ import Synchronization
 /// A peer on a bare socket, which may say whatever it likes.
 final class RawPeer: Sendable {
     private let channel: any Channel
-    private let heard: Heard
+    private let received: ReceivedBytes
 
     /// What came, frame by frame.
-    final class Heard: Sendable {
+    final class ReceivedBytes: Sendable {
         struct State {
             var bytes: [UInt8] = []
             var isClosed = false
@@ -21,24 +21,24 @@ final class RawPeer: Sendable {
 
     private final class Ear: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer
-        let heard: Heard
+        let received: ReceivedBytes
         let answer: @Sendable (ServiceLinkHello) -> [UInt8]
         /// Whether everything but the first frame of the answer comes after the caller's proof.
         let waitsForProof: Bool
         private let rest = Mutex<[UInt8]>([])
 
         init(
-            _ heard: Heard, waitsForProof: Bool = false,
+            _ received: ReceivedBytes, waitsForProof: Bool = false,
             answer: @escaping @Sendable (ServiceLinkHello) -> [UInt8] = { _ in [] }
         ) {
-            self.heard = heard
+            self.received = received
             self.waitsForProof = waitsForProof
             self.answer = answer
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let bytes = unwrapInboundIn(data).allBytes
-            heard.state.withLock { $0.bytes += bytes }
+            received.state.withLock { $0.bytes += bytes }
             let envelope = try? bytes.dropFirst(4).withUnsafeBytes { try ServiceLinkEnvelope(decoding: $0) }
             var bytesOut: [UInt8]
             switch envelope {
@@ -54,20 +54,22 @@ final class RawPeer: Sendable {
             context.channel.writeAndFlush(ByteBuffer(bytes: bytesOut), promise: nil)
         }
 
-        func channelInactive(context: ChannelHandlerContext) { heard.state.withLock { $0.isClosed = true } }
+        func channelInactive(context: ChannelHandlerContext) {
+            received.state.withLock { $0.isClosed = true }
+        }
     }
 
-    private init(_ channel: any Channel, _ heard: Heard) {
+    private init(_ channel: any Channel, _ received: ReceivedBytes) {
         self.channel = channel
-        self.heard = heard
+        self.received = received
     }
 
     static func connect(to port: Int, on loop: any EventLoop) async throws -> RawPeer {
-        let heard = Heard()
+        let received = ReceivedBytes()
         let channel = try await ClientBootstrap(group: loop)
-            .channelInitializer { $0.pipeline.addHandler(Ear(heard)) }
+            .channelInitializer { $0.pipeline.addHandler(Ear(received)) }
             .connect(host: "127.0.0.1", port: port).get()
-        return RawPeer(channel, heard)
+        return RawPeer(channel, received)
     }
 
     /// The port of a listener that answers a hello and is silent then.
@@ -80,7 +82,7 @@ final class RawPeer: Sendable {
     ) async throws -> Int {
         let channel = try await ServerBootstrap(group: loop)
             .childChannelInitializer {
-                $0.pipeline.addHandler(Ear(Heard(), waitsForProof: waitsForProof, answer: answer))
+                $0.pipeline.addHandler(Ear(ReceivedBytes(), waitsForProof: waitsForProof, answer: answer))
             }
             .bind(host: "127.0.0.1", port: 0).get()
         return channel.localAddress?.port ?? 0
@@ -106,12 +108,12 @@ final class RawPeer: Sendable {
         try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
     }
 
-    var isClosed: Bool { heard.state.withLock { $0.isClosed } }
-    var byteCount: Int { heard.state.withLock { $0.bytes.count } }
+    var isClosed: Bool { received.state.withLock { $0.isClosed } }
+    var byteCount: Int { received.state.withLock { $0.bytes.count } }
 
     /// The whole frames that have come, without their prefixes.
     var frames: [[UInt8]] {
-        var rest = heard.state.withLock { $0.bytes }[...]
+        var rest = received.state.withLock { $0.bytes }[...]
         var frames: [[UInt8]] = []
         while rest.count >= 4 {
             let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }

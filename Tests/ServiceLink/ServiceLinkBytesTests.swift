@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test("a caller that isn't admitted may send short frames only; one that is may send long ones")
-    func strangersFrames() async throws {
+    func framesBeforeProof() async throws {
         let long: [UInt8] = [0, 0, 0x20, 0] + [UInt8](repeating: 0, count: 100)
         try await withRawCaller { fixture, peer in
             try await peer.send(long)
@@ -290,7 +290,7 @@ import Testing
     }
 
     @Test("before the end of the handshake a frame has at most 4 KiB")
-    func strangersFrame() async throws {
+    func frameBeforeProof() async throws {
         try await withRawCaller { fixture, peer in
             try await peer.send([0, 0, 0x10, 0x01])
             try await eventually("closed") { peer.isClosed }

@@ -44,11 +44,11 @@ import Testing
     @Test("any sound puts the question off")
     func sound() {
         var liveness = liveness()
-        let wasAskedBefore = liveness.heard(now: start + .seconds(4))
+        let wasAskedBefore = liveness.bytesReceived(now: start + .seconds(4))
         #expect(!wasAskedBefore)
         #expect(liveness.wake(now: start + .seconds(5)) == .none)
         #expect(liveness.wake(now: start + .seconds(9)) == .sendHeartbeat)
-        let wasAsked = liveness.heard(now: start + .seconds(10))
+        let wasAsked = liveness.bytesReceived(now: start + .seconds(10))
         #expect(wasAsked && liveness.nextWake == start + .seconds(15))
         #expect(liveness.wake(now: start + .seconds(14)) == .none)
         #expect(liveness.wake(now: start + .seconds(19)) == .sendHeartbeat)

@@ -214,7 +214,7 @@ import Testing
             case 2:
                 #expect(machine.lost(now: now, random: .random(in: 0..<1, using: &random)) == mayBeUp)
                 mayBeUp = false
-            case 3: _ = machine.heard(now: now)
+            case 3: _ = machine.bytesReceived(now: now)
             default:
                 if case .close = machine.wake(now: now) {
                     #expect(machine.lost(now: now, random: 0.5) == mayBeUp)

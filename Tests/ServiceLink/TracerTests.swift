@@ -9,7 +9,7 @@ import Testing
 
 /// Which requests are traced, and what becomes of their spans.
 @Suite struct TracerTests {
-    /// A clock that goes on by one with each look, and the spans that have ended.
+    /// A clock that continues by one with each look, and the spans that have ended.
     private final class Recorder: Sendable {
         private let time = Mutex<UInt64>(0)
         private let lost = Mutex(0)
@@ -143,9 +143,9 @@ import Testing
             let root = try #require(byName["publish server"]?.first)
             let call = try #require(byName["echo 4 client"]?.first)
             let served = try #require(byName["echo 4 server"]?.first)
-            let heard = try #require(byName["echo 4 consumer"]?.first)
+            let received = try #require(byName["echo 4 consumer"]?.first)
             #expect(spans.count == 4)
-            #expect(call.parent == root.id && served.parent == call.id && heard.parent == served.id)
+            #expect(call.parent == root.id && served.parent == call.id && received.parent == served.id)
             #expect(Set(spans.map(\.traceLow)) == [root.traceLow])
         }
     }

@@ -22,10 +22,10 @@ struct TimedScenarioTests {
         stage.pass(.milliseconds(10))
         stage.cut()
         stage.pass(.seconds(Int64(heartbeat + 10 + timeout)) - .milliseconds(50))
-        #expect(stage.toldAnna().isEmpty)
+        #expect(stage.announcedToAnna().isEmpty)
         #expect(stage.online() == ["user1", "user2"])
         stage.pass(.seconds(2))
-        #expect(stage.toldAnna() == [.remoteTimeout(userID: "user2")])
+        #expect(stage.announcedToAnna() == [.remoteTimeout(userID: "user2")])
         #expect(stage.online() == ["user1"])
         stage.end()
     }
@@ -35,10 +35,10 @@ struct TimedScenarioTests {
         let stage = Stage(heartbeat: heartbeat, timeout: timeout)
         stage.installation.killDevice(stage.ben)
         stage.pass(.seconds(Int64(timeout)) - .milliseconds(50))
-        #expect(stage.toldAnna().isEmpty)
+        #expect(stage.announcedToAnna().isEmpty)
         #expect(stage.online() == ["user1", "user2"])
         stage.pass(.seconds(1))
-        #expect(stage.toldAnna() == [.remoteTimeout(userID: "user2")])
+        #expect(stage.announcedToAnna() == [.remoteTimeout(userID: "user2")])
         stage.end()
     }
 
@@ -67,13 +67,13 @@ struct TimedScenarioTests {
         #expect(Set(stage.linkOfBen().dropLast()) == [.disconnected, .connecting])
         #expect(stage.linkOfBen().last == .connected)
         #expect(stage.resumptionsOfBen() == 1)
-        guard case .snapshot(let users) = stage.toldBen().last else {
+        guard case .snapshot(let users) = stage.announcedToBen().last else {
             Issue.record("no snapshot after the return")
             return stage.end()
         }
         #expect(users.last?.userID == "user2" && users.last?.states == ["mood": "fine"])
         stage.pass(.seconds(180))
-        #expect(stage.toldAnna().isEmpty)
+        #expect(stage.announcedToAnna().isEmpty)
         #expect(stage.online() == ["user1", "user2"])
         stage.end()
     }
@@ -93,7 +93,7 @@ struct TimedScenarioTests {
         stage.pass(.seconds(45))
         #expect(stage.linkOfBen().last == .connected)
         #expect(stage.resumptionsOfBen() == 0)
-        guard case .snapshot(let users) = stage.toldBen().last else {
+        guard case .snapshot(let users) = stage.announcedToBen().last else {
             Issue.record("no snapshot after the return")
             return stage.end()
         }
@@ -104,7 +104,7 @@ struct TimedScenarioTests {
         stage.pass(.seconds(1))
         #expect(stage.messagesToBen() == ["after it"])
         let fine = UserState(userID: "user1", states: ["mood": "fine"])
-        #expect(stage.toldBen() == [.remoteStateChanged(fine)])
+        #expect(stage.announcedToBen() == [.remoteStateChanged(fine)])
         #expect(stage.online() == ["user1", "user2"])
         stage.end()
     }
@@ -121,7 +121,7 @@ struct TimedScenarioTests {
         stage.pass(.seconds(40))
         let fine = UserState(userID: "user2", states: ["mood": "fine"])
         #expect(
-            stage.toldAnna() == [
+            stage.announcedToAnna() == [
                 .remoteTimeout(userID: "user2"), .remoteJoin(userID: "user2"), .remoteStateChanged(fine),
             ])
         stage.end()
@@ -135,11 +135,11 @@ struct TimedScenarioTests {
             let stage = Stage(heartbeat: 5, timeout: 5, debounce: UInt64(debounce))
             stage.ben.logout()
             stage.pass(.milliseconds(max(debounce - 10, 0)))
-            #expect(stage.toldAnna().isEmpty)
+            #expect(stage.announcedToAnna().isEmpty)
             stage.pass(.seconds(1))
-            #expect(stage.toldAnna() == [.remoteLeave(userID: "user2")])
+            #expect(stage.announcedToAnna() == [.remoteLeave(userID: "user2")])
             stage.pass(.seconds(60))
-            #expect(stage.toldAnna().count == 1)
+            #expect(stage.announcedToAnna().count == 1)
             stage.end()
         }
     }
@@ -159,7 +159,7 @@ struct TimedScenarioTests {
         stage.pass(.seconds(300))
         #expect(stage.linkOfBen() == [.failed], "it doesn't try again")
         #expect(newer.state == .connected)
-        #expect(stage.toldAnna() == [.remoteLeave(userID: "user2"), .remoteJoin(userID: "user2")])
+        #expect(stage.announcedToAnna() == [.remoteLeave(userID: "user2"), .remoteJoin(userID: "user2")])
         stage.end()
     }
 }
@@ -205,10 +205,10 @@ private final class Stage {
 
     func forget() { begin = installation.journal.entries.count }
 
-    func toldAnna() -> [PresenceEvent.Change] { told(anna) }
-    func toldBen() -> [PresenceEvent.Change] { told(ben) }
+    func announcedToAnna() -> [PresenceEvent.Change] { reported(anna) }
+    func announcedToBen() -> [PresenceEvent.Change] { reported(ben) }
 
-    private func told(_ device: Device) -> [PresenceEvent.Change] {
+    private func reported(_ device: Device) -> [PresenceEvent.Change] {
         installation.journal.entries[begin...].compactMap { entry in
             guard case .presence(device.id, "lobby", let change, _) = entry.what else { return nil }
             return change
@@ -236,7 +236,7 @@ private final class Stage {
         }
     }
 
-    /// What Anna hears when she asks; it takes some milliseconds.
+    /// What Anna receives when she asks; it takes some milliseconds.
     func online() -> [String] {
         anna.askWhoIsIn("lobby")
         pass(.milliseconds(20))

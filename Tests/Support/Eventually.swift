@@ -8,7 +8,7 @@ package func eventually(
     _ what: String, within limit: Duration = .seconds(30), isolation: isolated (any Actor)? = #isolation,
     sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {
-    let limit = limit * patience
+    let limit = limit * timeScale
     let deadline = ContinuousClock.now + limit
     while ContinuousClock.now < deadline {
         if try await condition() { return }

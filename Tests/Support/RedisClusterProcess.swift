@@ -62,8 +62,8 @@ package final class RedisClusterProcess: Sendable {
         for node in nodes.dropFirst() { try meet(node) }
         for node in nodes {
             try await eventually("all nodes know each other", within: .seconds(60)) {
-                node.says("cluster_known_nodes:6", "CLUSTER", "INFO")
-                    && !node.says("handshake", "CLUSTER", "NODES")
+                node.answers("cluster_known_nodes:6", "CLUSTER", "INFO")
+                    && !node.answers("handshake", "CLUSTER", "NODES")
             }
         }
         for index in 0..<3 { try nodes[index + 3].command("CLUSTER", "REPLICATE", ids[index]) }
@@ -79,8 +79,8 @@ package final class RedisClusterProcess: Sendable {
     /// Every slot has a master, and all replicas are up to date.
     package func isWhole() async throws {
         try await eventually("the Cluster is whole", within: .seconds(60)) {
-            nodes.allSatisfy { $0.says("cluster_state:ok", "CLUSTER", "INFO") }
-                && nodes.count { $0.says("master_link_status:up", "INFO", "replication") } == 3
+            nodes.allSatisfy { $0.answers("cluster_state:ok", "CLUSTER", "INFO") }
+                && nodes.count { $0.answers("master_link_status:up", "INFO", "replication") } == 3
         }
     }
 

@@ -59,12 +59,12 @@ package final class RedisNode: Sendable {
     }
 
     /// Whether a line of `INFO` or `CLUSTER INFO` has this text.
-    package func says(_ text: String, _ words: String...) -> Bool {
+    package func answers(_ text: String, _ words: String...) -> Bool {
         (try? command(words))?.contains(text) == true
     }
 
     package func pause() { kill(process.processIdentifier, SIGSTOP) }
-    package func goOn() { kill(process.processIdentifier, SIGCONT) }
+    package func resume() { kill(process.processIdentifier, SIGCONT) }
 
     /// Ends the server as a crash does.
     package func end() {

@@ -53,7 +53,7 @@ package final class RedisSentinelProcess: Sendable {
     /// The sentinels know each other and the replica, so they can agree on a failover.
     private func isReady() async throws {
         try await eventually("the replica is up to date") {
-            servers[1].says("master_link_status:up", "INFO", "replication")
+            servers[1].answers("master_link_status:up", "INFO", "replication")
         }
         for sentinel in sentinels {
             try await eventually("the sentinels know each other", within: .seconds(60)) {
@@ -120,7 +120,7 @@ package final class RedisSentinelProcess: Sendable {
         try await eventually("the replica follows the master", within: .seconds(60)) {
             let master = try master()
             return servers.allSatisfy {
-                $0.port == master.port || $0.says("master_link_status:up", "INFO", "replication")
+                $0.port == master.port || $0.answers("master_link_status:up", "INFO", "replication")
             }
         }
     }

@@ -60,7 +60,7 @@ package final class RedisServerProcess: Sendable {
 
     /// Makes the server stop answering, without closing anything.
     package func pause() { kill(process.processIdentifier, SIGSTOP) }
-    package func goOn() { kill(process.processIdentifier, SIGCONT) }
+    package func resume() { kill(process.processIdentifier, SIGCONT) }
 
     /// Ends the server as a crash does: all data are lost that weren't saved.
     package func end() {

@@ -26,7 +26,7 @@ package struct SimulatedRedis {
         names = Dictionary(uniqueKeysWithValues: scripts.map { ($0.source, $0.name) })
     }
 
-    /// Another process goes on with these data.
+    /// Another process continues with these data.
     package mutating func restart(as run: String) {
         self.run = run
         loaded = []

@@ -89,8 +89,8 @@ extension SimulatedRedis {
         let isUnused =
             get(head, "run") != call[5] && get(head, "before") == call[2] && get(head, "base") == last
         // A leader that begins anew has nothing to write again, so it replaces no other.
-        let mayLead = call[7] != "1" && (number(head, "term") < call.number(8) || isUnused)
-        if token != nil, !isOwn, !mayLead { return .texts("ended") }
+        let mayTake = call[7] != "1" && (number(head, "term") < call.number(8) || isUnused)
+        if token != nil, !isOwn, !mayTake { return .texts("ended") }
         set(
             head,
             [
@@ -145,19 +145,19 @@ extension SimulatedRedis {
         }
         let layout = get(head, "layout") ?? ""
         guard layout == call[8] else { return .texts("other", layout) }
-        let (isHeir, isSameRun) = (get(head, "heir") == node, get(head, "run") == run)
+        let (isSuccessor, isSameRun) = (get(head, "heir") == node, get(head, "run") == run)
         let leader = get(head, "token") ?? ""
         let hasRead = leader == call[12] ? call[11] : "0"
-        let isHanded = isHeir && isSameRun && get(head, "handed") == "1" && get(head, "last") == hasRead
+        let isHanded = isSuccessor && isSameRun && get(head, "handed") == "1" && get(head, "last") == hasRead
         // A successor that has read everything needn't wait for the lease.
         if !isHanded {
             let isOffered = get(head, "handed") == "1" || number(head, "offered") > now
             // A successor that hasn't read everything reads ahead.
-            if isHeir, isOffered, isSameRun, number(head, "until") > now {
+            if isSuccessor, isOffered, isSameRun, number(head, "until") > now {
                 set(head, ["ahead": hasRead])
                 return .array((["heir", leader] + facts(head)).map { .text($0) })
             }
-            let ends = number(head, "until") + (isHeir ? 0 : call.number(9))
+            let ends = number(head, "until") + (isSuccessor ? 0 : call.number(9))
             guard ends <= now else { return held(head, until: ends) }
         }
         // A leader that lives gets the time to report what this server has lost.

@@ -12,11 +12,11 @@ struct TestWorldTests {
     func talk() async throws {
         let world = try await TestWorld()
         let (alice, bob) = try await (world.client("alice"), world.client("bob"))
-        let heard = Heard(bob)
+        let received = ReceivedBytes(bob)
         try await bob.subscribe(to: "lobby")
         try await alice.publish("hi", to: .channel("lobby"))
         try await alice.publish("only for you", to: .user("bob"))
-        #expect(await world.advance(upTo: .seconds(1)) { heard.texts == ["hi", "only for you"] })
+        #expect(await world.advance(upTo: .seconds(1)) { received.texts == ["hi", "only for you"] })
         #expect(await world.elapsed < .seconds(1))
         await world.end()
     }
@@ -32,10 +32,10 @@ struct TestWorldTests {
         let kit = try AgoraRtmClientKit(config, delegate: nil)
         #expect(await kit.login(world.appID).1 == nil)
         let alice = try await world.client("alice")
-        let heard = Heard(alice)
+        let received = ReceivedBytes(alice)
         try await alice.subscribe(to: "lobby")
         #expect(await kit.publish(channelName: "lobby", message: "hi", option: nil).1 == nil)
-        #expect(await world.advance(upTo: .seconds(1)) { heard.texts == ["hi"] })
+        #expect(await world.advance(upTo: .seconds(1)) { received.texts == ["hi"] })
         await world.cut("dave")
         let (_, error) = await kit.publish(channelName: "lobby", message: "lost", option: nil)
         #expect(error != nil)
@@ -81,13 +81,13 @@ struct TestWorldTests {
     func disconnect() async throws {
         let world = try await TestWorld()
         let (alice, bob) = try await (world.client("alice"), world.client("bob"))
-        let heard = Heard(bob)
+        let received = ReceivedBytes(bob)
         try await bob.subscribe(to: "lobby")
         await world.disconnect("bob")
         for number in 1...5 { try await alice.publish("\(number)", to: .channel("lobby")) }
-        #expect(await world.advance(upTo: .seconds(10)) { heard.texts.count == 5 })
-        #expect(heard.texts == ["1", "2", "3", "4", "5"])
-        #expect(heard.gaps.isEmpty)
+        #expect(await world.advance(upTo: .seconds(10)) { received.texts.count == 5 })
+        #expect(received.texts == ["1", "2", "3", "4", "5"])
+        #expect(received.gaps.isEmpty)
         await world.end()
     }
 
@@ -95,14 +95,14 @@ struct TestWorldTests {
     func lostServer() async throws {
         let world = try await TestWorld()
         let (alice, bob) = try await (world.client("alice"), world.client("bob"))
-        let heard = Heard(bob)
+        let received = ReceivedBytes(bob)
         try await bob.subscribe(to: "lobby")
         try await alice.publish("before", to: .channel("lobby"))
         await world.stop(.messaging)
         try await world.start(.messaging)
-        #expect(await world.advance(upTo: .seconds(10)) { heard.gaps.contains("lobby") })
+        #expect(await world.advance(upTo: .seconds(10)) { received.gaps.contains("lobby") })
         try await alice.publish("after", to: .channel("lobby"))
-        #expect(await world.advance(upTo: .seconds(10)) { heard.texts == ["before", "after"] })
+        #expect(await world.advance(upTo: .seconds(10)) { received.texts == ["before", "after"] })
         await world.end()
     }
 
@@ -113,12 +113,12 @@ struct TestWorldTests {
         let world = try await TestWorld(configuration)
         let token = try await world.token(for: "alice", lifetime: .seconds(3_600))
         let alice = try await RTMClient(world.configuration(of: "alice"))
-        let heard = Heard(alice)
+        let received = ReceivedBytes(alice)
         try await alice.login(token: token)
         await world.advance(by: .seconds(3_500))
-        #expect(heard.warnings == 0)
+        #expect(received.warnings == 0)
         await world.advance(by: .seconds(75))
-        #expect(heard.warnings == 1)
+        #expect(received.warnings == 1)
         await world.advance(by: .seconds(60))
         #expect(alice.linkState == .failed)
         await world.end()
@@ -189,12 +189,12 @@ struct TestWorldTests {
         configuration.keys["messaging.catchUp.entriesMax"] = "50"
         let world = try await TestWorld(configuration)
         let alice = try await world.client("alice")
-        let heard = Heard(alice)
+        let received = ReceivedBytes(alice)
         await world.cut("alice")
         try await world.fillInbox(of: "alice", with: 60)
         await world.disconnect("alice")
         await world.mend("alice")
-        #expect(await world.advance(upTo: .seconds(30)) { heard.gaps == ["alice"] })
+        #expect(await world.advance(upTo: .seconds(30)) { received.gaps == ["alice"] })
         await world.end()
     }
 
@@ -228,13 +228,13 @@ struct TestWorldTests {
         let taken = ContinuousClock.now - begin
         #expect(clients.0.linkState == .connected && clients.1.linkState == .connected)
         // A second on an idle machine; the limit only finds what is of another order.
-        #expect(taken < .seconds(20 * patience), "\(taken)")
+        #expect(taken < .seconds(20 * timeScale), "\(taken)")
         await world.end()
     }
 }
 
-/// What a client hears.
-private final class Heard: Sendable {
+/// What a client receives.
+private final class ReceivedBytes: Sendable {
     private let events = Mutex<[RTMEvent]>([])
 
     init(_ client: RTMClient) {

@@ -153,7 +153,7 @@ private final class Decoders {
         scan(MessageView.self, bytes) { $0.touch() }
         scan(PublishResponse.self, bytes)
         scan(DeliveryPush.self, bytes) { $0.frames.touch() }
-        unpack(LeadPush.self, bytes)
+        unpack(LeaderPush.self, bytes)
         unpack(NodesPush.self, bytes)
         scan(JournaledEntries.self, bytes) { $0.frames.touch() }
         scan(JournaledChannel.self, bytes)

@@ -154,7 +154,7 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_CallResponse.self, rtm__service__call_response__unpack),
         SchemaMessage(Rtm_Service_AppendRequest.self, rtm__service__append_request__unpack),
         SchemaMessage(Rtm_Service_AppendedEvent.self, rtm__service__appended_event__unpack),
-        SchemaMessage(Rtm_Service_LeadPush.self, rtm__service__lead_push__unpack),
+        SchemaMessage(Rtm_Service_LeaderPush.self, rtm__service__leader_push__unpack),
         SchemaMessage(Rtm_Service_NodesPush.self, rtm__service__nodes_push__unpack),
         SchemaMessage(Rtm_Service_NodeAddress.self, rtm__service__node_address__unpack),
         SchemaMessage(Rtm_Service_JournalBatch.self, rtm__service__journal_batch__unpack),

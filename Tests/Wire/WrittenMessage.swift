@@ -149,7 +149,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             },
             WrittenMessage(event),
             WrittenMessage(AppendResponse(position: position, timestampMilliseconds: 1)),
-            WrittenMessage(LeadPush(term: 2, follows: 1)),
+            WrittenMessage(LeaderPush(term: 2, follows: 1)),
             WrittenMessage(NodesPush(nodes: [NodeAddress(host: "x", port: 1)])),
             WrittenMessage(NodeAddress(host: "x", port: 1)),
             WrittenMessage(entries(x)),

@@ -36,10 +36,10 @@ package final class Canaries<Caller: MessagingCaller> {
         self.messages = messages
     }
 
-    /// Goes on once a second until `stop`.
+    /// Continues once a second until `stop`.
     package func start() {
         timer = eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) {
-            for shard in self.canaries.indices { self.goOn(shard) }
+            for shard in self.canaries.indices { self.advance(shard) }
             self.start()
         }
     }
@@ -49,36 +49,36 @@ package final class Canaries<Caller: MessagingCaller> {
     package func messagingIsUp(_ shard: Int) {
         while canaries.count < messaging.shards.all.count { canaries.append(Canary()) }
         canaries[shard].linkIsUp(now: now)
-        goOn(shard)
+        advance(shard)
     }
 
     package func messagingIsDown(_ shard: Int) {
         guard shard < canaries.count else { return }
         canaries[shard].linkIsDown()
-        tell()
+        reportVerdict()
     }
 
     package func attached(_ interest: UInt64, _ succeeded: Bool) {
         let shard = Int(interest - Self.firstInterest)
         canaries[shard].attached(succeeded)
-        if succeeded { goOn(shard) }
+        if succeeded { advance(shard) }
     }
 
     package func published(_ shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>) {
         canaries[shard].published(try? outcome.get().offset, now: now)
-        tell()
+        reportVerdict()
     }
 
     package func received(_ delivery: DeliveryPush) {
         canaries[Int(delivery.interest - Self.firstInterest)].received(delivery.offset, now: now)
-        tell()
+        reportVerdict()
     }
 
     private var now: UInt64 { eventLoop.now.uptimeNanoseconds / 1_000_000 }
 
-    private func tell() { report(Canary.Verdict(of: canaries.map { $0.verdict(now: now) })) }
+    private func reportVerdict() { report(Canary.Verdict(of: canaries.map { $0.verdict(now: now) })) }
 
-    private func goOn(_ shard: Int) {
+    private func advance(_ shard: Int) {
         switch canaries[shard].next(now: now) {
         case .attach:
             messaging.attach(
@@ -88,7 +88,7 @@ package final class Canaries<Caller: MessagingCaller> {
         case .publish: publish(in: shard)
         case nil: break
         }
-        tell()
+        reportVerdict()
     }
 
     /// No app has an empty name, so the channel is out of everybody's reach. It is an inbox, because an inbox

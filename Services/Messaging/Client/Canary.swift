@@ -20,7 +20,7 @@ package struct Canary {
     }
 
     /// How long a round may take. A publish and an attach have a deadline of their own, which is longer.
-    package static let patience: UInt64 = 3_000
+    package static let roundLimit: UInt64 = 3_000
 
     private enum Subscription { case none, pending, attached }
 
@@ -32,7 +32,7 @@ package struct Canary {
     /// When the round under way began.
     private var began: UInt64?
     private var acknowledged: UInt64?
-    private var heard: UInt64?
+    private var deliveredBack: UInt64?
 
     package init() {}
 
@@ -53,8 +53,8 @@ package struct Canary {
             subscription = .pending
             return .attach
         case .attached:
-            if let began, now < began + Self.patience { return nil }
-            (began, acknowledged, heard) = (now, nil, nil)
+            if let began, now < began + Self.roundLimit { return nil }
+            (began, acknowledged, deliveredBack) = (now, nil, nil)
             return .publish
         }
     }
@@ -77,18 +77,18 @@ package struct Canary {
     }
 
     package mutating func received(_ offset: UInt64, now: UInt64) {
-        heard = offset
+        deliveredBack = offset
         finish(now)
     }
 
     private mutating func finish(_ now: UInt64) {
-        guard began != nil, let acknowledged, acknowledged == heard else { return }
+        guard began != nil, let acknowledged, acknowledged == deliveredBack else { return }
         (began, lastBack, hasComeBack) = (nil, now, true)
     }
 
     package func verdict(now: UInt64) -> Verdict {
         guard isUp else { return .waiting }
-        if now > lastBack + 1_000 + Self.patience { return .silent(since: lastBack) }
+        if now > lastBack + 1_000 + Self.roundLimit { return .silent(since: lastBack) }
         return hasComeBack ? .alive : .waiting
     }
 }

@@ -89,7 +89,7 @@ extension MessagingAppender: ServiceLinkClientDelegate {
         _ link: ServiceLinkClient<Caller.Append>, method: UInt32, body: UnsafeRawBufferPointer
     ) {
         switch method {
-        case MessagingMethod.lead: shards.receivedLeader(body, from: link)
+        case MessagingMethod.leader: shards.receivedLeader(body, from: link)
         case MessagingMethod.nodes: shards.receivedNodes(body)
         default: break
         }

@@ -3,7 +3,7 @@ package import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
-/// Who calls messaging and hears from it. All calls come on the link's event loop.
+/// Who calls messaging and receives from it. All calls come on the link's event loop.
 package protocol MessagingCaller: ShardRouterDelegate {
     /// What the caller remembers of a publish until its answer.
     associatedtype Publish
@@ -144,7 +144,7 @@ extension MessagingClient: ServiceLinkClientDelegate {
         case MessagingMethod.superseded:
             guard isLeader(link), let superseded = try? SupersededPush(body, in: shards.arena) else { return }
             caller?.messagingSuperseded(superseded.interest, by: superseded.holder)
-        case MessagingMethod.lead:
+        case MessagingMethod.leader:
             shards.receivedLeader(body, from: link)
         case MessagingMethod.nodes:
             shards.receivedNodes(body)

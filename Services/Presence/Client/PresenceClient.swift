@@ -3,7 +3,7 @@ package import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
-/// Who calls presence and hears from it. All calls come on the link's event loop.
+/// Who calls presence and receives from it. All calls come on the link's event loop.
 package protocol PresenceCaller: AnyObject {
     /// What the caller remembers of a join until its answer.
     associatedtype Join

@@ -2,7 +2,7 @@ package import NIOCore
 import NIOPosix
 import RTMServiceLink
 
-/// Opens the channels of connections to Redis. The handler at the end of their pipeline hears that they are
+/// Opens the channels of connections to Redis. The handler at the end of their pipeline learns that they are
 /// active, and everything else.
 package protocol RedisDialing: Sendable {
     /// - Parameter failed: is called on the event loop if there is no channel.

@@ -51,7 +51,7 @@ final class ReplyReader {
 
     deinit { redisReaderFree(reader) }
 
-    /// Returns false if the bytes are not a reply; the connection can't go on then.
+    /// Returns false if the bytes are not a reply; the connection can't continue then.
     func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
         redisReaderFeed(reader, bytes.bindMemory(to: CChar.self).baseAddress, bytes.count) == REDIS_OK
     }

@@ -32,12 +32,12 @@ package final class ConnectionLimiter: Sendable {
     ///
     /// - Parameter makeRoom: ends a connection, of this address if it isn't nil, and returns whether there
     ///   was one to end. It is called when a limit is reached.
-    package func admit(_ address: String, makingRoom makeRoom: (_ address: String?) -> Bool = { _ in false })
+    package func admit(_ address: String, makingRoom evict: (_ address: String?) -> Bool = { _ in false })
         -> Verdict
     {
         guard let shortage = take(address) else { return .admitted }
-        let hasRoom = makeRoom(shortage == .total ? nil : address)
-        if hasRoom, take(address) == nil { return .admitted }
+        let hasEvicted = evict(shortage == .total ? nil : address)
+        if hasEvicted, take(address) == nil { return .admitted }
         return counts.withLock { counts in
             guard counts.refused < refusedMax else { return .dropped }
             counts.refused += 1

@@ -24,7 +24,8 @@ final class UnauthenticatedConnections {
 
     init(_ configuration: ServiceLinkServerConfiguration, crowded: @escaping () -> Void) {
         limiter = ConnectionLimiter(
-            totalMax: configuration.strangersMax, perAddressMax: configuration.strangersPerAddressMax,
+            totalMax: configuration.unauthenticatedMax,
+            perAddressMax: configuration.unauthenticatedPerAddressMax,
             refusedMax: configuration.refusedMax)
         self.crowded = crowded
     }
@@ -51,7 +52,7 @@ final class UnauthenticatedConnections {
 
     private func endOldest(from address: String?) -> Bool {
         guard let oldest = members.takeOldest(from: address) else { return false }
-        oldest.makeRoom()
+        oldest.evict()
         crowded()
         return true
     }
@@ -78,7 +79,7 @@ final class UnauthenticatedConnection: PendingConnection {
     func release() { limiter.take()?.release(address) }
 
     /// Ends the connection. Its place is free afterwards, and its descriptor a moment later.
-    func makeRoom() {
+    func evict() {
         link?.refuseForOthers()
         release()
         let channel = channel

@@ -7,7 +7,7 @@ package import RTMWire
 ///
 /// It is confined to its link's event loop.
 package protocol ServiceClient: ServiceLinkClientDelegate {
-    /// Who calls the service and hears from it.
+    /// Who calls the service and receives from it.
     associatedtype Caller: AnyObject
 
     var calls: ServiceCalls<Context, Caller> { get }
@@ -31,8 +31,8 @@ extension ServiceClient {
     package func push(_ link: ServiceLinkClient<Context>, method: UInt32, body: UnsafeRawBufferPointer) {}
 }
 
-/// The calls of one client to its service: the link that carries them, how long each may take, and who hears
-/// of their answers.
+/// The calls of one client to its service: the link that carries them, how long each may take, and who
+/// receives of their answers.
 ///
 /// What the message path needs is inlinable, because the compiler doesn't specialise generic code of another
 /// module.

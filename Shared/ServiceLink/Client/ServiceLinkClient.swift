@@ -90,7 +90,7 @@ package final class ServiceLinkClient<Context> {
         }
         let length = body.encodedLength
         guard connection.fits(bodyLength: length) else { throw refused(refusal.tooLong(length)) }
-        guard connection.hasRoomForRequest(bodyLength: length) else { throw refused(refusal.full) }
+        guard connection.canQueueRequest(bodyLength: length) else { throw refused(refusal.full) }
         let now = endOfTurn.now
         guard let ticket = requests.open(context, timeout: timeout, now: now) else {
             throw refused(refusal.tooMany)
@@ -128,7 +128,7 @@ package final class ServiceLinkClient<Context> {
         return true
     }
 
-    /// Ends the connection because the peer sent what it must not send, and connects anew. To go on would
+    /// Ends the connection because the peer sent what it must not send, and connects anew. To continue would
     /// mean to skip silently what could not be read.
     package func reset(_ fault: String) {
         eventLoop.assertInEventLoop()
@@ -164,8 +164,8 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
         timer.arm(machine.nextWake, for: self)
     }
 
-    func connectionHeard(_ connection: ServiceLinkConnection, now: NIODeadline) {
-        if machine.heard(now: now) { timer.arm(machine.nextWake, for: self) }
+    func connectionDidReceive(_ connection: ServiceLinkConnection, now: NIODeadline) {
+        if machine.bytesReceived(now: now) { timer.arm(machine.nextWake, for: self) }
     }
 
     func connection(_ connection: ServiceLinkConnection, received envelope: ServiceLinkEnvelope) -> String? {
@@ -284,7 +284,7 @@ extension ServiceLinkClient {
     private func tracedPush(_ method: UInt32, _ body: UnsafeRawBufferPointer) -> String? {
         guard let trace = arriving.take(), let tracer = endOfTurn.tracer else { return nil }
         let name = ServiceMethodName.of(method, in: configuration.service)
-        tracer.run(tracer.goOn(trace, name, .consumer)) {
+        tracer.run(tracer.continueTrace(trace, name, .consumer)) {
             delegate?.push(self, method: method, body: body)
         }
         return nil

@@ -12,7 +12,7 @@ package enum ServiceLinkOutcome {
     case disconnected
 }
 
-/// Who calls a service and hears from it. All calls come on the link's event loop, and never from within a
+/// Who calls a service and receives from it. All calls come on the link's event loop, and never from within a
 /// call to the link.
 package protocol ServiceLinkClientDelegate<Context>: AnyObject {
     /// What the delegate remembers of a request until its answer.

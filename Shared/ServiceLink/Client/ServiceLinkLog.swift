@@ -44,7 +44,7 @@ package final class ServiceLinkLog: Sendable {
             places[place]?.causes = []
             return (links.count, true)
         }
-        // Who was warned that the link is down hears at the same level that it is back.
+        // Who was warned that the link is down receives at the same level that it is back.
         let metadata: Logger.Metadata = ["incarnation": "\(incarnation)"]
         guard isBack else { return logger.debug("link up", metadata: metadata) }
         logger.warning("link up", metadata: metadata.merging(["links": "\(links)"]) { $1 })

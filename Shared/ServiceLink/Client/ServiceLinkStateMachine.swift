@@ -113,10 +113,10 @@ struct ServiceLinkStateMachine {
     private static let wrongSecret = "the service does not know the secret of this installation"
 
     /// Returns whether the next wake-up is earlier than before.
-    mutating func heard(now: NIODeadline) -> Bool {
+    mutating func bytesReceived(now: NIODeadline) -> Bool {
         guard case .up(var liveness) = state else { return false }
         defer { state = .up(liveness) }
-        return liveness.heard(now: now)
+        return liveness.bytesReceived(now: now)
     }
 
     /// The connection ended or didn't come about. Returns whether the link was up. `wake` starts the next

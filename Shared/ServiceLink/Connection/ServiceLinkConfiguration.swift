@@ -9,7 +9,7 @@ package struct ServiceLinkConfiguration: Sendable {
     /// The default is 16 MiB.
     package var frameBytesMax = 16 << 20
     /// Bytes of the longest frame before the peer has proved who it is.
-    package var strangerFrameBytesMax = 4 << 10
+    package var unauthenticatedFrameBytesMax = 4 << 10
     /// How many bytes may wait for the peer. With one more the link ends with the GoAway reason `overflow`.
     package var queueBytesMax = 32 << 20
     /// The time from the connection to the welcome. A machine that stands still for a moment, or has a
@@ -75,8 +75,8 @@ package struct ServiceLinkServerConfiguration: Sendable {
     package var linksMax = 1024
     /// How many connections may be in their handshake at the same time, in all and from one address. The
     /// oldest one makes room for one more. They don't count as links.
-    package var strangersMax = 1024
-    package var strangersPerAddressMax = 128
+    package var unauthenticatedMax = 1024
+    package var unauthenticatedPerAddressMax = 128
     /// To which other nodes callers are relayed; nil: to none.
     package var relays: ServiceLinkRelays?
     /// How many connections beyond that may wait until they are closed.
@@ -92,10 +92,10 @@ package struct ServiceLinkServerConfiguration: Sendable {
         accepting = policy
         let plan = policy.plan
         let wanted = linksMax
-        strangersMax = min(strangersMax, max(8, plan.connectionsMax / 4))
-        strangersPerAddressMax = min(strangersPerAddressMax, max(4, strangersMax / 2))
+        unauthenticatedMax = min(unauthenticatedMax, max(8, plan.connectionsMax / 4))
+        unauthenticatedPerAddressMax = min(unauthenticatedPerAddressMax, max(4, unauthenticatedMax / 2))
         refusedMax = plan.refusedMax
-        linksMax = min(linksMax, max(1, plan.connectionsMax - strangersMax))
+        linksMax = min(linksMax, max(1, plan.connectionsMax - unauthenticatedMax))
         return linksMax < wanted
     }
 }

@@ -7,7 +7,7 @@ import RTMWire
 protocol ServiceLinkConnectionOwner: AnyObject {
     func connectionOpened(_ connection: ServiceLinkConnection)
     /// Bytes have arrived. This comes once for each read, before the frames in it.
-    func connectionHeard(_ connection: ServiceLinkConnection, now: NIODeadline)
+    func connectionDidReceive(_ connection: ServiceLinkConnection, now: NIODeadline)
     /// A hello, welcome, request, response, failure or push has arrived; the connection handles the other
     /// kinds. Returns what is wrong with the frame, or nil.
     func connection(_ connection: ServiceLinkConnection, received envelope: ServiceLinkEnvelope) -> String?
@@ -56,7 +56,7 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
         self.owner = owner
         self.endOfTurn = endOfTurn
         self.logger = logger
-        frameBytesMax = min(configuration.strangerFrameBytesMax, configuration.frameBytesMax)
+        frameBytesMax = min(configuration.unauthenticatedFrameBytesMax, configuration.frameBytesMax)
         reader = FrameReader(frameBytesMax: frameBytesMax)
     }
 
@@ -80,22 +80,22 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     /// its queue is full.
     @inline(__always)
     private func append(bytesMax bytes: Int, _ encode: (inout ByteBuffer) -> Void) -> Bool {
-        guard isOpen, hasRoom(for: bytes) else { return false }
+        guard isOpen, canQueue(for: bytes) else { return false }
         encode(&outbound)
         markDirty()
         return true
     }
 
     @inline(__always)
-    private func hasRoom(for bytes: Int) -> Bool {
+    private func canQueue(for bytes: Int) -> Bool {
         if waitingBytes + bytes + transportBytes <= configuration.queueBytesMax { return true }
-        return hasRoomAfterAll(for: bytes)
+        return canQueueAfterFlush(for: bytes)
     }
 
     /// Whether a request of this length may be sent. Requests leave an eighth of the queue to what can't be
     /// refused, so that a caller with too many of them doesn't end the link for everybody behind it.
     @inline(__always)
-    func hasRoomForRequest(bodyLength: Int) -> Bool {
+    func canQueueRequest(bodyLength: Int) -> Bool {
         let bytesMax = configuration.queueBytesMax - configuration.queueBytesMax / 8
         let bytes = outbound.readableBytes + bodyLength + ServiceLinkFrame.overheadBytesMax
         if bytes + transportBytes <= bytesMax { return true }
@@ -103,7 +103,7 @@ final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
         return bytes + transportBytes <= bytesMax
     }
 
-    private func hasRoomAfterAll(for bytes: Int) -> Bool {
+    private func canQueueAfterFlush(for bytes: Int) -> Bool {
         transportBytes = transport?.queuedBytes ?? 0
         if waitingBytes + bytes + transportBytes <= configuration.queueBytesMax { return true }
         counters.overflows += 1
@@ -270,7 +270,7 @@ extension ServiceLinkConnection {
 
     /// A sign of life passes a closed gate: the peer must not take waiting for death.
     private func appendSign(_ encode: (inout ByteBuffer) -> Void) {
-        guard isOpen, hasRoom(for: ServiceLinkFrame.overheadBytesMax) else { return }
+        guard isOpen, canQueue(for: ServiceLinkFrame.overheadBytesMax) else { return }
         if gated?.addSign(encode) == nil { encode(&outbound) }
         markDirty()
     }
@@ -320,7 +320,7 @@ extension ServiceLinkConnection {
     func transportReceived(_ chunk: ByteBuffer) {
         guard isOpen else { return }
         counters.bytesIn += UInt64(chunk.readableBytes)
-        owner?.connectionHeard(self, now: endOfTurn.now)
+        owner?.connectionDidReceive(self, now: endOfTurn.now)
         reader.frameBytesMax = frameBytesMax
         do {
             try reader.read(chunk) { frame in

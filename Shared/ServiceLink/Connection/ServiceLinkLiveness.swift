@@ -15,24 +15,24 @@ struct ServiceLinkLiveness {
     private let interval: TimeAmount
     /// The time from the question to the verdict.
     private let grace: TimeAmount
-    private var lastHeard: NIODeadline
+    private var lastReceived: NIODeadline
     private var askedAt: NIODeadline?
 
     init(_ configuration: ServiceLinkConfiguration, now: NIODeadline) {
         interval = TimeAmount(configuration.heartbeatInterval)
         grace = TimeAmount(configuration.heartbeatDeadline - configuration.heartbeatInterval)
-        lastHeard = now
+        lastReceived = now
     }
 
     /// Returns whether the peer had been asked. Then the next wake-up is earlier than it was.
-    mutating func heard(now: NIODeadline) -> Bool {
+    mutating func bytesReceived(now: NIODeadline) -> Bool {
         defer { askedAt = nil }
-        lastHeard = now
+        lastReceived = now
         return askedAt != nil
     }
 
     var nextWake: NIODeadline {
-        if let askedAt { askedAt + grace } else { lastHeard + interval }
+        if let askedAt { askedAt + grace } else { lastReceived + interval }
     }
 
     mutating func wake(now: NIODeadline) -> WakeAction {

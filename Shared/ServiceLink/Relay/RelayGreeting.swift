@@ -19,7 +19,7 @@ final class RelayGreeting: ServiceLinkTransportReceiver {
         var configuration = configuration
         configuration.relayTo = node
         machine = ServiceLinkStateMachine(configuration)
-        reader = FrameReader(frameBytesMax: configuration.link.strangerFrameBytesMax)
+        reader = FrameReader(frameBytesMax: configuration.link.unauthenticatedFrameBytesMax)
         self.receiver = receiver
         self.eventLoop = eventLoop
         _ = machine.start(now: eventLoop.now)

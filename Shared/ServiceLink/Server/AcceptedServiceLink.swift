@@ -157,8 +157,8 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
             .shutDown, saying: ServiceLinkGoAway(.overflow, "too many connections are in their handshake"))
     }
 
-    func connectionHeard(_ connection: ServiceLinkConnection, now: NIODeadline) {
-        if machine.heard(now: now) { timer.arm(machine.nextWake, for: self) }
+    func connectionDidReceive(_ connection: ServiceLinkConnection, now: NIODeadline) {
+        if machine.bytesReceived(now: now) { timer.arm(machine.nextWake, for: self) }
     }
 
     func connection(_ connection: ServiceLinkConnection, received envelope: ServiceLinkEnvelope) -> String? {
@@ -318,7 +318,7 @@ extension AcceptedServiceLink {
     private func tracedRequest(_ id: UInt64, _ method: UInt32, _ body: () -> Void) {
         guard let trace = arriving.take(), let tracer = endOfTurn.tracer else { return body() }
         let name = ServiceMethodName.of(method, in: configuration.service)
-        let work = tracer.goOn(trace, name, .server)
+        let work = tracer.continueTrace(trace, name, .server)
         tracer.run(work) {
             // Until the answer, which may come later.
             traced[id] = tracer.hold()

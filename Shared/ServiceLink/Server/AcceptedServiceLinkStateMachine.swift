@@ -71,10 +71,10 @@ struct AcceptedServiceLinkStateMachine {
     }
 
     /// Returns whether the next wake-up is earlier than before.
-    mutating func heard(now: NIODeadline) -> Bool {
+    mutating func bytesReceived(now: NIODeadline) -> Bool {
         guard case .open(var liveness) = state else { return false }
         defer { state = .open(liveness) }
-        return liveness.heard(now: now)
+        return liveness.bytesReceived(now: now)
     }
 
     enum WakeAction: Equatable {

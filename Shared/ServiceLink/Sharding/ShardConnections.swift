@@ -110,10 +110,10 @@ package final class ShardConnections<Call> {
     // MARK: - The leader
 
     /// A node announces that it leads.
-    package func announced(_ push: LeadPush, from link: ServiceLinkClient<Call>) -> Change {
+    package func announced(_ push: LeaderPush, from link: ServiceLinkClient<Call>) -> Change {
         let known = next?.term ?? term
         guard push.term == known || push.follows >= known else {
-            link.push(service.outdated, LeadPush(term: known, follows: known))
+            link.push(service.outdated, LeaderPush(term: known, follows: known))
             return .none
         }
         // Two nodes without a journal both lead for ever: calls stay where they are.

@@ -162,7 +162,7 @@ package final class ShardRouter<Call> {
 
     /// A node announces that it leads the link's shard.
     package func receivedLeader(_ body: UnsafeRawBufferPointer, from link: ServiceLinkClient<Call>) {
-        guard let push = try? LeadPush(body, in: arena) else { return }
+        guard let push = try? LeaderPush(body, in: arena) else { return }
         learnShards(from: link)
         let count = shardCounts[ObjectIdentifier(link)] ?? all.count
         guard count == all.count else {

@@ -57,7 +57,7 @@ package final class Tracer {
     }
 
     /// The work for what another process has sent.
-    func goOn(_ trace: ServiceLinkTrace, _ name: String, _ kind: Span.Kind) -> Work {
+    func continueTrace(_ trace: ServiceLinkTrace, _ name: String, _ kind: Span.Kind) -> Work {
         Work(
             Span(
                 traceHigh: trace.traceHigh, traceLow: trace.traceLow, id: sampler.span(), parent: trace.span,

@@ -12,7 +12,7 @@ package protocol Flushable: AnyObject {
 ///
 /// Whatever became dirty during a turn registers here and is flushed once, so that a socket gets one write in
 /// each turn however many entries are due (measured: worth a factor of 50). A flush may make others dirty, so
-/// the rounds go on until nothing is dirty. Sockets come last, when nothing more can be added to what they
+/// the rounds continue until nothing is dirty. Sockets come last, when nothing more can be added to what they
 /// write. The end of turn belongs to one event loop and is touched on it only.
 package final class EndOfTurn {
     /// Limit: after so many rounds the loop looks at its sockets first. Otherwise two services of one process

@@ -6,8 +6,8 @@ package import RTMModel
 import RTMProtocolC
 
 extension Schema {
-    /// rtm.service.LeadPush
-    package enum LeadPush {
+    /// rtm.service.LeaderPush
+    package enum LeaderPush {
         package static var term: SchemaField<UInt64> { SchemaField(1) }
         package static var follows: SchemaField<UInt64> { SchemaField(2) }
     }
@@ -155,9 +155,9 @@ package enum MessagingMethod {
     package static let append: UInt32 = 7
     /// Push SkipPush, messaging to edge.
     package static let skip: UInt32 = 8
-    /// Push LeadPush, messaging to its callers.
-    package static let lead: UInt32 = 9
-    /// Push LeadPush, a caller to a node that announces its leadership without knowing the last leader's
+    /// Push LeaderPush, messaging to its callers.
+    package static let leader: UInt32 = 9
+    /// Push LeaderPush, a caller to a node that announces its leadership without knowing the last leader's
     /// term.
     package static let outdated: UInt32 = 10
     /// Push NodesPush, messaging to its callers.
@@ -166,7 +166,7 @@ package enum MessagingMethod {
     /// The methods' names, for people who look at traces.
     package static let names: [UInt32: String] = [
         attach: "attach", detach: "detach", publish: "publish", read: "read", delivery: "delivery",
-        superseded: "superseded", append: "append", skip: "skip", lead: "lead", outdated: "outdated",
+        superseded: "superseded", append: "append", skip: "skip", leader: "leader", outdated: "outdated",
         nodes: "nodes"
     ]
 }
@@ -175,8 +175,8 @@ package enum MessagingMethod {
 /// other node refuses all requests. The caller remembers the term. It doesn't accept a leader that continues
 /// the logs of an earlier term than that one: then Redis has come back with older data, and what was
 /// acknowledged since is missing.
-package struct LeadPush: WireMessage, Sendable, Hashable {
-    package typealias Fields = Schema.LeadPush
+package struct LeaderPush: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.LeaderPush
     package var term: UInt64
     /// The term of the leader whose logs it continues; if the logs are new, its own term.
     package var follows: UInt64
@@ -192,9 +192,9 @@ package struct LeadPush: WireMessage, Sendable, Hashable {
     }
 }
 
-extension LeadPush: ArenaDecodable {
+extension LeaderPush: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
-        let message = try Self.unpack(bytes, in: arena, with: rtm__service__lead_push__unpack)
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__leader_push__unpack)
         self.init(term: message.term, follows: message.follows)
     }
 }

@@ -86,7 +86,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
         acknowledged?(number)
         calls[number].answered(response)
         count += 1
-        // A caller that has a lock goes on until it has released it, because others wait for it.
+        // A caller that has a lock continues until it has released it, because others wait for it.
         guard isOver(count), calls[number].isComplete else { return call(number) }
         open -= 1
         if open == 0 { finished.take()?.succeed(count) }

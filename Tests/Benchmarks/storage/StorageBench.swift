@@ -20,7 +20,7 @@ import NIOCore
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+    static func report(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
     /// Measures compare-and-set writes of 128 bytes. Each caller has a channel of its own.
     private static func writes(_ directory: String, _ duration: Duration) async throws {
@@ -41,7 +41,7 @@ import NIOCore
                     }
                     return (ours / Double(slices), bare / Double(slices))
                 }
-                say(
+                report(
                     "CAS writes, synchronous \(synchronous), \(callers) callers: \(Int(ours))/s, bare SQLite "
                         + "\(Int(bare))/s with \(callers) per transaction, ratio \(ratio(ours, bare))")
             }
@@ -59,7 +59,7 @@ import NIOCore
             _ = try await system.rate(.milliseconds(300), 100) { CompareAndSet(channel: "c\($0)") }
             for callers in [1, 16, 256] {
                 let rate = try await system.rate(duration, callers) { ReadMetadata(channel: "c\($0 % 100)") }
-                say("metadata reads, \(callers) callers: \(Int(rate))/s")
+                report("metadata reads, \(callers) callers: \(Int(rate))/s")
             }
         }
     }
@@ -69,7 +69,7 @@ import NIOCore
         try await BenchSystem.with(directory + "/locks", []) { system in
             try await system.call(LockCall.set)
             let rate = try await system.rate(duration, 16) { LockCall.acquire(user: "u\($0)") }
-            say("lock hand-overs, 16 users in line for one lock: \(Int(rate / 2))/s")
+            report("lock hand-overs, 16 users in line for one lock: \(Int(rate / 2))/s")
         }
     }
 
@@ -78,15 +78,15 @@ import NIOCore
         for callers in [1, 16] {
             try await BenchSystem.with(directory + "/latency-\(callers)", []) { system in
                 let (fromCommit, fromCall) = try await system.latency(duration, callers)
-                say("event, \(callers) callers, from acknowledgement to subscriber: \(spread(fromCommit))")
-                say("event, \(callers) callers, from call to subscriber: \(spread(fromCall))")
+                report("event, \(callers) callers, from acknowledgement to subscriber: \(spread(fromCommit))")
+                report("event, \(callers) callers, from call to subscriber: \(spread(fromCall))")
             }
         }
         for synchronous in ["full", "normal"] {
             let arguments = ["--storage-synchronous", synchronous]
             try await BenchSystem.with(directory + "/hot-\(synchronous)", arguments) { system in
                 let rate = try await system.hotChannel(duration, 256)
-                say("events of one channel, synchronous \(synchronous), 256 callers: \(Int(rate))/s")
+                report("events of one channel, synchronous \(synchronous), 256 callers: \(Int(rate))/s")
             }
         }
     }
@@ -102,7 +102,7 @@ import NIOCore
     /// Measures history with messages of 100 bytes. The time of a page must not grow with the store.
     private static func history(_ directory: String, messages: Int) async throws {
         let place = directory + "/history"
-        say("history, \(messages) messages take about \(messages / 5_000) MB in \(place)")
+        report("history, \(messages) messages take about \(messages / 5_000) MB in \(place)")
         let arguments = ["--storage-synchronous", "normal", "--storage-history-retention", "permanent"]
         try await BenchSystem.with(place, arguments) { system in
             var parts: [HistoryPart] = []
@@ -112,7 +112,7 @@ import NIOCore
                 let rate = try await system.append(part, callers: 256)
                 parts.append(part)
                 let times = try await system.pageTimes(count: 2_000, of: parts)
-                say(
+                report(
                     "history, \(target) messages, \(try diskUse(place) >> 20) MB on the disk: appended at "
                         + "\(Int(rate))/s; a page of 100 takes \(spread(times))")
             }

@@ -21,7 +21,7 @@ enum FuzzedMessage {
         try RoundTrip.scanned(MessageView.self, bytes)
         try RoundTrip.scanned(AppendRequest.self, bytes)
         try RoundTrip.scanned(AppendedEvent.self, bytes)
-        try RoundTrip.unpacked(LeadPush.self, bytes)
+        try RoundTrip.unpacked(LeaderPush.self, bytes)
         try RoundTrip.unpacked(NodesPush.self, bytes)
         try RoundTrip.scanned(JournaledEntries.self, bytes)
         try RoundTrip.scanned(JournaledChannel.self, bytes)

@@ -34,7 +34,7 @@ struct ChaosCircle: Sendable {
                 channels: subscribed(by: number) + (client is ChaosRTMClient ? [topic] : []))
         }
         try await witness.start(channels: places)
-        for client in talkers { try await client.hear(talkers.map(\.user)) }
+        for client in talkers { try await client.receive(talkers.map(\.user)) }
     }
 
     /// All but one.

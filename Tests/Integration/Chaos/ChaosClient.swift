@@ -19,7 +19,7 @@ protocol ChaosClient: Sendable {
     /// Logs in, subscribes to the channels, and joins the topics among them as a publisher.
     func start(channels: [String]) async throws
     /// Subscribes to these users in every topic.
-    func hear(_ users: [String]) async throws
+    func receive(_ users: [String]) async throws
     func publish(_ text: String, to channel: String) async -> DeliveryRecord.Outcome
     func close() async
 }
@@ -73,10 +73,10 @@ private final class Sightings: Sendable {
 
     var complaints: [String] { contents.withLock { $0.complaints } }
 
-    func views(of viewer: String, isToldOfGaps: Bool) -> [DeliveryRecord.View] {
+    func views(of viewer: String, isInformedOfGaps: Bool) -> [DeliveryRecord.View] {
         contents.withLock(\.byChannel).map {
             DeliveryRecord.View(
-                viewer: viewer, channel: $0.key, isToldOfGaps: isToldOfGaps, sightings: $0.value)
+                viewer: viewer, channel: $0.key, isInformedOfGaps: isInformedOfGaps, sightings: $0.value)
         }
     }
 
@@ -102,7 +102,7 @@ final class ChaosRTMClient: ChaosClient {
 
     var user: String { client.configuration.userID }
     var isConnected: Bool { client.linkState == .connected }
-    var views: [DeliveryRecord.View] { sightings.views(of: user, isToldOfGaps: true) }
+    var views: [DeliveryRecord.View] { sightings.views(of: user, isInformedOfGaps: true) }
     var complaints: [String] { sightings.complaints.map { "\(user): \($0)" } }
     var journey: [String] { sightings.journey }
 
@@ -123,12 +123,14 @@ final class ChaosRTMClient: ChaosClient {
         }
     }
 
-    func hear(_ users: [String]) async throws {
+    func receive(_ users: [String]) async throws {
         let others = Set(users).subtracting([user])
         for topic in views.compactMap({ TopicName($0.channel) }) {
-            let heard = try await client.streamChannel(topic.channel)
+            let received = try await client.streamChannel(topic.channel)
                 .subscribe(to: topic.topic, users: others.sorted())
-            if Set(heard.succeededUsers) != others { sightings.complain("not heard: \(heard.failedUsers)") }
+            if Set(received.succeededUsers) != others {
+                sightings.complain("not heard: \(received.failedUsers)")
+            }
         }
     }
 
@@ -184,7 +186,7 @@ final class ChaosKitClient: NSObject, ChaosClient, AgoraRtmClientDelegate {
     }
 
     var isConnected: Bool { state.withLock { $0 } == .connected }
-    var views: [DeliveryRecord.View] { sightings.views(of: user, isToldOfGaps: false) }
+    var views: [DeliveryRecord.View] { sightings.views(of: user, isInformedOfGaps: false) }
     var complaints: [String] { sightings.complaints.map { "\(user): \($0)" } }
     var journey: [String] { sightings.journey }
 
@@ -200,7 +202,7 @@ final class ChaosKitClient: NSObject, ChaosClient, AgoraRtmClientDelegate {
     }
 
     /// It is in no topic.
-    func hear(_ users: [String]) async throws {}
+    func receive(_ users: [String]) async throws {}
 
     func publish(_ text: String, to channel: String) async -> DeliveryRecord.Outcome {
         guard let kit = kit.withLock({ $0 }) else { return .refused }

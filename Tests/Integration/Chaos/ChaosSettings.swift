@@ -17,7 +17,7 @@ enum ChaosSettings {
     }
 
     /// Tells the one who waits for it what was done.
-    static func say(_ text: String) {
+    static func report(_ text: String) {
         guard isLong else { return }
         FileHandle.standardError.write(Data("chaos: \(text)\n".utf8))
     }

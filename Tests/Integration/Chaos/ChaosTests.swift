@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The promise of the whole, on real processes: whatever dies and whichever line breaks, every subscriber
-/// receives the log, once and in its order, or is told of the gap; and every call comes to its end.
+/// receives the log, once and in its order, or is informed of the gap; and every call comes to its end.
 ///
 /// `make chaos` runs it for ten minutes, and `make chaos MINUTES=60 SEED=1` for another time and with a
 /// chosen seed. A failure names its seed.
@@ -146,7 +146,7 @@ import Testing
         if let crowd {
             try await crowd.settle()
             try await crowd.judge()
-            ChaosSettings.say("seed \(seed): \(crowd.summary)")
+            ChaosSettings.report("seed \(seed): \(crowd.summary)")
             await crowd.close()
         }
         for client in clients { await client.close() }
@@ -264,7 +264,7 @@ import Testing
         #expect(deeds.edgeKills > 0)
         #expect(!deeds.messagingKills.isEmpty || deeds.losses > 0)
         #expect(record.received > record.acknowledged)
-        ChaosSettings.say(
+        ChaosSettings.report(
             "seed \(seed): \(record.published.count) published, \(record.acknowledged) acknowledged, "
                 + "\(record.received) received, \(record.gaps) gaps told, \(chaos.deeds), "
                 + "\(complaints.count) complaints")

@@ -2,7 +2,7 @@ import Foundation
 
 /// What was published and what arrived, gathered from outside while a system is under stress, and whether the
 /// two agree with the promise: every subscriber receives the log, in its order, nothing twice, with a gap
-/// only where it was told of one.
+/// only where it was informed of one.
 ///
 /// The log itself can't be seen from outside. It is put together from the acknowledgements and from
 /// everything that any client received, by the timestamps, which increase strictly within a channel.
@@ -34,7 +34,7 @@ struct DeliveryRecord {
         var viewer: String
         var channel: String
         /// A client that isn't told of gaps (AgoraRtmKit) may have one only around the end of an epoch.
-        var isToldOfGaps = true
+        var isInformedOfGaps = true
         var sightings: [Sighting] = []
     }
 
@@ -51,7 +51,7 @@ struct DeliveryRecord {
         for view in views {
             let log = logs[view.channel] ?? [:]
             let gaps =
-                view.isToldOfGaps ? Self.gaps(of: view) : jumps(of: view)
+                view.isInformedOfGaps ? Self.gaps(of: view) : jumps(of: view)
             breaches += disorder(in: view, sources) + holes(in: view, log: log, gaps: gaps)
             breaches += unheard(by: view, log: log, mayHaveLost: !gaps.isEmpty)
         }
@@ -76,7 +76,7 @@ struct DeliveryRecord {
         var logs: [String: [UInt64: String]] = [:]
         var places: [String: Set<UInt64>] = [:]
         var breaches: [String] = []
-        func enter(_ text: String, _ channel: String, at timestamp: UInt64, says who: String) {
+        func enter(_ text: String, _ channel: String, at timestamp: UInt64, reportedBy who: String) {
             if let other = logs[channel]?[timestamp], other != text {
                 breaches.append("\(who): \(channel) has '\(text)' where others have '\(other)'")
             }
@@ -88,12 +88,12 @@ struct DeliveryRecord {
         }
         for message in published {
             if case .acknowledged(let timestamp?) = message.outcome {
-                enter(message.text, message.channel, at: timestamp, says: "the receipt")
+                enter(message.text, message.channel, at: timestamp, reportedBy: "the receipt")
             }
         }
         for view in views {
             for case .message(let text, _, let timestamp) in view.sightings {
-                enter(text, view.channel, at: timestamp, says: view.viewer)
+                enter(text, view.channel, at: timestamp, reportedBy: view.viewer)
             }
         }
         return (logs, breaches)

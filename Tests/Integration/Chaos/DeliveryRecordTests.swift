@@ -6,7 +6,7 @@ struct DeliveryRecordTests {
     private func breaches(
         _ sightings: [DeliveryRecord.Sighting], witness: [DeliveryRecord.Sighting]? = nil,
         epochEnds: [UInt64] = [],
-        isToldOfGaps: Bool = true, third: DeliveryRecord.Outcome = .acknowledged(timestamp: 30)
+        isInformedOfGaps: Bool = true, third: DeliveryRecord.Outcome = .acknowledged(timestamp: 30)
     ) -> [String] {
         var record = DeliveryRecord(epochEnds: epochEnds)
         let outcomes: [DeliveryRecord.Outcome] = [
@@ -17,7 +17,7 @@ struct DeliveryRecordTests {
                 .init(text: "alice \(number + 1)", publisher: "alice", channel: "c", outcome: outcome))
         }
         record.views = [
-            .init(viewer: "bob", channel: "c", isToldOfGaps: isToldOfGaps, sightings: sightings),
+            .init(viewer: "bob", channel: "c", isInformedOfGaps: isInformedOfGaps, sightings: sightings),
             .init(viewer: "witness", channel: "c", sightings: witness ?? [seen(1), seen(2), seen(3)]),
         ]
         return record.breaches()
@@ -63,9 +63,9 @@ struct DeliveryRecordTests {
 
     @Test("Who isn't told of gaps may miss what lies around the end of an epoch")
     func untold() {
-        #expect(breaches([seen(1), seen(3)], isToldOfGaps: false).count == 1)
-        #expect(breaches([seen(1), seen(3)], epochEnds: [25], isToldOfGaps: false) == [])
-        #expect(breaches([seen(1), seen(3)], epochEnds: [35], isToldOfGaps: false).count == 1)
+        #expect(breaches([seen(1), seen(3)], isInformedOfGaps: false).count == 1)
+        #expect(breaches([seen(1), seen(3)], epochEnds: [25], isInformedOfGaps: false) == [])
+        #expect(breaches([seen(1), seen(3)], epochEnds: [35], isInformedOfGaps: false).count == 1)
     }
 
     @Test("What was under way when an epoch ended is in one of them, not in both")

@@ -61,7 +61,7 @@ enum JournalVillain: Sendable {
             // Shorter than the time after which its replica takes over, or longer.
             master.pause()
             await letPass(.milliseconds(Int.random(in: 200...2_500, using: &random)))
-            master.goOn()
+            master.resume()
             try await cluster.isWhole()
         }
     }
@@ -79,7 +79,7 @@ enum JournalVillain: Sendable {
             master.pause()
             let pause = pauses.randomElement(using: &random) ?? 200...600
             await letPass(.milliseconds(Int.random(in: pause, using: &random)))
-            master.goOn()
+            master.resume()
             try await process.isReplicated()
         case 2 where isDouble: try await nodesDie { try await process.replaceMaster() }
         default: try await process.replaceMaster()

@@ -29,7 +29,7 @@ import Testing
             try await Self.rage(villain, crowd, seed)
             try await crowd.settle()
             try await crowd.judge()
-            ChaosSettings.say("seed \(seed): \(crowd.summary), \(villain.deeds)")
+            ChaosSettings.report("seed \(seed): \(crowd.summary), \(villain.deeds)")
             await crowd.close()
         }
     }

@@ -75,7 +75,7 @@ final class ServiceVillain: Sendable {
         case .redis:
             redis.withLock { $0.pause() }
             await letPass(pause)
-            redis.withLock { $0.goOn() }
+            redis.withLock { $0.resume() }
         }
         done.withLock { $0.stops += 1 }
     }

@@ -6,7 +6,7 @@ import Testing
 /// An edge that ends sends its clients away.
 @Suite(.serialized) struct DrainTests {
     /// An edge that ends waits for a client that doesn't close its connection for this long.
-    private static let farewell = Duration.seconds(1)
+    private static let notice = Duration.seconds(1)
     /// After so long it closes a connection that it has ended. So a drain takes no longer than that, even if
     /// the loops wait one after the other.
     private static let linger = Duration.seconds(5)
@@ -49,7 +49,7 @@ import Testing
             process.signal(SIGTERM)
             #expect(try await process.exit() == 0)
             let time = ContinuousClock.now - start
-            #expect(time > Self.farewell / 2 && time < Self.linger * 3 / 4)
+            #expect(time > Self.notice / 2 && time < Self.linger * 3 / 4)
             for client in clients { try? await client.close() }
         }
     }

@@ -21,16 +21,16 @@ import Testing
                 sessions.append(connection)
             }
             for connection in silent {
-                #expect(try await Self.farewell(of: connection) == .disconnectTooManyConnections)
+                #expect(try await Self.notice(of: connection) == .disconnectTooManyConnections)
             }
             // Now it is full of sessions, and they stay.
             let late = try await RawConnection.open(system.address("edge"))
-            #expect(try await Self.farewell(of: late) == .disconnectTooManyConnections)
+            #expect(try await Self.notice(of: late) == .disconnectTooManyConnections)
             for connection in sessions { try await connection.close() }
         }
     }
 
-    private static func farewell(of connection: RawConnection) async throws -> Rtm_Client_DisconnectCode? {
+    private static func notice(of connection: RawConnection) async throws -> Rtm_Client_DisconnectCode? {
         for await frame in connection.frames {
             if case .disconnect(let disconnect) = frame.body { return disconnect.code }
         }

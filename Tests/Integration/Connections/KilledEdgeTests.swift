@@ -106,8 +106,8 @@ import Testing
         for record in watch.records {
             let timeouts = record.all.filter { $0.text.hasPrefix("timeout") }
             for room in watch.rooms {
-                let told = timeouts.filter { $0.channel == room }.map(\.text).sorted()
-                #expect(told == crowds[room]?.map { "timeout \($0)" })
+                let reported = timeouts.filter { $0.channel == room }.map(\.text).sorted()
+                #expect(reported == crowds[room]?.map { "timeout \($0)" })
             }
             let delays = timeouts.map { $0.at - start }
             #expect(try #require(delays.min()) >= Self.presenceTimeout)

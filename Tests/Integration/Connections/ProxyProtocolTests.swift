@@ -30,7 +30,7 @@ import Testing
             try await second.enter("alan")
             // The header, and the first frames with it.
             let third = try await open(system, after: alice + [0, 0, 0, 0])
-            #expect(try await Self.farewell(of: third) == .disconnectTooManyConnections)
+            #expect(try await Self.notice(of: third) == .disconnectTooManyConnections)
             let other = try await open(system, after: bob)
             try await other.enter("bob")
             try await eventually("the log names the client") {
@@ -65,12 +65,12 @@ import Testing
         let flags = ["--edge-proxy-protocol-trusted", "192.0.2.1"]
         try await RunningSystem.with(.standalone, edge: flags) { system in
             let connection = try await open(system, after: alice)
-            #expect(try await Self.farewell(of: connection) == .disconnectFrameTooLarge)
+            #expect(try await Self.notice(of: connection) == .disconnectFrameTooLarge)
             try await system.withClients("dave") { _ in }
         }
     }
 
-    private static func farewell(of connection: RawConnection) async throws -> Rtm_Client_DisconnectCode? {
+    private static func notice(of connection: RawConnection) async throws -> Rtm_Client_DisconnectCode? {
         for await frame in connection.frames {
             if case .disconnect(let disconnect) = frame.body { return disconnect.code }
         }

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Everybody says one thing, and everybody else hears it.
+    /// Everybody says one thing, and everybody else receives it.
     private func talk(
         _ system: RunningSystem, _ certificate: String, through proxy: RTMClient.Proxy,
         _ addresses: [(server: String, isSecure: Bool)]
@@ -42,12 +42,12 @@ import Testing
             try await client.login()
             try await client.subscribe(to: "lobby", features: .message)
         }
-        var heard = clients.map { $0.events().makeAsyncIterator() }
+        var received = clients.map { $0.events().makeAsyncIterator() }
         let large = String(repeating: "a", count: Limits.messageBytesMax)
         for (index, client) in clients.enumerated() {
             try await client.publish(large, to: .channel("lobby"))
             for other in clients.indices where other != index {
-                #expect(await heard[other].nextMessage()?.payload == .text(large))
+                #expect(await received[other].nextMessage()?.payload == .text(large))
             }
         }
         for client in clients { await client.close() }
@@ -133,16 +133,16 @@ import Testing
             let first = try await TinyProxy.start()
             let bob = try system.client("bob") { $0.proxy = http(first) }
             try await bob.login()
-            var heard = bob.events().makeAsyncIterator()
+            var received = bob.events().makeAsyncIterator()
             try await bob.subscribe(to: "lobby", features: .message)
             first.end()
-            _ = await heard.nextLinkState(.disconnected)
+            _ = await received.nextLinkState(.disconnected)
             try await system.withClients("alice") { clients in
                 try await clients[0].publish("meanwhile", to: .channel("lobby"))
             }
             let second = try await TinyProxy.start(port: first.port)
             defer { second.end() }
-            #expect(await heard.nextMessage()?.payload == .text("meanwhile"))
+            #expect(await received.nextMessage()?.payload == .text("meanwhile"))
             await bob.close()
         }
     }

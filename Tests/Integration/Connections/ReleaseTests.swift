@@ -67,18 +67,18 @@ import Testing
     @Test("RTMClient: the client, its link and its events, while a loop still waits for them")
     func client() async throws {
         try await withFlow { system, witness in
-            let heard = Shared(0)
+            let received = Shared(0)
             func use() async throws -> ([Watched], Task<Void, Never>) {
                 let client = try system.client("reader")
                 let events = client.events()
                 let loop = Task {
-                    for await case .message in events { heard.withLock { $0 += 1 } }
+                    for await case .message in events { received.withLock { $0 += 1 } }
                 }
                 try await client.login()
                 try await client.subscribe(to: "lobby")
                 let room = try await client.join("room")
                 try await room.joinTopic("chat")
-                try await eventually("messages come") { heard.present > 50 }
+                try await eventually("messages come") { received.present > 50 }
                 let link = try await client.eventLoop.submit { [link = client.link] in Watched(link.value) }
                     .get()
                 return ([Watched(client), link, Watched(client.hub)], loop)

@@ -12,7 +12,7 @@ import Testing
         try await RunningSystem.with(.fourProcesses) { system in
             let bob = try system.client("bob")
             try await bob.login()
-            var heard = bob.events().makeAsyncIterator()
+            var received = bob.events().makeAsyncIterator()
             try await bob.subscribe(to: "lobby", features: .message)
             // Alice uses an edge of her own, which survives.
             let first = system.address("edge")
@@ -20,17 +20,17 @@ import Testing
             let alice = try system.client("alice")
             try await alice.login()
             try await alice.publish("before", to: .channel("lobby"))
-            #expect(await heard.nextMessage()?.payload == .text("before"))
+            #expect(await received.nextMessage()?.payload == .text("before"))
 
             let old = try system.firstEdge()
             try await old.kill9()
             for number in 0..<100 { try await alice.publish("\(number)", to: .channel("lobby")) }
             try await system.launchEdge(listen: first)
             for number in 0..<100 {
-                #expect(await heard.nextMessage()?.payload == .text("\(number)"))
+                #expect(await received.nextMessage()?.payload == .text("\(number)"))
             }
             try await alice.publish("after", to: .channel("lobby"))
-            #expect(await heard.nextMessage()?.payload == .text("after"))
+            #expect(await received.nextMessage()?.payload == .text("after"))
             await alice.close()
             await bob.close()
         }
@@ -41,23 +41,23 @@ import Testing
         try await RunningSystem.with(.fourProcesses) { system in
             try await system.withClients("alice", "bob") { clients in
                 let (alice, bob) = (clients[0], clients[1])
-                var heard = bob.events().makeAsyncIterator()
+                var received = bob.events().makeAsyncIterator()
                 try await bob.subscribe(to: "lobby", features: .message)
                 try await alice.publish("before", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("before"))
+                #expect(await received.nextMessage()?.payload == .text("before"))
                 try await system.restart("messaging")
                 // Nothing was ever sent to Bob, so his inbox has lost nothing (M-38).
-                #expect(await heard.nextGap()?.channelName == "lobby")
+                #expect(await received.nextGap()?.channelName == "lobby")
                 try await alice.publish("after", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("after"))
+                #expect(await received.nextMessage()?.payload == .text("after"))
                 try await alice.publish("to you", to: .user("bob"))
-                #expect(await heard.nextMessage()?.payload == .text("to you"))
+                #expect(await received.nextMessage()?.payload == .text("to you"))
                 var record = await bob.flightRecord().entries.filter { $0.kind == .gap }
                 #expect(record.map(\.name) == ["message"])
                 // From now on the inbox may lose something.
                 try await system.restart("messaging")
                 var gaps: Set<String> = []
-                while gaps.count < 2 { gaps.insert(try #require(await heard.nextGap()).channelName) }
+                while gaps.count < 2 { gaps.insert(try #require(await received.nextGap()).channelName) }
                 #expect(gaps == ["bob", "lobby"])
                 record = await bob.flightRecord().entries.filter { $0.kind == .gap }
                 #expect(Set(record.map(\.name)) == ["message", "user"] && record.count == 3)
@@ -72,7 +72,7 @@ import Testing
         try await RunningSystem.with(.standalone) { system in
             let bob = try system.client("bob") { $0.timing = .init() }
             try await bob.login()
-            var heard = bob.events().makeAsyncIterator()
+            var received = bob.events().makeAsyncIterator()
             try await bob.subscribe(to: "lobby", features: .message)
             let listen = system.address("edge")
             try await system.process("rtm-standalone").kill9()
@@ -82,8 +82,8 @@ import Testing
                 await bob.flightRecord().entries.count { $0.kind == .link && $0.name == "connecting" } >= 2
             }
             try await system.launch("rtm-standalone", ["--listen", listen])
-            #expect(await heard.nextGap()?.channelName == "lobby")
-            _ = await heard.nextLinkState(.connected)
+            #expect(await received.nextGap()?.channelName == "lobby")
+            _ = await received.nextLinkState(.connected)
             let gaps = await bob.flightRecord().entries.filter { $0.kind == .gap }
             #expect(gaps.map(\.name) == ["message"])
             await bob.close()
@@ -132,11 +132,11 @@ import Testing
             try await system.process("rtm-presence").kill9()
             try await system.process("rtm-storage").kill9()
             try await system.withClients("alice", "bob") { clients in
-                var heard = clients[1].events().makeAsyncIterator()
+                var received = clients[1].events().makeAsyncIterator()
                 let subscription = try await clients[1].subscribe(to: "lobby")
                 #expect(subscription.unavailableFeatures == .presence)
                 try await clients[0].publish("still", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("still"))
+                #expect(await received.nextMessage()?.payload == .text("still"))
             }
         }
     }
@@ -148,10 +148,10 @@ import Testing
         try await RunningSystem.with(deployment) { system in
             let alice = try system.client("alice")
             try await alice.login()
-            var heard = alice.events().makeAsyncIterator()
+            var received = alice.events().makeAsyncIterator()
             let process = try system.process(deployment == .standalone ? "rtm-standalone" : "rtm-edge")
             process.signal(SIGTERM)
-            #expect(await heard.nextLinkState(.disconnected) != nil)
+            #expect(await received.nextLinkState(.disconnected) != nil)
             #expect(try await process.exit() == 0)
             await alice.close()
         }

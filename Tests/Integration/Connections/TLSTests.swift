@@ -32,11 +32,11 @@ import Testing
             let bob = try system.client("bob")
             try await alice.login()
             try await bob.login()
-            var heard = alice.events().makeAsyncIterator()
+            var received = alice.events().makeAsyncIterator()
             try await alice.subscribe(to: "lobby", features: .message)
             let large = String(repeating: "a", count: Limits.messageBytesMax)
             for _ in 0..<20 { try await bob.publish(large, to: .channel("lobby")) }
-            for _ in 0..<20 { #expect(await heard.nextMessage()?.payload == .text(large)) }
+            for _ in 0..<20 { #expect(await received.nextMessage()?.payload == .text(large)) }
             await alice.close()
             await bob.close()
         }

@@ -41,14 +41,16 @@ import Testing
                 let second = try await RawConnection.open(system.address("edge"))
                 try await second.logIn("bob", inboxAfter: position)
                 try await clients[0].publish("100", to: .user("bob"))
-                var heard: [String] = []
+                var received: [String] = []
                 for await frame in second.frames {
-                    if case .loggedIn(let answer) = frame.body { #expect(!answer.inboxGap && heard.isEmpty) }
+                    if case .loggedIn(let answer) = frame.body {
+                        #expect(!answer.inboxGap && received.isEmpty)
+                    }
                     guard case .publication(let publication) = frame.body else { continue }
-                    heard.append(String(decoding: publication.message.payload, as: UTF8.self))
-                    if heard.count == 101 { break }
+                    received.append(String(decoding: publication.message.payload, as: UTF8.self))
+                    if received.count == 101 { break }
                 }
-                #expect(heard == (0...100).map(String.init))
+                #expect(received == (0...100).map(String.init))
                 // The edge has closed the first connection.
                 try await second.close()
             }
@@ -62,14 +64,14 @@ import Testing
             let older = try system.client("bob") { $0.servers = [address] }
             let newer = try system.client("bob")
             var states = older.events().makeAsyncIterator()
-            var heard = newer.events().makeAsyncIterator()
+            var received = newer.events().makeAsyncIterator()
             try await older.login()
             try await newer.login()
             let change = try #require(await states.nextLinkState(.failed))
             #expect(change.previousState == .connected)
             #expect(change.operation == .serverReject && change.reasonCode == .sameUidLogin)
             try await clients[0].publish("for the newer one", to: .user("bob"))
-            #expect(try #require(await heard.nextMessage()).payload == .text("for the newer one"))
+            #expect(try #require(await received.nextMessage()).payload == .text("for the newer one"))
             #expect(newer.linkState == .connected && older.linkState == .failed)
             for client in [older, newer] { await client.close() }
         }

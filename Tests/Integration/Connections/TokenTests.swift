@@ -263,14 +263,14 @@ import Testing
     // MARK: The compatible API
 
     private final class Listener: NSObject, AgoraRtmClientDelegate, Sendable {
-        let heard = Mutex<[String]>([])
+        let received = Mutex<[String]>([])
 
         func rtmKit(_ rtmKit: AgoraRtmClientKit, tokenPrivilegeWillExpire channel: String?) {
-            heard.withLock { $0.append("will expire: \(channel ?? "nil")") }
+            received.withLock { $0.append("will expire: \(channel ?? "nil")") }
         }
 
         func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
-            heard.withLock { $0.append("\(event.currentState) \(event.operation) \(event.reasonCode)") }
+            received.withLock { $0.append("\(event.currentState) \(event.operation) \(event.reasonCode)") }
         }
     }
 
@@ -296,9 +296,9 @@ import Testing
                 kit.renewToken(soon) { _, error in continuation.resume(returning: error) }
             }
             #expect(error == nil)
-            try await eventually("the end") { listener.heard.withLock { $0.count } >= 6 }
+            try await eventually("the end") { listener.received.withLock { $0.count } >= 6 }
             #expect(
-                listener.heard.withLock { $0 } == [
+                listener.received.withLock { $0 } == [
                     "connecting login login", "failed serverReject invalidToken",
                     "connecting login relogin", "connected login loginSuccess",
                     "will expire: nil", "failed serverReject tokenExpired",

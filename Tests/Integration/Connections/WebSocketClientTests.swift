@@ -19,7 +19,7 @@ import Testing
             }
             let carol = try system.client("carol")
             for client in [alice, bob, carol] { try await client.login() }
-            var heard = [alice, bob, carol].map {
+            var received = [alice, bob, carol].map {
                 $0.events(buffering: .dropOldest(capacity: 10_000)).makeAsyncIterator()
             }
             for client in [alice, bob, carol] { try await client.subscribe(to: "lobby", features: .message) }
@@ -33,15 +33,15 @@ import Testing
             }
             for number in 0..<500 { _ = try await bob.publish("\(number)", to: .channel("lobby")) }
             for listener in 1...2 {
-                for _ in 0..<20 { #expect(await heard[listener].nextMessage()?.payload == .text(large)) }
+                for _ in 0..<20 { #expect(await received[listener].nextMessage()?.payload == .text(large)) }
             }
             for listener in [0, 2] {
                 for number in 0..<500 {
-                    #expect(await heard[listener].nextMessage()?.payload == .text("\(number)"))
+                    #expect(await received[listener].nextMessage()?.payload == .text("\(number)"))
                 }
             }
             try await carol.publish("only for you", to: .user("bob"))
-            #expect(await heard[1].nextMessage()?.payload == .text("only for you"))
+            #expect(await received[1].nextMessage()?.payload == .text("only for you"))
             #expect(try await alice.ping() > .zero)
             try await alice.logout()
             for client in [alice, bob, carol] { await client.close() }
@@ -57,16 +57,16 @@ import Testing
             let address = try ServerAddress("ws://\(webSocket)")
             let bob = try system.client("bob") { $0.servers = [address] }
             try await bob.login()
-            var heard = bob.events().makeAsyncIterator()
+            var received = bob.events().makeAsyncIterator()
             try await bob.subscribe(to: "lobby", features: .message)
             try await system.launchEdge()
             try await system.withClients("alice") { clients in
                 try await clients[0].publish("before", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("before"))
+                #expect(await received.nextMessage()?.payload == .text("before"))
                 try await system.process("rtm-edge", first: true).kill9()
                 for number in 0..<100 { try await clients[0].publish("\(number)", to: .channel("lobby")) }
                 try await system.launchEdge(["--web-socket-listen", webSocket], listen: tcp)
-                for number in 0..<100 { #expect(await heard.nextMessage()?.payload == .text("\(number)")) }
+                for number in 0..<100 { #expect(await received.nextMessage()?.payload == .text("\(number)")) }
             }
             await bob.close()
         }
@@ -134,7 +134,7 @@ import Testing
     private func converse(_ system: RunningSystem, _ arguments: [String]) async throws {
         try await system.withClients("alice") { clients in
             let alice = clients[0]
-            var heard = alice.events().makeAsyncIterator()
+            var received = alice.events().makeAsyncIterator()
             try await alice.subscribe(to: "lobby", features: .message)
             async let outcome = {
                 let outcome = try await ForeignClient.run("websocket_client.py", arguments)
@@ -143,12 +143,12 @@ import Testing
                 return outcome
             }()
             do {
-                let first = await heard.nextMessage()
+                let first = await received.nextMessage()
                 #expect(first?.payload == .text("hello from Python") && first?.publisher == "python")
                 for number in 0..<100 { try await alice.publish("number \(number)", to: .channel("lobby")) }
                 let large = String(repeating: "x", count: 25_000)
                 for _ in 0..<4 { try await alice.publish(large, to: .channel("lobby")) }
-                let second = await heard.nextMessage()
+                let second = await received.nextMessage()
                 #expect(second?.payload == .text("got 104") && second?.channelType == .user)
                 try await alice.publish("goodbye", to: .user("python"))
             } catch {

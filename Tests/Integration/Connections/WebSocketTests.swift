@@ -281,13 +281,13 @@ import Testing
             let (alice, bob) = (try system.client("alice"), try system.client("bob") { $0.servers = [url] })
             try await alice.login()
             try await bob.login()
-            var heard = bob.events(buffering: .dropOldest(capacity: 2_000)).makeAsyncIterator()
+            var received = bob.events(buffering: .dropOldest(capacity: 2_000)).makeAsyncIterator()
             try await bob.subscribe(to: "firehose", features: .message)
             let payload = String(repeating: "x", count: 30_000)
             // Bob, who has as little room, keeps up.
             for _ in 0..<1_000 {
                 try await alice.publish(payload, to: .channel("firehose"))
-                #expect(await heard.nextMessage()?.payload == .text(payload))
+                #expect(await received.nextMessage()?.payload == .text(payload))
             }
             #expect(try await metrics(system).contains("rtm_edge_disconnects_total{code=\"slowConsumer\"} 1"))
             await alice.close()

@@ -10,7 +10,7 @@ import Testing
     func exhausted() async throws {
         try await RunningSystem.with(.standalone) { system in
             try await system.withClients("alice", "bob") { clients in
-                var heard = clients[1].events().makeAsyncIterator()
+                var received = clients[1].events().makeAsyncIterator()
                 try await clients[1].subscribe(to: "lobby", features: .message)
                 let pid = try system.process("rtm-standalone").pid
                 let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
@@ -21,7 +21,7 @@ import Testing
                 await letPass(.seconds(3))
                 #expect(try ProcessorTime.of(pid) - before < 1)
                 try await clients[0].publish("still here", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("still here"))
+                #expect(await received.nextMessage()?.payload == .text("still here"))
                 for connection in crowd { try await connection.close() }
                 try await system.withClients("carol") { _ in }
                 let metrics = try await system.get("http://\(system.address("rtm-standalone admin"))/metrics")

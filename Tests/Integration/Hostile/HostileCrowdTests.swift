@@ -16,13 +16,13 @@ import Testing
     ) async throws {
         try await RunningSystem.with(.standalone, edge: edge) { system in
             try await system.withClients("alice", "bob") { clients in
-                var heard = clients[1].events().makeAsyncIterator()
+                var received = clients[1].events().makeAsyncIterator()
                 try await clients[1].subscribe(to: "lobby", features: .message)
                 try await clients[0].publish("before", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("before"))
+                #expect(await received.nextMessage()?.payload == .text("before"))
                 try await body(system)
                 try await clients[0].publish("after", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("after"))
+                #expect(await received.nextMessage()?.payload == .text("after"))
                 #expect(clients.allSatisfy { $0.linkState == .connected })
             }
         }
@@ -230,8 +230,8 @@ import Testing
     func manySessions() async throws {
         try await besideOthers { system in
             try await withThrowingTaskGroup(of: RawConnection.self) { group in
-                // A slow program hears nothing of its clients for so long that it ends them.
-                for number in 0..<200 / patience {
+                // A slow program receives nothing of its clients for so long that it ends them.
+                for number in 0..<200 / timeScale {
                     group.addTask { try await Self.subscribeToFifty(system, "crowd\(number)") }
                 }
                 var connections: [RawConnection] = []
@@ -239,7 +239,7 @@ import Testing
                 // Half of the channels are shared by all, the others are each session's own; and there is
                 // "lobby".
                 let channels = try await value("rtm_edge_channels", system) ?? 0
-                #expect(channels > Double(5_000 / patience))
+                #expect(channels > Double(5_000 / timeScale))
                 for connection in connections { try await connection.close() }
             }
             try await eventually("nothing is left of them") {

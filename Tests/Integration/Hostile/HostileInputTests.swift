@@ -11,11 +11,11 @@ import Testing
     private func amongOthers(edge: [String] = [], _ body: (RunningSystem) async throws -> Void) async throws {
         try await RunningSystem.with(.standalone, edge: edge) { system in
             try await system.withClients("alice", "bob") { clients in
-                var heard = clients[1].events().makeAsyncIterator()
+                var received = clients[1].events().makeAsyncIterator()
                 try await clients[1].subscribe(to: "lobby", features: .message)
                 try await body(system)
                 try await clients[0].publish("all well", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("all well"))
+                #expect(await received.nextMessage()?.payload == .text("all well"))
                 #expect(clients[0].linkState == .connected)
                 #expect(clients[1].linkState == .connected)
             }
@@ -201,13 +201,13 @@ import Testing
             #expect(await answers.next()?.subscribed.hasPosition == true)
             try await deaf.stopReading()
             try await system.withClients("carol", "dave") { clients in
-                var heard = clients[1].events(buffering: .dropOldest(capacity: 2_000)).makeAsyncIterator()
+                var received = clients[1].events(buffering: .dropOldest(capacity: 2_000)).makeAsyncIterator()
                 try await clients[1].subscribe(to: "firehose", features: .message)
                 let payload = String(repeating: "x", count: 30_000)
                 // 30 MB are more than the sockets in between hold. Dave, who has as little room, keeps up.
                 for _ in 0..<1_000 {
                     try await clients[0].publish(payload, to: .channel("firehose"))
-                    #expect(await heard.nextMessage()?.payload == .text(payload))
+                    #expect(await received.nextMessage()?.payload == .text(payload))
                 }
             }
             let metrics = try await system.get("http://\(system.address("rtm-standalone admin"))/metrics")

@@ -99,7 +99,7 @@ import Testing
         try await RunningSystem.with(.standalone, edge: ["--edge-web-socket-listen", "127.0.0.1:0"]) {
             system in
             try await system.withClients("bob") { clients in
-                var heard = clients[0].events().makeAsyncIterator()
+                var received = clients[0].events().makeAsyncIterator()
                 try await clients[0].subscribe(to: "lobby", features: .message)
                 let first = try await RawConnection.open(system.address("edge"))
                 try await first.send(bytes: Self.handshake("mallory"))
@@ -113,8 +113,8 @@ import Testing
                     if case .disconnect(let disconnect) = frame.body { codes.append(disconnect.code) }
                 }
                 #expect(codes == [.disconnectProtocolError])
-                #expect(await heard.nextMessage()?.payload == .text("one"))
-                #expect(await heard.nextMessage()?.payload == .text("two"))
+                #expect(await received.nextMessage()?.payload == .text("one"))
+                #expect(await received.nextMessage()?.payload == .text("two"))
 
                 let second = try await RawWebSocket.open(system.address("edge.webSocket"))
                 var events = second.events.makeAsyncIterator()
@@ -122,13 +122,13 @@ import Testing
                 let three = try Self.publish(3, "three", to: "lobby")
                 try await second.send(.binary, three + [0, 0, 0, 2, 0x0F, 0x01])
                 #expect(await second.end().disconnect == .disconnectProtocolError)
-                #expect(await heard.nextMessage()?.payload == .text("three"))
+                #expect(await received.nextMessage()?.payload == .text("three"))
 
                 // No request behind the garbage was carried out.
                 let witness = try system.client("witness")
                 try await witness.login()
                 try await witness.publish("last", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("last"))
+                #expect(await received.nextMessage()?.payload == .text("last"))
                 await witness.close()
             }
         }

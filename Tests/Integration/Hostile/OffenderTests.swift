@@ -6,23 +6,23 @@ import RTMTestSupport
 import SwiftProtobuf
 import Testing
 
-/// Clients that ask for more than they may, over real sockets, while others go on.
+/// Clients that ask for more than they may, over real sockets, while others continue.
 @Suite(.serialized) struct OffenderTests {
     private func besideOthers(
         _ edge: [String] = [], _ body: (RunningSystem) async throws -> Void
     ) async throws {
         try await RunningSystem.with(.standalone, edge: edge) { system in
             try await system.withClients("alice", "bob") { clients in
-                var heard = clients[1].events().makeAsyncIterator()
+                var received = clients[1].events().makeAsyncIterator()
                 try await clients[1].subscribe(to: "lobby", features: .message)
                 try await body(system)
                 try await clients[0].publish("all well", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("all well"))
+                #expect(await received.nextMessage()?.payload == .text("all well"))
             }
         }
     }
 
-    /// Sends the frame again and again until the server's last word comes, and returns it. Who goes on
+    /// Sends the frame again and again until the server's last word comes, and returns it. Who continues
     /// sending behind the last word may lose it: the server doesn't read for ever.
     private func flood(
         _ connection: RawConnection, _ frame: [UInt8]

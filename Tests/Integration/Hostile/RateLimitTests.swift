@@ -10,7 +10,7 @@ import Testing
         try await RunningSystem.with(.standalone, edge: ["--edge-rates-publish", "5"]) { system in
             try await system.withClients("alice", "bob") { clients in
                 let (alice, bob) = (clients[0], clients[1])
-                var heard = bob.events().makeAsyncIterator()
+                var received = bob.events().makeAsyncIterator()
                 try await bob.subscribe(to: "lobby", features: .message)
                 var accepted: [String] = []
                 var refusals: [RTMError] = []
@@ -33,7 +33,7 @@ import Testing
                 #expect(wait > .zero && wait <= .milliseconds(201))
                 #expect(refusal.limit == .init(name: "messages per second", value: 5))
                 for text in accepted {
-                    #expect(try #require(await heard.nextMessage()).payload == .text(text))
+                    #expect(try #require(await received.nextMessage()).payload == .text(text))
                 }
             }
         }

@@ -13,7 +13,7 @@ import Testing
     func crowd(limit: Int) async throws {
         try await RunningSystem.with(.fourProcesses, entrance: Self.limited(to: limit)) { system in
             try await system.withClients("alice", "bob") { clients in
-                var heard = clients[1].events().makeAsyncIterator()
+                var received = clients[1].events().makeAsyncIterator()
                 try await clients[1].subscribe(to: "lobby", features: .message)
                 let crowd = SilentCrowd()
                 let pids = try Self.services.map { try system.process("rtm-\($0)").pid }
@@ -27,13 +27,13 @@ import Testing
                     #expect(live.status == 200)
                 }
                 try await clients[0].publish("still here", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("still here"))
+                #expect(await received.nextMessage()?.payload == .text("still here"))
                 // Another edge needs new links to all of them.
                 try await system.launchEdge()
                 try await system.ready()
                 try await system.withClients("carol") { carol in
                     try await carol[0].publish("hello", to: .channel("lobby"))
-                    #expect(await heard.nextMessage()?.payload == .text("hello"))
+                    #expect(await received.nextMessage()?.payload == .text("hello"))
                 }
                 for service in Self.services {
                     #expect(try !system.process("rtm-\(service)").hasExited)

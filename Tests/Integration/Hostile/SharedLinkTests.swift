@@ -26,7 +26,8 @@ import Testing
         }
 
         /// Publishes until the other task is over, and says what was refused and what arrived.
-        func watch(_ isOver: Shared<Bool>) async throws -> (sent: Int, refused: [String], heard: [String]) {
+        func watch(_ isOver: Shared<Bool>) async throws -> (sent: Int, refused: [String], received: [String])
+        {
             let accepted = Task {
                 var answers = 0
                 var refused: [String] = []
@@ -43,18 +44,18 @@ import Testing
                 return (answers, refused)
             }
             let arrived = Task {
-                var heard: [String] = []
+                var received: [String] = []
                 for await frame in listener.frames {
                     switch frame.body {
                     case .publication(let publication):
                         let text = String(decoding: publication.message.payload, as: UTF8.self)
-                        if text == "end" { return heard }
-                        heard.append(text)
-                    case .gap: heard.append("gap")
+                        if text == "end" { return received }
+                        received.append(text)
+                    case .gap: received.append("gap")
                     default: break
                     }
                 }
-                return heard
+                return received
             }
             var sent = 0
             while !isOver.present {
@@ -65,11 +66,11 @@ import Testing
                 await letPass(.milliseconds(2))
             }
             try await publish("end", UInt64(10 + sent))
-            let heard = await arrived.value
+            let received = await arrived.value
             try await publisher.send(5, .logout(.init()))
             let (answers, refused) = await accepted.value
             #expect(answers == sent + 1)
-            return (sent, refused, heard)
+            return (sent, refused, received)
         }
 
         private func publish(_ text: String, _ id: UInt64) async throws {
@@ -94,9 +95,9 @@ import Testing
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for witness in witnesses {
                     group.addTask {
-                        let (sent, refused, heard) = try await witness.watch(isOver)
+                        let (sent, refused, received) = try await witness.watch(isOver)
                         #expect(refused.isEmpty)
-                        #expect(heard == (0..<sent).map { "\($0)" })
+                        #expect(received == (0..<sent).map { "\($0)" })
                     }
                 }
                 group.addTask {

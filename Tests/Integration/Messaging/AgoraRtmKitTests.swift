@@ -26,7 +26,7 @@ import Testing
             presence.withLock { $0.append(event.type) }
         }
 
-        func hears(_ count: Int) async throws -> [String] {
+        func received(_ count: Int) async throws -> [String] {
             try await eventually("\(count) messages") { messages.withLock { $0.count } >= count }
             return messages.withLock { $0 }
         }
@@ -48,9 +48,9 @@ import Testing
         arguments: Deployment.allCases)
     func asyncForms(_ deployment: Deployment) async throws {
         try await RunningSystem.with(deployment) { system in
-            let (hearsAlice, hearsBob) = (Listener(), Listener())
-            let alice = try kit(system, "alice", hearsAlice)
-            let bob = try kit(system, "bob", hearsBob)
+            let (aliceListener, bobListener) = (Listener(), Listener())
+            let alice = try kit(system, "alice", aliceListener)
+            let bob = try kit(system, "bob", bobListener)
             for client in [alice, bob] {
                 let (response, error) = await client.login(nil)
                 #expect(response != nil)
@@ -70,12 +70,12 @@ import Testing
             let (_, user) = await alice.publish(channelName: "bob", message: "psst", option: toUser)
             #expect(user == nil)
             #expect(
-                try await hearsBob.hears(3) == [
+                try await bobListener.received(3) == [
                     "lobby alice PlainText Hello, Agora!", "lobby alice  4 bytes", "bob alice  psst",
                 ])
             // Presence is on by default, so the snapshot comes first (P-1, M-4).
-            try await eventually("the snapshot") { hearsBob.presence.withLock { $0 } == [.snapshot] }
-            #expect(hearsBob.links.withLock { $0 } == [.connecting, .connected])
+            try await eventually("the snapshot") { bobListener.presence.withLock { $0 } == [.snapshot] }
+            #expect(bobListener.links.withLock { $0 } == [.connecting, .connected])
 
             let (_, offline) = await alice.publish(channelName: "carol", message: "?", option: toUser)
             #expect(offline?.errorCode == .channelReceiverOffline)
@@ -92,18 +92,20 @@ import Testing
     @Test("M-4: the completion of a subscribe comes before its snapshot, however many there are at once")
     func snapshotAfterCompletion() async throws {
         try await RunningSystem.with(.standalone) { system in
-            let heard = Mutex<[String]>([])
-            let listener = SnapshotListener { channel in heard.withLock { $0.append("snapshot \(channel)") } }
+            let received = Mutex<[String]>([])
+            let listener = SnapshotListener { channel in
+                received.withLock { $0.append("snapshot \(channel)") }
+            }
             let alice = try kit(system, "alice", listener)
             _ = await alice.login(nil)
             for _ in 0..<8 {
                 for number in 0..<40 {
                     alice.subscribe(channelName: "\(number)", option: nil) { _, _ in
-                        heard.withLock { $0.append("done \(number)") }
+                        received.withLock { $0.append("done \(number)") }
                     }
                 }
-                try await eventually("all were subscribed") { heard.withLock { $0.count } >= 80 }
-                let order = heard.withLock { order in
+                try await eventually("all were subscribed") { received.withLock { $0.count } >= 80 }
+                let order = received.withLock { order in
                     defer { order = [] }
                     return order
                 }
@@ -131,9 +133,9 @@ import Testing
     @Test("The completion forms do the same, one after the other in the order of the calls")
     func completionForms() async throws {
         try await RunningSystem.with(.standalone) { system in
-            let (hearsAlice, hearsBob) = (Listener(), Listener())
-            let alice = try kit(system, "alice", hearsAlice)
-            let bob = try kit(system, "bob", hearsBob)
+            let (aliceListener, bobListener) = (Listener(), Listener())
+            let alice = try kit(system, "alice", aliceListener)
+            let bob = try kit(system, "bob", bobListener)
             let completed = Mutex<[String]>([])
             let note: @Sendable (String) -> AgoraRtmOperationBlock = { name in
                 { response, error in
@@ -150,7 +152,7 @@ import Testing
                     channelName: "lobby", message: "\(number)", option: nil, completion: note("\(number)"))
             }
             let expected = (0..<50).map { "lobby alice  \($0)" }
-            #expect(try await hearsBob.hears(50) == expected)
+            #expect(try await bobListener.received(50) == expected)
             try await eventually("all completions") { completed.withLock { $0.count } == 50 }
             #expect(completed.withLock { Set($0) } == Set((0..<50).map { "\($0)" }))
             alice.logout(note("logout"))
@@ -165,9 +167,9 @@ import Testing
     )
     func presenceNotReady() async throws {
         try await RunningSystem.with(.fourProcesses) { system in
-            let (hearsAlice, hearsBob) = (Listener(), Listener())
-            let alice = try kit(system, "alice", hearsAlice)
-            let bob = try kit(system, "bob", hearsBob)
+            let (aliceListener, bobListener) = (Listener(), Listener())
+            let alice = try kit(system, "alice", aliceListener)
+            let bob = try kit(system, "bob", bobListener)
             for client in [alice, bob] { #expect(await client.login(nil).1 == nil) }
             // The server is there and doesn't answer.
             let presence = try system.process("rtm-presence")
@@ -176,10 +178,10 @@ import Testing
             #expect(response == nil)
             #expect(error?.errorCode == .channelPresenceNotReady && error?.operation == "subscribe")
             try await eventually("it is said") {
-                hearsBob.presence.withLock { $0 } == [.errorOutOfService]
+                bobListener.presence.withLock { $0 } == [.errorOutOfService]
             }
             #expect(await alice.publish(channelName: "lobby", message: "still", option: nil).1 == nil)
-            #expect(try await hearsBob.hears(1) == ["lobby alice  still"])
+            #expect(try await bobListener.received(1) == ["lobby alice  still"])
             // The server is not there at all, which is known at once.
             try await presence.kill9()
             let away = "http://\(system.address("rtm-edge admin"))/metrics"
@@ -198,7 +200,7 @@ import Testing
             #expect(await alice.subscribe(channelName: "lobby", option: options).1 == nil)
             try await system.launchPresence()
             try await eventually("snapshots of both channels") {
-                hearsBob.presence.withLock { $0.count { $0 == .snapshot } } >= 2
+                bobListener.presence.withLock { $0.count { $0 == .snapshot } } >= 2
             }
             #expect(await bob.subscribe(channelName: "lobby", option: nil).1 == nil)
             for client in [alice, bob] { #expect(client.destroy() == .ok) }

@@ -40,9 +40,9 @@ import Testing
                 let (alice, bob) = (try system.client("alice"), try system.client("bob"))
                 for client in [alice, bob] { try await client.login() }
                 try await bob.subscribe(to: "lobby", features: .message)
-                var heard = bob.events().makeAsyncIterator()
+                var received = bob.events().makeAsyncIterator()
                 try await alice.publish("first", to: .channel("lobby"))
-                #expect(await heard.nextText() == "first")
+                #expect(await received.nextText() == "first")
                 let node = try system.process("rtm-messaging")
                 node.signal(SIGSTOP)
                 let old = try process.master()
@@ -59,7 +59,7 @@ import Testing
                     }
                 }
                 var gaps = 0
-                while let event = await heard.next() {
+                while let event = await received.next() {
                     if case .gap(let gap) = event, gap.channelName == "lobby" { gaps += 1 }
                     if case .message(let message) = event, message.payload == .text("after") { break }
                 }
@@ -76,9 +76,9 @@ import Testing
             let bob = try system.client("bob")
             for client in [alice, bob] { try await client.login() }
             try await bob.subscribe(to: "lobby", features: .message)
-            var heard = bob.events().makeAsyncIterator()
+            var received = bob.events().makeAsyncIterator()
             try await alice.publish("first", to: .channel("lobby"))
-            #expect(await heard.nextText() == "first")
+            #expect(await received.nextText() == "first")
             for replica in replicas { replica.pause() }
             let isAnswered = Shared(false)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -90,10 +90,10 @@ import Testing
                     try await readiness(system).contains("no replica of Redis has the newest batch")
                 }
                 #expect(!isAnswered.present)
-                for replica in replicas { replica.goOn() }
+                for replica in replicas { replica.resume() }
                 try await group.waitForAll()
             }
-            #expect(await heard.nextText() == "second")
+            #expect(await received.nextText() == "second")
             try await eventually("the node is ready again") {
                 try await readiness(system).hasPrefix("{\"ready\":true")
             }

@@ -34,14 +34,14 @@ import Testing
             let bob = try await client(system, "bob", "one")
             let mallory = try await client(system, "mallory", "guessed")
             let nobody = try await client(system, "nobody")
-            var (heard, guessed, plain) = (
+            var (received, guessed, plain) = (
                 bob.events().makeAsyncIterator(), mallory.events().makeAsyncIterator(),
                 nobody.events().makeAsyncIterator()
             )
             for reader in [bob, mallory, nobody] { try await reader.subscribe(to: "lobby") }
             try await alice.publish(
                 "a secret", to: .channel("lobby"), customType: "note", storeInHistory: true)
-            let message = try #require(await heard.nextMessage())
+            let message = try #require(await received.nextMessage())
             #expect(message.payload == .text("a secret") && message.customType == "note")
             let refused = try #require(await guessed.nextUndecryptable())
             #expect(refused.failure == DecryptionFailure(.unknownKey, try key("one").id))
@@ -53,9 +53,9 @@ import Testing
             #expect(bytes.count == 8 + 46 && bytes.range(of: Data("secret".utf8)) == nil)
 
             try await nobody.publish("in the clear", to: .user("bob"))
-            #expect(await heard.nextUndecryptable()?.failure == DecryptionFailure(.notEncrypted))
+            #expect(await received.nextUndecryptable()?.failure == DecryptionFailure(.notEncrypted))
             try await alice.publish(Data([0, 255]), to: .user("bob"), storeInHistory: true)
-            #expect(await heard.nextMessage()?.payload == .data(Data([0, 255])))
+            #expect(await received.nextMessage()?.payload == .data(Data([0, 255])))
             var own = alice.events().makeAsyncIterator()
             try await alice.publish("note to self", to: .user("alice"))
             #expect(await own.nextMessage()?.payload == .text("note to self"))
@@ -78,11 +78,11 @@ import Testing
         try await RunningSystem.with(.standalone) { system in
             let alice = try await client(system, "alice", "old")
             let bob = try await client(system, "bob", "old")
-            var heard = bob.events().makeAsyncIterator()
+            var received = bob.events().makeAsyncIterator()
             try await bob.subscribe(to: "lobby")
             func publish(_ text: String) async throws {
                 try await alice.publish(text, to: .channel("lobby"), storeInHistory: true)
-                #expect(await heard.nextMessage()?.payload == .text(text))
+                #expect(await received.nextMessage()?.payload == .text(text))
             }
             try await publish("with the old key")
             try bob.useEncryptionKeys([key("old"), key("new")])
@@ -105,23 +105,23 @@ import Testing
             let proxy = try await FaultProxy.start(to: system.address("edge"))
             let alice = try await client(system, "alice", "one")
             let bob = try await client(system, "bob", "one", through: proxy.address)
-            var heard = bob.events().makeAsyncIterator()
+            var received = bob.events().makeAsyncIterator()
             try await bob.subscribe(to: "lobby")
             try await bob.setState(["mood": "fine"], in: "lobby")
             try await alice.publish("1", to: .channel("lobby"))
-            #expect(await heard.nextMessage()?.payload == .text("1"))
+            #expect(await received.nextMessage()?.payload == .text("1"))
             for round in 2...4 {
                 proxy.spoil(.reset)
-                #expect(await heard.nextLinkState(.disconnected) != nil)
+                #expect(await received.nextLinkState(.disconnected) != nil)
                 try await alice.publish("\(round)", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("\(round)"))
+                #expect(await received.nextMessage()?.payload == .text("\(round)"))
             }
             #expect(try await alice.state(of: "bob", in: "lobby") == ["mood": "fine"])
             // Alice starts again: a new sender, whom bob doesn't know yet.
             await alice.close()
             let again = try await client(system, "alice", "one")
             try await again.publish("5", to: .channel("lobby"))
-            #expect(await heard.nextMessage()?.payload == .text("5"))
+            #expect(await received.nextMessage()?.payload == .text("5"))
             for client in [again, bob] { await client.close() }
             try await proxy.stop()
         }
@@ -133,13 +133,13 @@ import Testing
             let alice = try await client(system, "alice", "one")
             let bob = try await client(system, "bob", "one")
             let nobody = try await client(system, "nobody")
-            var heard = bob.events().makeAsyncIterator()
+            var received = bob.events().makeAsyncIterator()
             try await bob.subscribe(to: "lobby")
             // The state waits in the client until the channel is subscribed.
             try await alice.setState(["mood": "good", "empty": ""], in: "lobby")
             try await alice.subscribe(to: "lobby")
             let expected = UserState(userID: "alice", states: ["mood": "good", "empty": ""])
-            while let event = await heard.nextPresence(in: "lobby") {
+            while let event = await received.nextPresence(in: "lobby") {
                 if event.change == .remoteStateChanged(expected) { break }
             }
             #expect(try await bob.state(of: "alice", in: "lobby") == expected.states)

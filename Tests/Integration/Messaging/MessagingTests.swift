@@ -12,19 +12,19 @@ import Testing
         try await RunningSystem.with(deployment) { system in
             try await system.withClients("alice", "bob") { clients in
                 let (alice, bob) = (clients[0], clients[1])
-                var heard = bob.events().makeAsyncIterator()
+                var received = bob.events().makeAsyncIterator()
                 try await bob.subscribe(to: "lobby")
                 let text = try await alice.publish("hello", to: .channel("lobby"), customType: "greeting")
                 let data = try await alice.publish(Data([0, 255, 7]), to: .channel("lobby"))
 
-                let first = try #require(await heard.nextMessage())
+                let first = try #require(await received.nextMessage())
                 #expect(first.payload == .text("hello"))
                 #expect(first.publisher == "alice")
                 #expect(first.channelName == "lobby")
                 #expect(first.channelType == .message)
                 #expect(first.customType == "greeting")
                 #expect(first.timestampMilliseconds == text.timestampMilliseconds)
-                let second = try #require(await heard.nextMessage())
+                let second = try #require(await received.nextMessage())
                 #expect(second.payload == .data(Data([0, 255, 7])))
                 #expect(second.customType == "")
                 #expect(second.timestampMilliseconds == data.timestampMilliseconds)
@@ -89,13 +89,13 @@ import Testing
         try await RunningSystem.with(deployment) { system in
             try await system.withClients("alice", "bob") { clients in
                 let (alice, bob) = (clients[0], clients[1])
-                var heard = alice.events().makeAsyncIterator()
+                var received = alice.events().makeAsyncIterator()
                 try await alice.subscribe(to: "lobby")
                 try await alice.publish("mine", to: .channel("lobby"))
                 try await bob.publish("yours", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("yours"))
+                #expect(await received.nextMessage()?.payload == .text("yours"))
                 try await alice.publish("note to self", to: .user("alice"))
-                let note = try #require(await heard.nextMessage())
+                let note = try #require(await received.nextMessage())
                 #expect(note.payload == .text("note to self"))
                 #expect(note.channelType == .user)
                 #expect(note.channelName == "alice")
@@ -109,9 +109,9 @@ import Testing
     func users(_ deployment: Deployment) async throws {
         try await RunningSystem.with(deployment) { system in
             try await system.withClients("alice", "bob") { clients in
-                var heard = clients[1].events().makeAsyncIterator()
+                var received = clients[1].events().makeAsyncIterator()
                 try await clients[0].publish("psst", to: .user("bob"))
-                let message = try #require(await heard.nextMessage())
+                let message = try #require(await received.nextMessage())
                 #expect(message.publisher == "alice")
                 #expect(message.channelType == .user)
                 let refused = await code { try await clients[0].publish("anyone?", to: .user("carol")) }
@@ -131,10 +131,10 @@ import Testing
         try await RunningSystem.with(.fourProcesses) { system in
             try await system.withClients("alice", "bob") { clients in
                 let (alice, bob) = (clients[0], clients[1])
-                var heard = bob.events().makeAsyncIterator()
+                var received = bob.events().makeAsyncIterator()
                 try await bob.subscribe(to: "lobby", features: .message)
                 try await alice.publish("kept", to: .channel("lobby"), storeInHistory: true)
-                #expect(await heard.nextMessage()?.payload == .text("kept"))
+                #expect(await received.nextMessage()?.payload == .text("kept"))
                 let offline = await code {
                     try await alice.publish("for later", to: .user("carol"), storeInHistory: true)
                 }
@@ -145,7 +145,7 @@ import Testing
                     try await alice.publish("lost?", to: .channel("lobby"), storeInHistory: true)
                 }
                 #expect(delivered == .channelMessageDeliveredButStoreFailed)
-                #expect(await heard.nextMessage()?.payload == .text("lost?"))
+                #expect(await received.nextMessage()?.payload == .text("lost?"))
                 let neither = await code {
                     try await alice.publish("lost?", to: .user("carol"), storeInHistory: true)
                 }
@@ -160,7 +160,7 @@ import Testing
         try await RunningSystem.with(deployment) { system in
             try await system.withClients("alice", "bob") { clients in
                 let (alice, bob) = (clients[0], clients[1])
-                var heard = bob.events().makeAsyncIterator()
+                var received = bob.events().makeAsyncIterator()
                 try await bob.subscribe(to: "a", features: .message)
                 try await bob.subscribe(to: "quiet", features: .presence)
                 try await bob.subscribe(to: "b", features: .message)
@@ -168,7 +168,7 @@ import Testing
                 try await alice.publish("1", to: .channel("a"))
                 try await alice.publish("2", to: .channel("quiet"))
                 try await alice.publish("3", to: .channel("b"))
-                #expect(await heard.nextMessage()?.payload == .text("3"))
+                #expect(await received.nextMessage()?.payload == .text("3"))
                 #expect(await code { try await bob.unsubscribe(from: "a") } == .channelNotSubscribed)
             }
         }
@@ -182,12 +182,12 @@ import Testing
             try await system.launchEdge()
             let bob = try system.client("bob")
             try await bob.login()
-            var heard = alice.events().makeAsyncIterator()
+            var received = alice.events().makeAsyncIterator()
             try await alice.subscribe(to: "lobby")
             try await bob.publish("over there", to: .channel("lobby"))
-            #expect(await heard.nextMessage()?.payload == .text("over there"))
+            #expect(await received.nextMessage()?.payload == .text("over there"))
             try await bob.publish("and you", to: .user("alice"))
-            #expect(await heard.nextMessage()?.payload == .text("and you"))
+            #expect(await received.nextMessage()?.payload == .text("and you"))
             await alice.close()
             await bob.close()
         }

@@ -27,13 +27,13 @@ import Testing
             try await system.launchEdge()
             let bob = try system.client("bob")
             try await bob.login()
-            var heard = bob.events().makeAsyncIterator()
+            var received = bob.events().makeAsyncIterator()
             try await bob.subscribe(to: "lobby", features: .message)
 
             var texts: [String] = []
-            func hear(until count: Int) async throws {
+            func receive(until count: Int) async throws {
                 while texts.count < count {
-                    guard case .text(let text) = try #require(await heard.nextMessage()).payload else {
+                    guard case .text(let text) = try #require(await received.nextMessage()).payload else {
                         continue
                     }
                     texts.append(text)
@@ -51,7 +51,7 @@ import Testing
                 try await eventually("the message is taken") {
                     try String(contentsOf: file, encoding: .utf8).contains("\"run \(round)\"")
                 }
-                try await hear(until: min(texts.count + 20, Self.given + round + 1))
+                try await receive(until: min(texts.count + 20, Self.given + round + 1))
                 kill(process.processIdentifier, SIGKILL)
                 _ = try await system.end(process)
                 if round == 2 {
@@ -62,7 +62,7 @@ import Testing
             let end = try await system.end(publisher(Self.kills))
             #expect(end.status == 0 && end.output == ["ok"], "\(end.errors)")
             let expected = (0..<Self.given).map { "\($0)" } + (0...Self.kills).map { "run \($0)" }
-            try await hear(until: expected.count)
+            try await receive(until: expected.count)
             #expect(texts == expected)
             await bob.close()
         }

@@ -21,7 +21,7 @@ import Testing
             try await system.launchEdge()
             let bob = try system.client("bob")
             try await bob.login()
-            var heard = bob.events().makeAsyncIterator()
+            var received = bob.events().makeAsyncIterator()
             try await bob.subscribe(to: "lobby", features: .message)
 
             let receipts = Receipts()
@@ -50,7 +50,7 @@ import Testing
             // Between the messages lie entries of presence, which have offsets of their own.
             #expect(Set(expected.values).count == expected.count)
             for offset in expected.values.sorted() {
-                let message = try #require(await heard.nextMessage())
+                let message = try #require(await received.nextMessage())
                 guard case .text(let text) = message.payload else { continue }
                 #expect(message.offset == offset && expected[text] == offset)
             }

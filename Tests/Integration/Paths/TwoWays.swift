@@ -11,9 +11,9 @@ final class TwoWays {
     /// The lines of the two ways, where they are proxies.
     var lines: [FaultProxy] = []
     private let talker: RTMClient
-    private let heard = Shared([Int]())
+    private let received = Shared([Int]())
     private let states = Shared([RTMLinkState]())
-    private let told = Shared([String]())
+    private let reported = Shared([String]())
     private let published = Shared(0)
     private let isOver = Shared(false)
     private var sent = 0
@@ -32,14 +32,14 @@ final class TwoWays {
         try await withThrowingTaskGroup(of: Void.self) { group in
             try await walker.subscribe(to: "lobby", features: .message)
             try await talker.subscribe(to: "answers", features: .message)
-            let (heard, states, told) = (ways.heard, ways.states, ways.told)
+            let (received, states, reported) = (ways.received, ways.states, ways.reported)
             let (walked, talked) = (walker.events(), talker.events())
             group.addTask {
                 for await event in walked {
                     switch event {
                     case .message(let message):
                         guard case .text(let text) = message.payload, let number = Int(text) else { continue }
-                        heard.withLock { $0.append(number) }
+                        received.withLock { $0.append(number) }
                     case .linkState(let change): states.withLock { $0.append(change.currentState) }
                     case .gap: Issue.record("a gap was reported")
                     default: break
@@ -50,7 +50,7 @@ final class TwoWays {
                 for await event in talked {
                     guard case .message(let message) = event, case .text(let text) = message.payload
                     else { continue }
-                    told.withLock { $0.append(text) }
+                    reported.withLock { $0.append(text) }
                 }
             }
             let (published, isOver) = (ways.published, ways.isOver)
@@ -89,7 +89,7 @@ final class TwoWays {
         let next = published.present + 1
         let start = ContinuousClock.now
         try await eventually("number \(next) arrives", within: limit) {
-            (self.heard.present.last ?? -1) >= next
+            (self.received.present.last ?? -1) >= next
         }
         return .now - start
     }
@@ -113,11 +113,11 @@ final class TwoWays {
         isOver.withLock { $0 = true }
         let last = published.present
         try await eventually("everything has arrived") {
-            self.heard.present.count >= last && self.told.present.count >= self.sent
+            self.received.present.count >= last && self.reported.present.count >= self.sent
         }
-        let heard = heard.present
-        #expect(heard == Array(heard.indices), "a number is missing, repeated or out of order")
-        #expect(told.present == (0..<sent).map { "answer \($0 + 1)" })
+        let received = received.present
+        #expect(received == Array(received.indices), "a number is missing, repeated or out of order")
+        #expect(reported.present == (0..<sent).map { "answer \($0 + 1)" })
         #expect(states.present == [], "the link changed")
         #expect(walker.linkState == .connected)
     }

@@ -170,8 +170,8 @@ import Testing
             try await clients[3].setState(["a": "1"], in: "lobby")
             try await clients[2].setState(["b": "2"], in: "lobby")
             try await eventually("both states are told") {
-                let told = records[0].texts().joined(separator: " ")
-                return told.contains("dora[a=1]") && told.contains("cleo[b=2]")
+                let reported = records[0].texts().joined(separator: " ")
+                return reported.contains("dora[a=1]") && reported.contains("cleo[b=2]")
             }
             // This begins one more period, and its batch is sent before the events that follow the switch.
             try await clients[1].setState(["c": "3"], in: "lobby")
@@ -182,8 +182,10 @@ import Testing
             #expect(texts.prefix(3) == ["snapshot anna", "join ben", "join cleo"])
             #expect(
                 texts.dropFirst(3).dropLast().allSatisfy { $0.hasPrefix("interval") || $0 == "leave dora" })
-            let told = texts.joined(separator: " ")
-            #expect(told.contains("ben[c=3]") && (told.contains("-dora") || told.contains("leave dora")))
+            let reported = texts.joined(separator: " ")
+            #expect(
+                reported.contains("ben[c=3]")
+                    && (reported.contains("-dora") || reported.contains("leave dora")))
             // A client that has combined the intervals knows the same as one that asks.
             var updates = clients[0].roster(of: "lobby").makeAsyncIterator()
             #expect(await updates.next()?.members.keys.sorted() == ["anna", "ben", "cleo"])
@@ -247,8 +249,8 @@ import Testing
             for name in ["ben", "cleo"] { try await records[0].first("state \(name)[n=100,of=\(name)]") }
             let texts = records[0].texts()
             for name in ["ben", "cleo"] {
-                let told = texts.filter { $0.hasPrefix("state \(name)") }
-                #expect(told == (1...100).map { "state \(name)[n=\($0),of=\(name)]" })
+                let reported = texts.filter { $0.hasPrefix("state \(name)") }
+                #expect(reported == (1...100).map { "state \(name)[n=\($0),of=\(name)]" })
             }
             #expect(texts.count == 3 + 200, "a snapshot, two joins, and nothing else")
             let users = try await clients[0].whoNow(in: "lobby", includeState: true).users

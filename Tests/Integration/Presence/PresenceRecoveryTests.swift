@@ -99,7 +99,7 @@ import Testing
                     let answer = try await system.get(ready)
                     return answer.status == 503 && answer.body.contains("redis")
                 }
-                redis?.goOn()
+                redis?.resume()
                 try await eventually("presence is ready") { try await system.get(ready).status == 200 }
                 try await cleo.unsubscribe(from: "lobby")
             }
@@ -128,10 +128,10 @@ import Testing
             let (anna, ben, cleo) = (
                 try system.client("anna"), try system.client("ben"), try system.client("cleo")
             )
-            let (hears, heard) = (PresenceRecord(anna), PresenceRecord(cleo))
+            let (annaRecord, cleoRecord) = (PresenceRecord(anna), PresenceRecord(cleo))
             for client in [anna, ben, cleo] { try await client.login() }
             for client in [anna, ben] { try await client.subscribe(to: "lobby") }
-            try await hears.expect(["snapshot anna", "join ben"])
+            try await annaRecord.expect(["snapshot anna", "join ben"])
             try await system.process("rtm-presence").kill9()
             let away = "http://\(system.address("rtm-edge admin"))/metrics"
             try await eventually("the edge notices") {
@@ -142,11 +142,11 @@ import Testing
             try await ben.logout()
             try await system.launchPresence()
             // A snapshot ends the state of P-7 for users without presence.
-            try await heard.expect(["out of service: unavailable", "snapshot anna cleo"])
+            try await cleoRecord.expect(["out of service: unavailable", "snapshot anna cleo"])
             try await eventually("presence knows who is there") {
                 await (try? anna.whoNow(in: "lobby"))?.users.map(\.userID) == ["anna", "cleo"]
             }
-            try await hears.first("snapshot anna cleo")
+            try await annaRecord.first("snapshot anna cleo")
             for client in [anna, ben, cleo] { await client.close() }
         }
     }

@@ -12,11 +12,11 @@ import Testing
             let model = LinkModel(client)
             #expect(model.state == .idle)
             #expect(model.reason == "")
-            var told: [RTMLinkState] = []
-            model.onChange = { [unowned model] in told.append(model.state) }
+            var reported: [RTMLinkState] = []
+            model.onChange = { [unowned model] in reported.append(model.state) }
             try await client.login()
             try await eventually("it is connected") { model.isConnected }
-            #expect(told.last == .connected)
+            #expect(reported.last == .connected)
             let address = system.address("edge")
             try await system.process("rtm-edge").kill9()
             try await eventually("it is lost") { model.state == .disconnected }

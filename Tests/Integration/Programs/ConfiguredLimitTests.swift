@@ -32,7 +32,7 @@ import Testing
             try await system.withClients("alice", "bob") { clients in
                 let (alice, bob) = (clients[0], clients[1])
                 try await bob.subscribe(to: "lobby", features: .message)
-                var heard = bob.events().makeAsyncIterator()
+                var received = bob.events().makeAsyncIterator()
                 for _ in 0..<10 {
                     bob.networkChanged()
                     try await eventually("the server has judged the attempt") {
@@ -42,7 +42,7 @@ import Testing
                 }
                 try await eventually("it is back") { bob.linkState == .connected }
                 try await alice.publish("still here", to: .channel("lobby"))
-                #expect(await heard.nextMessage()?.payload == .text("still here"))
+                #expect(await received.nextMessage()?.payload == .text("still here"))
             }
         }
     }

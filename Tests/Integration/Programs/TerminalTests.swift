@@ -24,7 +24,7 @@ import Testing
                 bare.kill(SIGHUP)
                 return bare.log.contains("\"shutting down\"")
             }
-            // Who says that he has started hears the first signal.
+            // Who says that he has started receives the first signal.
             survivor.kill(SIGHUP)
             try await eventually("the other one reloads: \(survivor.log)") {
                 survivor.log.contains("\"configuration reloaded\"")

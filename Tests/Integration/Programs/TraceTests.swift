@@ -25,17 +25,17 @@ import Testing
             let root = try #require(publish.first { $0.parent.isEmpty })
             let call = try #require(publish.first { $0.parent == root.id })
             let served = try #require(publish.first { $0.parent == call.id })
-            let heard = try #require(publish.first { $0.parent == served.id })
+            let received = try #require(publish.first { $0.parent == served.id })
             #expect(
-                [root, call, served, heard].map(\.program) == [
+                [root, call, served, received].map(\.program) == [
                     "rtm-edge", "rtm-edge", "rtm-messaging", "rtm-edge",
                 ])
             #expect(
-                [call, served, heard].map(\.name) == [
+                [call, served, received].map(\.name) == [
                     "messaging publish", "messaging publish", "messaging delivery",
                 ])
-            #expect([root, call, served, heard].map(\.kind) == [2, 3, 2, 5])
-            #expect(heard.attributes["rtm.deliveries"] == "1")
+            #expect([root, call, served, received].map(\.kind) == [2, 3, 2, 5])
+            #expect(received.attributes["rtm.deliveries"] == "1")
             #expect(root.attributes["rtm.app"] == "dev" && root.attributes["rtm.request"] != nil)
             let login = try await collector.trace(of: "login", count: 3)
             #expect(Set(login.map(\.name)) == ["login", "messaging attach"])

@@ -32,10 +32,10 @@ import Testing
             try await RunningSystem.with(.fourProcesses, services: ["--config", right.path]) { system in
                 try await system.withClients("alice", "bob") { clients in
                     let (alice, bob) = (clients[0], clients[1])
-                    var heard = bob.events().makeAsyncIterator()
+                    var received = bob.events().makeAsyncIterator()
                     try await bob.subscribe(to: "lobby", features: [.message, .presence])
                     try await alice.publish("hello", to: .channel("lobby"))
-                    #expect(await heard.nextMessage()?.payload == .text("hello"))
+                    #expect(await received.nextMessage()?.payload == .text("hello"))
                 }
                 let ready = "http://\(system.address("rtm-edge admin"))/ready"
                 try await system.process("rtm-storage").kill9()

@@ -58,7 +58,7 @@ import Testing
             }
             try await crowd.settle()
             try await crowd.judge()
-            try await listener.hears(load.last)
+            try await listener.receives(load.last)
             load.judge(others: listener.views)
             await load.close()
             await crowd.close()
@@ -96,7 +96,7 @@ private final class EarlierListener: Sendable {
     }
 
     /// Waits for these messages.
-    func hears(_ messages: [DeliveryRecord.Published]) async throws {
+    func receives(_ messages: [DeliveryRecord.Published]) async throws {
         for message in messages {
             try await eventually("the earlier rtm hears '\(message.text)' in \(message.channel)") {
                 has("\"\(message.text)\"")

@@ -231,16 +231,16 @@ import Testing
     // MARK: The compatible API
 
     private final class Listener: NSObject, AgoraRtmClientDelegate, Sendable {
-        let heard = Mutex<[String]>([])
+        let received = Mutex<[String]>([])
 
         func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveStorageEvent event: AgoraRtmStorageEvent) {
             let items = (event.data.items ?? []).map { "\($0.key)=\($0.value)" }.joined(separator: ",")
-            heard.withLock { $0.append("storage \(event.eventType) \(event.target) \(items)") }
+            received.withLock { $0.append("storage \(event.eventType) \(event.target) \(items)") }
         }
 
         func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLockEvent event: AgoraRtmLockEvent) {
             let locks = event.lockDetailList.map { "\($0.lockName)/\($0.owner)" }.joined(separator: ",")
-            heard.withLock { $0.append("lock \(event.eventType) \(event.channelName) \(locks)") }
+            received.withLock { $0.append("lock \(event.eventType) \(event.channelName) \(locks)") }
         }
     }
 
@@ -301,15 +301,15 @@ import Testing
             #expect(messages?.0?.messageList.map(\.message.stringData) == ["hi"])
             #expect(messages?.0?.newStart == 0)
 
-            try await eventually("all events") { listener.heard.withLock { $0.count } >= 6 }
-            let heard = listener.heard.withLock { $0 }
+            try await eventually("all events") { listener.received.withLock { $0.count } >= 6 }
+            let received = listener.received.withLock { $0 }
             #expect(
-                heard.filter { $0.hasPrefix("storage") } == [
+                received.filter { $0.hasPrefix("storage") } == [
                     "storage snapshot channel1 ", "storage update channel1 Quantity=20",
                     "storage update channel1 Quantity=20",
                 ])
             #expect(
-                heard.filter { $0.hasPrefix("lock") } == [
+                received.filter { $0.hasPrefix("lock") } == [
                     "lock snapshot channel1 ", "lock lockSet channel1 manage/",
                     "lock lockAcquired channel1 manage/Tony",
                 ])

@@ -105,11 +105,11 @@ import Testing
             let seen = history.present
             #expect(seen.violations(from: (revision: start, value: "0"), to: last) == [])
             #expect(seen.writtenCount > 0 && seen.refusedCount >= Self.count - 1)
-            var told: [Int64] = []
-            while told.last != last, let event = await events.nextStorage() {
-                told.append(event.metadata.majorRevision)
+            var reported: [Int64] = []
+            while reported.last != last, let event = await events.nextStorage() {
+                reported.append(event.metadata.majorRevision)
             }
-            #expect(told == Array(start + 1..<last + 1))
+            #expect(reported == Array(start + 1..<last + 1))
         }
     }
 

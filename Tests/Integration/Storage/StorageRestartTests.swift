@@ -30,22 +30,22 @@ import Testing
                     last = try? await anna.setMetadata(["n": "last"], of: lobby)
                     return last != nil
                 }
-                var told: [StorageEvent] = []
-                while told.last?.metadata.majorRevision != last, let event = await events.nextStorage() {
-                    told.append(event)
+                var reported: [StorageEvent] = []
+                while reported.last?.metadata.majorRevision != last, let event = await events.nextStorage() {
+                    reported.append(event)
                 }
-                check(told, acknowledged + [try #require(last)], mayHaveGaps: service == "messaging")
+                check(reported, acknowledged + [try #require(last)], mayHaveGaps: service == "messaging")
             }
         }
     }
 
-    private func check(_ told: [StorageEvent], _ acknowledged: [Int64], mayHaveGaps: Bool) {
-        let revisions = told.map(\.metadata.majorRevision)
+    private func check(_ reported: [StorageEvent], _ acknowledged: [Int64], mayHaveGaps: Bool) {
+        let revisions = reported.map(\.metadata.majorRevision)
         #expect(revisions == revisions.sorted(), "\(revisions)")
-        let updates = told.filter { $0.kind == .update }.map(\.metadata.majorRevision)
+        let updates = reported.filter { $0.kind == .update }.map(\.metadata.majorRevision)
         #expect(Set(updates).count == updates.count, "an update twice: \(updates)")
         let missing = Set(acknowledged).subtracting(updates)
-        let snapshots = told.dropFirst().filter { $0.kind == .snapshot }
+        let snapshots = reported.dropFirst().filter { $0.kind == .snapshot }
         if mayHaveGaps {
             let newest = snapshots.last?.metadata.majorRevision ?? 0
             #expect(missing.allSatisfy { $0 <= newest }, "\(missing) and nothing later")

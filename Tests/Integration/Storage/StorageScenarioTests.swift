@@ -41,7 +41,7 @@ import Testing
     func ownerCut() async throws {
         try await withClients { anna, ben, cleo, proxy in
             var events = cleo.events().makeAsyncIterator()
-            var heard = anna.events().makeAsyncIterator()
+            var received = anna.events().makeAsyncIterator()
             try await cleo.subscribe(to: "lobby", features: .lock)
             try await anna.setLock("manage", in: "lobby", ttl: .seconds(10))
             _ = try await anna.acquireLock("manage", in: "lobby")
@@ -56,7 +56,7 @@ import Testing
             _ = try await wait.value
             proxy.refuse(false)
             anna.networkChanged()
-            let loss = await heard.nextLock()
+            let loss = await received.nextLock()
             #expect(loss?.kind == .expired && loss?.locks.map(\.name) == ["manage"])
             #expect(try await anna.locks(of: "lobby").map(\.owner) == ["ben"])
             #expect(await code { try await anna.releaseLock("manage", in: "lobby") } == .lockNotAcquired)
@@ -129,11 +129,11 @@ import Testing
             for client in [anna, ben, cleo] {
                 #expect(try await client.metadata(of: lobby)["n"] == nil)
             }
-            var told: [Int64] = []
-            while told.count < revisions.count, let event = await events.nextStorage() {
-                told.append(event.metadata.majorRevision)
+            var reported: [Int64] = []
+            while reported.count < revisions.count, let event = await events.nextStorage() {
+                reported.append(event.metadata.majorRevision)
             }
-            #expect(told == revisions)
+            #expect(reported == revisions)
         }
     }
 

@@ -8,9 +8,9 @@ import Testing
 @Suite(.serialized, .ends(withinMinutes: 2)) struct StreamKitTests {
     /// What a delegate gets, in words and in order.
     private final class Listener: NSObject, AgoraRtmClientDelegate, Sendable {
-        let heard = Mutex<[String]>([])
+        let received = Mutex<[String]>([])
 
-        private func note(_ text: String) { heard.withLock { $0.append(text) } }
+        private func note(_ text: String) { received.withLock { $0.append(text) } }
 
         func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveMessageEvent event: AgoraRtmMessageEvent) {
             note(
@@ -31,10 +31,10 @@ import Testing
             note("\(event.previousState)-\(event.currentState) \(event.reasonCode)")
         }
 
-        func hears(_ texts: [String]) async throws {
-            try await eventually("\(texts)") { heard.withLock { $0.count } >= texts.count }
-            #expect(heard.withLock { $0 } == texts)
-            heard.withLock { $0 = [] }
+        func messages(_ texts: [String]) async throws {
+            try await eventually("\(texts)") { received.withLock { $0.count } >= texts.count }
+            #expect(received.withLock { $0 } == texts)
+            received.withLock { $0 = [] }
         }
     }
 
@@ -52,8 +52,8 @@ import Testing
     @Test("C-1, C-3, C-5, C-9, C-12, S-31: an app joins, publishes, hears and leaves by the compatible API")
     func kit() async throws {
         try await RunningSystem.with(.standalone, presence: ["--debounce", "0s"]) { system in
-            let (hearsAnna, hearsBen) = (Listener(), Listener())
-            let (anna, ben) = try (kit(system, "anna", hearsAnna), kit(system, "ben", hearsBen))
+            let (annaListener, benListener) = (Listener(), Listener())
+            let (anna, ben) = try (kit(system, "anna", annaListener), kit(system, "ben", benListener))
             for client in [anna, ben] {
                 let (_, error) = await client.login(nil)
                 #expect(error == nil)
@@ -66,10 +66,10 @@ import Testing
                 let (response, error) = await channel.join(AgoraRtmJoinChannelOption())
                 #expect(response != nil && error == nil)
             }
-            try await hearsAnna.hears([
+            try await annaListener.messages([
                 "idle-connecting join", "connecting-connected joinSuccess", "snapshot room ",
             ])
-            try await hearsBen.hears([
+            try await benListener.messages([
                 "idle-connecting join", "connecting-connected joinSuccess", "snapshot room ",
             ])
             let option = AgoraRtmJoinTopicOption()
@@ -86,7 +86,7 @@ import Testing
             let (_, published) = await bens.publishTopicMessage(
                 topic: "chat", message: "hi", option: message)
             #expect(published == nil)
-            try await hearsAnna.hears(["remoteJoinTopic room chat=ben:m", "stream room/chat ben: hi t"])
+            try await annaListener.messages(["remoteJoinTopic room chat=ben:m", "stream room/chat ben: hi t"])
             let (list, _) = await room.getSubscribedUserList("chat")
             #expect(list?.users == ["ben", "cleo"])
             let (_, unsubscribed) = await room.unsubscribeTopic("chat", option: nil)
@@ -95,10 +95,10 @@ import Testing
             #expect(none?.errorCode == .channelTopicNotSubscribed)
             let (_, left) = await bens.leaveTopic("chat")
             #expect(left == nil)
-            try await hearsAnna.hears(["remoteLeaveTopic room chat=ben:m"])
+            try await annaListener.messages(["remoteLeaveTopic room chat=ben:m"])
             let (_, gone) = await room.leave()
             #expect(gone == nil)
-            try await hearsAnna.hears(["connected-idle leave"])
+            try await annaListener.messages(["connected-idle leave"])
             ben.destroy()
             anna.destroy()
         }
@@ -107,8 +107,8 @@ import Testing
     @Test("C-9, C-10: a shared whiteboard: each user names the other before the other joins the topic")
     func board() async throws {
         try await RunningSystem.with(.standalone, presence: ["--debounce", "0s"]) { system in
-            let (hearsAnna, hearsBen) = (Listener(), Listener())
-            let kits = try [kit(system, "anna", hearsAnna), kit(system, "ben", hearsBen)]
+            let (annaListener, benListener) = (Listener(), Listener())
+            let kits = try [kit(system, "anna", annaListener), kit(system, "ben", benListener)]
             var boards: [AgoraRtmStreamChannel] = []
             for (kit, other) in zip(kits, ["ben", "anna"]) {
                 let (_, error) = await kit.login(nil)
@@ -134,10 +134,10 @@ import Testing
                     #expect(error == nil)
                 }
             }
-            for (listener, other, name) in [(hearsAnna, "ben", "b"), (hearsBen, "anna", "a")] {
+            for (listener, other, name) in [(annaListener, "ben", "b"), (benListener, "anna", "a")] {
                 let wanted = (0..<3).map { "stream board/strokes \(other): \(name)\($0) " }
                 try await eventually("\(wanted)") {
-                    listener.heard.withLock { $0.filter { $0.hasPrefix("stream ") } } == wanted
+                    listener.received.withLock { $0.filter { $0.hasPrefix("stream ") } } == wanted
                 }
             }
             // One who publishes makes the topic exist, so a user who doesn't yet only fails.
@@ -204,8 +204,8 @@ import Testing
             option.features = [.presence, .metadata, .lock]
             let (response, error) = await room.join(option)
             #expect(response != nil && error == nil)
-            try await eventually("both are named") { listener.heard.withLock { $0.count } >= 4 }
-            let changes = listener.heard.withLock { $0 }.filter { $0.contains("-conne") }
+            try await eventually("both are named") { listener.received.withLock { $0.count } >= 4 }
+            let changes = listener.received.withLock { $0 }.filter { $0.contains("-conne") }
             #expect(
                 changes == [
                     "idle-connecting join", "connecting-connected joinSuccess",

@@ -24,14 +24,14 @@ import Testing
     func slice(_ deployment: Deployment) async throws {
         try await withClients(["anna", "ben", "cleo"], on: deployment) { clients, _ in
             let (anna, ben, cleo) = (clients[0], clients[1], clients[2])
-            var heard = anna.events().makeAsyncIterator()
+            var received = anna.events().makeAsyncIterator()
             let room = try await anna.join("room")
-            #expect(await heard.nextTopic()?.change == .snapshot([]))
+            #expect(await received.nextTopic()?.change == .snapshot([]))
             let bens = try await ben.join("room")
             let cleos = try await cleo.join("room")
             try await bens.joinTopic("chat", meta: "ben's")
             let ben1 = TopicPublisher(userID: "ben", meta: "ben's")
-            #expect(await heard.nextTopic()?.change == .remoteJoin(topic: "chat", ben1))
+            #expect(await received.nextTopic()?.change == .remoteJoin(topic: "chat", ben1))
             // C-10b: right after the join of a topic, whether its event has arrived or not.
             try await cleos.joinTopic("chat")
             let answer = try await room.subscribe(to: "chat", users: ["ben", "nobody"])
@@ -41,7 +41,7 @@ import Testing
                 try await bens.publish("\(number)", to: "chat", customType: "n")
             }
             for number in 0..<50 {
-                let message = try #require(await heard.nextMessage())
+                let message = try #require(await received.nextMessage())
                 #expect(message.payload == .text("\(number)") && message.publisher == "ben")
                 #expect(message.channelType == .stream && message.channelName == "room")
                 #expect(message.topic == "chat" && message.customType == "n")
@@ -52,13 +52,13 @@ import Testing
             try await room.unsubscribe(from: "chat", users: ["ben"])
             try await bens.publish("to nobody", to: "chat")
             try await cleos.publish(Data([1, 2]), to: "chat")
-            #expect(await heard.nextMessage()?.payload == .data(Data([1, 2])))
+            #expect(await received.nextMessage()?.payload == .data(Data([1, 2])))
             try await cleos.leaveTopic("chat")
             #expect(
-                await heard.nextTopic(.remoteLeave)?.change
+                await received.nextTopic(.remoteLeave)?.change
                     == .remoteLeave(topic: "chat", TopicPublisher(userID: "cleo")))
             try await bens.leave()
-            #expect(await heard.nextTopic(.remoteLeave)?.change == .remoteLeave(topic: "chat", ben1))
+            #expect(await received.nextTopic(.remoteLeave)?.change == .remoteLeave(topic: "chat", ben1))
             try await room.leave()
             #expect(try await anna.whereNow("anna") == [])
         }
@@ -147,14 +147,14 @@ import Testing
     func first() async throws {
         try await withClients(["anna", "ben"], on: .fourProcesses) { clients, _ in
             let (anna, ben) = (clients[0], clients[1])
-            var heard = anna.events().makeAsyncIterator()
+            var received = anna.events().makeAsyncIterator()
             let (annas, bens) = (try await anna.join("room"), try await ben.join("room"))
             for round in 0..<40 {
                 let topic = "t\(round)"
                 try await annas.subscribe(to: topic, users: ["ben"])
                 try await bens.joinTopic(topic)
                 try await bens.publish("\(round)", to: topic)
-                #expect(await heard.nextMessage()?.payload == .text("\(round)"))
+                #expect(await received.nextMessage()?.payload == .text("\(round)"))
                 try await bens.leaveTopic(topic)
                 try await annas.unsubscribe(from: topic)
             }
@@ -188,17 +188,17 @@ import Testing
         try await withClients(["anna", "ben"]) { clients, _ in
             let (anna, ben) = (clients[0], clients[1])
             try await ben.setMetadata(["k": "v"], of: .channel("room"))
-            var heard = anna.events().makeAsyncIterator()
+            var received = anna.events().makeAsyncIterator()
             _ = try await anna.join("room", features: [.presence, .metadata, .lock])
-            #expect(await heard.nextPresence()?.channelType == .stream)
+            #expect(await received.nextPresence()?.channelType == .stream)
             #expect(
-                await heard.nextStorage()?.metadata.items.isEmpty == true, "another channel has that name")
-            #expect(await heard.nextLock()?.channelType == .stream)
+                await received.nextStorage()?.metadata.items.isEmpty == true, "another channel has that name")
+            #expect(await received.nextLock()?.channelType == .stream)
             _ = try await ben.join("room")
-            #expect(await heard.nextPresence()?.change == .remoteJoin(userID: "ben"))
+            #expect(await received.nextPresence()?.change == .remoteJoin(userID: "ben"))
             try await ben.setState(["mood": "good"], in: "room", type: .stream)
             #expect(
-                await heard.nextPresence()?.change
+                await received.nextPresence()?.change
                     == .remoteStateChanged(UserState(userID: "ben", states: ["mood": "good"])))
             #expect(try await anna.whereNow("ben") == [UserChannel(type: .stream, name: "room")])
         }
@@ -208,7 +208,7 @@ import Testing
     func reconnect() async throws {
         try await withClients(["anna", "ben"], on: .fourProcesses) { clients, _ in
             let (anna, ben) = (clients[0], clients[1])
-            var heard = anna.events().makeAsyncIterator()
+            var received = anna.events().makeAsyncIterator()
             let room = try await anna.join("room")
             let bens = try await ben.join("room")
             try await bens.joinTopic("chat", meta: "m")
@@ -218,7 +218,7 @@ import Testing
                 if number == 40 { ben.networkChanged() }
                 try await bens.publish("\(number)", to: "chat")
             }
-            for number in 0..<60 { #expect(await heard.nextMessage()?.payload == .text("\(number)")) }
+            for number in 0..<60 { #expect(await received.nextMessage()?.payload == .text("\(number)")) }
             #expect(try await room.subscribedUsers(of: "chat") == ["ben"])
         }
     }
@@ -247,19 +247,19 @@ import Testing
 
             // S-50, S-52: the warning of a token that ends soon comes at once, and a renewal takes the end
             // away.
-            var heard = client.events().makeAsyncIterator()
+            var received = client.events().makeAsyncIterator()
             _ = try await client.join(
                 "room", token: SampleApp.joinToken("room", for: "anna", endsAt: now + 20))
-            #expect(await heard.nextTokenNotice()?.channelName == "room")
+            #expect(await received.nextTokenNotice()?.channelName == "room")
             #expect(await code { try await room.renewToken(other) } == .channelJoinFailed)
             try await room.renewToken(anybodys)
             try await room.leave()
             #expect(await code { try await room.renewToken(anybodys) } == .channelNotJoined)
 
-            // S-51: the membership ends with its token, and the link goes on.
+            // S-51: the membership ends with its token, and the link continues.
             let end = WallClock.milliseconds() / 1000 + 2
             _ = try await client.join("room", token: SampleApp.joinToken("room", for: "anna", endsAt: end))
-            let ended = try #require(await heard.nextStreamEnd())
+            let ended = try #require(await received.nextStreamEnd())
             #expect(ended.channelName == "room" && ended.error.code == .tokenExpired)
             #expect(WallClock.milliseconds() / 1000 >= end && client.linkState == .connected)
             #expect(await code { try await room.leave() } == .channelNotJoined)
@@ -288,23 +288,23 @@ import Testing
             }
             let stage = try await anna.join("room", token: token("anna", publishes: true))
             try await stage.joinTopic("news")
-            let seat = try await ben.join("room", token: token("ben", publishes: false))
-            #expect(await code { try await seat.joinTopic("chat") } == .channelJoinTopicFailed)
+            let room = try await ben.join("room", token: token("ben", publishes: false))
+            #expect(await code { try await room.joinTopic("chat") } == .channelJoinTopicFailed)
 
-            // Who may not publish still hears those who may.
-            var heard = ben.events().makeAsyncIterator()
-            try await seat.subscribe(to: "news", users: ["anna"])
+            // Who may not publish still receives those who may.
+            var received = ben.events().makeAsyncIterator()
+            try await room.subscribe(to: "news", users: ["anna"])
             try await stage.publish("hello", to: "news")
-            #expect(await heard.nextMessage()?.payload == .text("hello"))
+            #expect(await received.nextMessage()?.payload == .text("hello"))
 
             // A renewal gives the privilege and takes it away.
-            try await seat.renewToken(token("ben", publishes: true))
-            try await seat.joinTopic("chat")
-            try await seat.publish("hi", to: "chat")
-            try await seat.renewToken(token("ben", publishes: false))
-            let refused = await #expect(throws: RTMError.self) { try await seat.publish("hi", to: "chat") }
+            try await room.renewToken(token("ben", publishes: true))
+            try await room.joinTopic("chat")
+            try await room.publish("hi", to: "chat")
+            try await room.renewToken(token("ben", publishes: false))
+            let refused = await #expect(throws: RTMError.self) { try await room.publish("hi", to: "chat") }
             #expect(refused?.code == .channelPublishPermissionDenied)
-            try await seat.leaveTopic("chat")
+            try await room.leaveTopic("chat")
             for client in clients { await client.close() }
         }
     }

@@ -12,7 +12,7 @@ struct CrowdTests {
     @Test("the oldest connection in its handshake makes room, so callers that know the secret get in")
     func oldest() async throws {
         try await ServiceLinkFixture.with(.tcp) {
-            $0.server.strangersPerAddressMax = 3
+            $0.server.unauthenticatedPerAddressMax = 3
             $0.server.linksMax = 1
         } _: { fixture in
             let (server, address) = try await fixture.listen()
@@ -39,7 +39,7 @@ struct CrowdTests {
     @Test("a connection that was refused keeps its place until its descriptor is free")
     func lingering() async throws {
         try await ServiceLinkFixture.with(.tcp) {
-            $0.server.strangersPerAddressMax = 2
+            $0.server.unauthenticatedPerAddressMax = 2
             $0.server.link.closeLinger = .seconds(60)
         } _: { fixture in
             let (server, address) = try await fixture.listen()

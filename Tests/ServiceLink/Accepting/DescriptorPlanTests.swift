@@ -45,14 +45,14 @@ struct DescriptorPlanTests {
         var wide = ServiceLinkServerConfiguration(service: "echo")
         let plenty = AcceptPolicy(DescriptorPlan(limit: 65_536, loops: 2)) { _, _ in }
         let isReduced = wide.fit(plenty)
-        #expect(!isReduced && wide.linksMax == 1_024 && wide.strangersMax == 1_024)
+        #expect(!isReduced && wide.linksMax == 1_024 && wide.unauthenticatedMax == 1_024)
         for limit in [120, 256, 1_024] {
             let plan = DescriptorPlan(limit: limit, loops: 2)
             var tight = ServiceLinkServerConfiguration(service: "echo")
             let isReduced = tight.fit(AcceptPolicy(plan) { _, _ in })
             #expect(isReduced && tight.linksMax >= 16)
-            #expect(tight.linksMax + tight.strangersMax <= plan.connectionsMax)
-            #expect(tight.strangersPerAddressMax <= tight.strangersMax / 2)
+            #expect(tight.linksMax + tight.unauthenticatedMax <= plan.connectionsMax)
+            #expect(tight.unauthenticatedPerAddressMax <= tight.unauthenticatedMax / 2)
             #expect(tight.refusedMax == plan.refusedMax)
         }
     }

@@ -4,8 +4,8 @@ import RTMModel
 @testable import RTMTestKit
 
 /// An acknowledged message reaches every subscriber that is connected or comes back in time, and what a
-/// subscriber doesn't get it is told of: no hole without a gap, no gap without a cause, nothing that wasn't
-/// subscribed.
+/// subscriber doesn't get it is informed of: no hole without a gap, no gap without a cause, nothing that
+/// wasn't subscribed.
 struct DeliveryCheck: Check {
     /// What is older than this logs don't keep (`MessagingNodeProcess`).
     private static let logAge = Duration.seconds(150)
@@ -156,7 +156,7 @@ struct DeliveryCheck: Check {
         }
     }
 
-    /// Either the subscription goes on behind a gap that was just said, or it has ended.
+    /// Either the subscription continues behind a gap that was just said, or it has ended.
     private mutating func unrestored(_ key: Key, _ time: Duration) {
         guard let stream = streams[key], let lost = lastLoss[key.device] else { return }
         if stream.gaps.last.map({ $0 < lost }) ?? true { end(key, time) }
@@ -184,7 +184,7 @@ struct DeliveryCheck: Check {
         }
     }
 
-    /// Behind the answer to a login messages may come before the app hears that it is connected.
+    /// Behind the answer to a login messages may come before the app learns that it is connected.
     private func isReturning(_ device: DeviceID) -> Bool { !connected.contains(device) }
 
     // MARK: Judgement

@@ -1,4 +1,4 @@
-/// When services did not hear of each other as they should: what they do late then has its excuse.
+/// When services did not learn of each other as they should: what they do late then has its excuse.
 struct Disturbances {
     /// After the end of a disturbance, until everything is as it was: links are opened again after at most
     /// 5 s, and what was under way may take its whole time.

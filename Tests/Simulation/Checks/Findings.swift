@@ -6,7 +6,7 @@ struct Finding: CustomStringConvertible {
     var description: String { "\(text) (at \(time))" }
 }
 
-/// A promise, held against what apps did and saw (architecture.md, section 6). It hears every entry of the
+/// A promise, held against what apps did and saw (architecture.md, section 6). It receives every entry of the
 /// journal in order, and afterwards says what was broken.
 protocol Check {
     mutating func observe(_ entry: Entry)

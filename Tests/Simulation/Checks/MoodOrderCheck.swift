@@ -8,7 +8,7 @@ import RTMModel
 /// itself that nobody comes who is there, but not which of two states is the older one.
 struct MoodOrderCheck: Check {
     private struct Viewing: Hashable {
-        let seat: Seat
+        let member: Member
         let user: String
     }
 
@@ -31,8 +31,8 @@ struct MoodOrderCheck: Check {
             settings[spot, default: [:]][value, default: []].append(Setting(device: device, number: number))
         case .ended(let device, let number, .done): succeeded.insert(Setting(device: device, number: number))
         case .presence(let device, let channel, let change, _):
-            let seat = Seat(device: device, channel: channel)
-            for user in change.states { see(user, seat, entry.time) }
+            let member = Member(device: device, channel: channel)
+            for user in change.states { see(user, member, entry.time) }
         case .gap(let device, let place, _, _): forget { $0.device == device && $0.channel == place.name }
         case .called(let device, _, .unsubscribe(let channel)):
             forget { $0.device == device && $0.channel == channel }
@@ -41,20 +41,20 @@ struct MoodOrderCheck: Check {
         }
     }
 
-    private mutating func forget(_ isOver: (Seat) -> Bool) {
-        for viewing in shown.keys where isOver(viewing.seat) { shown[viewing] = nil }
+    private mutating func forget(_ isOver: (Member) -> Bool) {
+        for viewing in shown.keys where isOver(viewing.member) { shown[viewing] = nil }
     }
 
-    private mutating func see(_ user: UserState, _ seat: Seat, _ time: Duration) {
-        guard user.userID != seat.device.user, let value = user.states["mood"],
-            let settings = settings[Spot(user: user.userID, channel: seat.channel)]?[value],
+    private mutating func see(_ user: UserState, _ member: Member, _ time: Duration) {
+        guard user.userID != member.device.user, let value = user.states["mood"],
+            let settings = settings[Spot(user: user.userID, channel: member.channel)]?[value],
             settings.count == 1, let setting = settings.first
         else { return }
-        let viewing = Viewing(seat: seat, user: user.userID)
+        let viewing = Viewing(member: member, user: user.userID)
         if let last = shown[viewing], last.device == setting.device, setting.number < last.number,
             succeeded.contains(last)
         {
-            let text = "\(seat.device) sees \(user.userID) show \(value) again in #\(seat.channel)"
+            let text = "\(member.device) sees \(user.userID) show \(value) again in #\(member.channel)"
             found.append(Finding(time: time, text: text))
         }
         shown[viewing] = setting

@@ -9,7 +9,7 @@ struct Moods {
         case unknown
     }
 
-    private var moods: [Seat: Mood] = [:]
+    private var moods: [Member: Mood] = [:]
     private var open: [DeviceID: [Int: Call]] = [:]
     /// The calls beside which another one for the same channel was under way.
     private var overlapping: Set<OpenCall> = []
@@ -26,9 +26,9 @@ struct Moods {
             guard let call = open[device]?.removeValue(forKey: number) else { return }
             ended(device, number, call, outcome)
         case .link(let device, .idle, _, _), .link(let device, .failed, _, _), .died(let device):
-            for seat in moods.keys where seat.device == device { moods[seat] = nil }
+            for member in moods.keys where member.device == device { moods[member] = nil }
         case .link(let device, _, _, let unrestored):
-            for channel in unrestored { moods[Seat(device: device, channel: channel)] = .unknown }
+            for channel in unrestored { moods[Member(device: device, channel: channel)] = .unknown }
         default: break
         }
     }
@@ -36,44 +36,44 @@ struct Moods {
     private mutating func called(_ device: DeviceID, _ number: Int, _ call: Call) {
         guard let channel = call.channelOfPresence else {
             if call == .logout {
-                for seat in moods.keys where seat.device == device { moods[seat] = nil }
+                for member in moods.keys where member.device == device { moods[member] = nil }
             }
             return
         }
-        let seat = Seat(device: device, channel: channel)
+        let member = Member(device: device, channel: channel)
         let others = (open[device] ?? [:]).filter { $0.value.channelOfPresence == channel }.keys
         open[device, default: [:]][number] = call
         guard !others.isEmpty else { return }
-        moods[seat] = .unknown
+        moods[member] = .unknown
         for call in others { overlapping.insert(OpenCall(device: device, number: call)) }
         overlapping.insert(OpenCall(device: device, number: number))
     }
 
     private mutating func ended(_ device: DeviceID, _ number: Int, _ call: Call, _ outcome: Outcome) {
         guard let channel = call.channelOfPresence else { return }
-        let seat = Seat(device: device, channel: channel)
+        let member = Member(device: device, channel: channel)
         guard overlapping.remove(OpenCall(device: device, number: number)) == nil else {
-            moods[seat] = .unknown
+            moods[member] = .unknown
             return
         }
         switch (call, outcome) {
-        case (.setState(_, let value), .done): moods[seat] = .shown(value)
-        case (.removeState, .done): moods[seat] = .shown(nil)
-        case (.unsubscribe, .done): moods[seat] = .shown(nil)
+        case (.setState(_, let value), .done): moods[member] = .shown(value)
+        case (.removeState, .done): moods[member] = .shown(nil)
+        case (.unsubscribe, .done): moods[member] = .shown(nil)
         case (.subscribe, .subscribed): break
         case (_, .failed(.notLogin)), (_, .failed(.channelNotSubscribed)): break
-        case (.setState, .failed(.presenceNotConnected)): moods[seat] = .unknown
-        default: moods[seat] = .unknown
+        case (.setState, .failed(.presenceNotConnected)): moods[member] = .unknown
+        default: moods[member] = .unknown
         }
     }
 
     /// The state of the user's app that is in the channel; nil when it can't be known. Only apps that get
     /// snapshots see what the server has forgotten.
     func certain(_ user: String, in channel: String, _ whereabouts: Whereabouts) -> String?? {
-        for (seat, attendance) in whereabouts.attendances
-        where seat.device.user == user && seat.channel == channel && attendance.isVisible == true {
-            guard whereabouts.connected[seat.device] != nil, attendance.seesPresence else { continue }
-            switch moods[seat] {
+        for (member, attendance) in whereabouts.attendances
+        where member.device.user == user && member.channel == channel && attendance.isVisible == true {
+            guard whereabouts.connected[member.device] != nil, attendance.seesPresence else { continue }
+            switch moods[member] {
             case .shown(let mood): return .some(mood)
             case .unknown: return nil
             case nil: return .some(nil)

@@ -3,8 +3,8 @@ import RTMModel
 
 @testable import RTMTestKit
 
-/// What subscribers are told of each other: nobody stays who is gone, nobody is said to be gone who isn't,
-/// everything once, and in the end what was told is what is so (P-1 to P-6, P-30, S-42 to S-44).
+/// What subscribers are informed of each other: nobody stays who is gone, nobody is said to be gone who
+/// isn't, everything once, and in the end what was told is what is so (P-1 to P-6, P-30, S-42 to S-44).
 ///
 /// While services can't reach each other some of it comes late, and is judged when all has settled; what may
 /// come late, and never what is wrong, is excused.
@@ -21,9 +21,9 @@ struct PresenceCheck: Check {
     private var moods = Moods()
     private var edgeEnds: [Duration] = []
     /// What each app was told, by user; nil: nothing yet, or that nothing can be told.
-    private var rosters: [Seat: [String: [String: String]]] = [:]
+    private var rosters: [Member: [String: [String: String]]] = [:]
     /// Rosters of which events may have been missed, until the next snapshot.
-    private var torn: Set<Seat> = []
+    private var torn: Set<Member> = []
     private var asked: [DeviceID: [Int: (channel: String, time: Duration)]] = [:]
     private var reported: Set<Spot> = []
     private var nextLook = Duration.zero
@@ -39,13 +39,13 @@ struct PresenceCheck: Check {
         switch entry.what {
         case .presence(let device, let channel, let change, let timestamp):
             let at = Duration.milliseconds(timestamp - min(timestamp, VirtualWorld.startMilliseconds))
-            told(Seat(device: device, channel: channel), change, at, time)
-        case .gap(let device, let place, _, _): torn.insert(Seat(device: device, channel: place.name))
+            reported(Member(device: device, channel: channel), change, at, time)
+        case .gap(let device, let place, _, _): torn.insert(Member(device: device, channel: place.name))
         case .link(let device, .connected, _, _): tear(device)
         case .called(let device, let number, .whoNow(let channel)):
             asked[device, default: [:]][number] = (channel, time)
         case .called(let device, _, .unsubscribe(let channel)):
-            rosters[Seat(device: device, channel: channel)] = nil
+            rosters[Member(device: device, channel: channel)] = nil
         case .called(let device, _, .logout), .died(let device): forget(device)
         case .ended(let device, let number, .online(let users)):
             guard let (channel, since) = asked[device]?[number] else { return }
@@ -67,71 +67,76 @@ struct PresenceCheck: Check {
     }
 
     private mutating func forget(_ device: DeviceID) {
-        for seat in rosters.keys where seat.device == device { rosters[seat] = nil }
+        for member in rosters.keys where member.device == device { rosters[member] = nil }
     }
 
     private mutating func tear(_ device: DeviceID) {
-        for seat in rosters.keys where seat.device == device { torn.insert(seat) }
+        for member in rosters.keys where member.device == device { torn.insert(member) }
     }
 
     // MARK: Events
 
-    private mutating func told(
-        _ seat: Seat, _ change: PresenceEvent.Change, _ at: Duration, _ time: Duration
+    private mutating func reported(
+        _ member: Member, _ change: PresenceEvent.Change, _ at: Duration, _ time: Duration
     ) {
         switch change {
         case .snapshot(let users):
-            rosters[seat] = Dictionary(uniqueKeysWithValues: users.map { ($0.userID, $0.states) })
-            torn.remove(seat)
-        case .errorOutOfService: rosters[seat] = nil
+            rosters[member] = Dictionary(uniqueKeysWithValues: users.map { ($0.userID, $0.states) })
+            torn.remove(member)
+        case .errorOutOfService: rosters[member] = nil
         case .remoteJoin(let user):
-            if rosters[seat]?[user] != nil, !torn.contains(seat) {
-                find("\(seat.device) is told that \(user) joins #\(seat.channel), and has him there", time)
+            if rosters[member]?[user] != nil, !torn.contains(member) {
+                find(
+                    "\(member.device) is told that \(user) joins #\(member.channel), and has him there", time)
             }
-            rosters[seat]?[user] = [:]
-        case .remoteLeave(let user): depart(user, seat, isTimeout: false, at, time)
-        case .remoteTimeout(let user): depart(user, seat, isTimeout: true, at, time)
+            rosters[member]?[user] = [:]
+        case .remoteLeave(let user): depart(user, member, isTimeout: false, at, time)
+        case .remoteTimeout(let user): depart(user, member, isTimeout: true, at, time)
         case .remoteStateChanged(let user):
-            if rosters[seat] != nil, rosters[seat]?[user.userID] == nil, !torn.contains(seat) {
-                find("\(seat.device) is told a state of \(user.userID), who isn't in #\(seat.channel)", time)
+            if rosters[member] != nil, rosters[member]?[user.userID] == nil, !torn.contains(member) {
+                find(
+                    "\(member.device) is told a state of \(user.userID), who isn't in #\(member.channel)",
+                    time)
             }
-            show(user, seat)
+            show(user, member)
         case .interval(let interval):
-            for user in interval.joined { rosters[seat]?[user] = [:] }
-            for user in interval.left { judgeLeave(user, seat, at, time) }
-            for user in interval.timedOut { judgeTimeout(user, seat, at, time) }
-            for user in interval.left + interval.timedOut { rosters[seat]?[user] = nil }
-            for user in interval.states { show(user, seat) }
+            for user in interval.joined { rosters[member]?[user] = [:] }
+            for user in interval.left { judgeLeave(user, member, at, time) }
+            for user in interval.timedOut { judgeTimeout(user, member, at, time) }
+            for user in interval.left + interval.timedOut { rosters[member]?[user] = nil }
+            for user in interval.states { show(user, member) }
         }
     }
 
-    private mutating func show(_ user: UserState, _ seat: Seat) {
-        if rosters[seat]?[user.userID] != nil { rosters[seat]?[user.userID] = user.states }
+    private mutating func show(_ user: UserState, _ member: Member) {
+        if rosters[member]?[user.userID] != nil { rosters[member]?[user.userID] = user.states }
     }
 
     private mutating func depart(
-        _ user: String, _ seat: Seat, isTimeout: Bool, _ at: Duration, _ time: Duration
+        _ user: String, _ member: Member, isTimeout: Bool, _ at: Duration, _ time: Duration
     ) {
-        if rosters[seat] != nil, rosters[seat]?[user] == nil, !torn.contains(seat) {
-            find("\(seat.device) is told that \(user) goes from #\(seat.channel), and he isn't there", time)
+        if rosters[member] != nil, rosters[member]?[user] == nil, !torn.contains(member) {
+            find(
+                "\(member.device) is told that \(user) goes from #\(member.channel), and he isn't there", time
+            )
         }
-        rosters[seat]?[user] = nil
-        if isTimeout { judgeTimeout(user, seat, at, time) } else { judgeLeave(user, seat, at, time) }
+        rosters[member]?[user] = nil
+        if isTimeout { judgeTimeout(user, member, at, time) } else { judgeLeave(user, member, at, time) }
     }
 
     /// A leave has a cause: something that the user did, not long before.
-    private mutating func judgeLeave(_ user: String, _ seat: Seat, _ at: Duration, _ time: Duration) {
+    private mutating func judgeLeave(_ user: String, _ member: Member, _ at: Duration, _ time: Duration) {
         let earliest = disturbances.beginning(of: at) - Self.slack
-        let spot = Spot(user: user, channel: seat.channel)
+        let spot = Spot(user: user, channel: member.channel)
         let causes = (whereabouts.leaves[spot] ?? []) + (whereabouts.leavesEverywhere[user] ?? [])
         guard !causes.contains(where: { $0 >= earliest && $0 <= at + .milliseconds(1) }) else { return }
-        find("\(seat.device) is told that \(user) left #\(seat.channel) at \(at), and he didn't", time)
+        find("\(member.device) is told that \(user) left #\(member.channel) at \(at), and he didn't", time)
     }
 
     /// A timeout has a cause, a loss, that is as old as the presence timeout; and the user hasn't come back.
-    private mutating func judgeTimeout(_ user: String, _ seat: Seat, _ at: Duration, _ time: Duration) {
+    private mutating func judgeTimeout(_ user: String, _ member: Member, _ at: Duration, _ time: Duration) {
         let beginning = disturbances.beginning(of: at)
-        let spot = Spot(user: user, channel: seat.channel)
+        let spot = Spot(user: user, channel: member.channel)
         let isCalm = beginning == at
         var causes = whereabouts.losses[user] ?? []
         // Who has left without presence hearing of it is lost for presence, too: when his edge ended before
@@ -143,18 +148,19 @@ struct PresenceCheck: Check {
         let latest = at - timeout + Self.heartbeat
         let earliest = min(beginning, disturbances.beginning(of: at - timeout)) - timeout - .seconds(60)
         let isDue = causes.contains { $0 >= earliest && $0 <= latest }
-        // An edge that presence doesn't hear is gone for it.
+        // An edge that presence doesn't receive is gone for it.
         let isCutOff =
             !isCalm && beginning + timeout <= at + Self.heartbeat
             || disturbances.beginning(of: latest) != latest
         if !isDue, !isCutOff {
             find(
-                "\(seat.device) is told that \(user) timed out in #\(seat.channel) at \(at), too early", time)
+                "\(member.device) is told that \(user) timed out in #\(member.channel) at \(at), too early",
+                time)
         }
         guard isCalm, let since = whereabouts.presentSince(spot, at: at), since < at - Self.slack,
             disturbances.areAbsent(from: since, to: at)
         else { return }
-        find("\(seat.device) is told that \(user) timed out in #\(seat.channel), who is there", time)
+        find("\(member.device) is told that \(user) timed out in #\(member.channel), who is there", time)
     }
 
     // MARK: Ghosts
@@ -166,13 +172,13 @@ struct PresenceCheck: Check {
             guard let gone = whereabouts.goneSince[spot], gone + goneBound < time,
                 disturbances.areAbsent(from: gone, to: time)
             else { continue }
-            for (seat, roster) in rosters where seat.channel == spot.channel && roster[spot.user] != nil {
-                guard seat.device.user != spot.user else { continue }
-                guard let since = whereabouts.connected[seat.device], since + Self.slack < time,
-                    whereabouts.attendances[seat]?.seesPresence == true, !torn.contains(seat)
+            for (member, roster) in rosters where member.channel == spot.channel && roster[spot.user] != nil {
+                guard member.device.user != spot.user else { continue }
+                guard let since = whereabouts.connected[member.device], since + Self.slack < time,
+                    whereabouts.attendances[member]?.seesPresence == true, !torn.contains(member)
                 else { continue }
                 reported.insert(spot)
-                find("\(seat.device) has \(spot.user) in #\(spot.channel), who is gone since \(gone)", time)
+                find("\(member.device) has \(spot.user) in #\(spot.channel), who is gone since \(gone)", time)
                 break
             }
         }
@@ -205,35 +211,37 @@ struct PresenceCheck: Check {
             let spots = whereabouts.spots.filter { $0.channel == channel }
             let truth = spots.filter { whereabouts.isThere($0) == true }.map(\.user)
             let unknown = Set(spots.filter { whereabouts.isThere($0) == nil }.map(\.user))
-            for (seat, attendance) in whereabouts.attendances.sorted(by: { $0.key.device < $1.key.device })
-            where seat.channel == channel && attendance.seesPresence {
-                guard whereabouts.connected[seat.device] != nil, attendance.isVisible != nil else { continue }
-                compare(seat, Set(truth), unknown, time)
+            for (member, attendance) in whereabouts.attendances.sorted(by: { $0.key.device < $1.key.device })
+            where member.channel == channel && attendance.seesPresence {
+                guard whereabouts.connected[member.device] != nil, attendance.isVisible != nil else {
+                    continue
+                }
+                compare(member, Set(truth), unknown, time)
             }
         }
     }
 
     private mutating func compare(
-        _ seat: Seat, _ truth: Set<String>, _ unknown: Set<String>, _ time: Duration
+        _ member: Member, _ truth: Set<String>, _ unknown: Set<String>, _ time: Duration
     ) {
-        guard let roster = rosters[seat] else {
-            return find("\(seat.device) is never told who is in #\(seat.channel)", time)
+        guard let roster = rosters[member] else {
+            return find("\(member.device) is never told who is in #\(member.channel)", time)
         }
         let shown = Set(roster.keys)
         // Of oneself one isn't told when one becomes visible or quiet.
-        let unknown = unknown.union([seat.device.user])
+        let unknown = unknown.union([member.device.user])
         for user in truth.subtracting(shown).subtracting(unknown).sorted() {
-            find("\(seat.device) doesn't have \(user) in #\(seat.channel), who is there", time)
+            find("\(member.device) doesn't have \(user) in #\(member.channel), who is there", time)
         }
         for user in shown.subtracting(truth).subtracting(unknown).sorted() {
-            find("\(seat.device) has \(user) in #\(seat.channel), who isn't there", time)
+            find("\(member.device) has \(user) in #\(member.channel), who isn't there", time)
         }
-        for user in truth.intersection(shown).sorted() where user != seat.device.user {
-            guard let mood = moods.certain(user, in: seat.channel, whereabouts) else { continue }
+        for user in truth.intersection(shown).sorted() where user != member.device.user {
+            guard let mood = moods.certain(user, in: member.channel, whereabouts) else { continue }
             guard roster[user]?["mood"] != mood else { continue }
             let shown = roster[user]?["mood"] ?? "nothing"
             let wanted = mood ?? "nothing"
-            find("\(seat.device) sees \(user) show \(shown), not \(wanted), in #\(seat.channel)", time)
+            find("\(member.device) sees \(user) show \(shown), not \(wanted), in #\(member.channel)", time)
         }
     }
 }

@@ -7,8 +7,8 @@ struct SessionCheck: Check {
     private struct App {
         var state = RTMLinkState.idle
         var reason = LinkStateReason.unknown
-        /// When it called the login that isn't through yet. The call may have ended meanwhile: attempts go on
-        /// after its time, and any of them may be the one that gets through (S-13).
+        /// When it called the login that isn't through yet. The call may have ended meanwhile: attempts
+        /// continue after its time, and any of them may be the one that gets through (S-13).
         var calledAt: Duration?
         /// Its latest login that got through: when it was called, and when it was connected.
         var login: (called: Duration, done: Duration)?

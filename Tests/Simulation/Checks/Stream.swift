@@ -15,7 +15,7 @@ struct Stream {
     /// What follows this is delivered; nil where the app isn't told.
     let begin: StreamPosition?
     private(set) var items: [(time: Duration, item: Item)] = []
-    /// Nil while it goes on.
+    /// Nil while it continues.
     var endedAt: Duration?
 
     init(_ device: DeviceID, _ place: Place, begunAt: Duration, begin: StreamPosition?) {
@@ -40,12 +40,12 @@ struct Stream {
         }
     }
 
-    /// Whether a message may be missing because the app was told of a hole where it lies: between two
-    /// messages that it has, or before the position behind which its channel's log goes on. A hole that leads
-    /// into another log covers what lay in the log before, and nothing that the new log still had.
+    /// Whether a message may be missing because the app was informed of a hole where it lies: between two
+    /// messages that it has, or before the position behind which its channel's log continues. A hole that
+    /// leads into another log covers what lay in the log before, and nothing that the new log still had.
     ///
     /// - Parameters:
-    ///   - logBegan: when the log began that an app was told of at a time.
+    ///   - logBegan: when the log began that an app was informed of at a time.
     ///   - isKept: whether logs still had at a time what was published at another one.
     func isCovered(
         _ stamp: (offset: UInt64, timestamp: UInt64), publishedAt: Duration,

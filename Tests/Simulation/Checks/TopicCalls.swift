@@ -1,8 +1,8 @@
 import RTMClient
 import RTMModel
 
-/// What an app did about the stream channels: where it is in, what it publishes, and whom it hears. Of what
-/// failed in the middle nobody knows whether it had its effect.
+/// What an app did about the stream channels: where it is in, what it publishes, and whom it receives. Of
+/// what failed in the middle nobody knows whether it had its effect.
 struct TopicCalls {
     enum Certainty { case no, yes, unknown }
 
@@ -11,7 +11,7 @@ struct TopicCalls {
         let number: Int
     }
 
-    struct Seat: Hashable {
+    struct Member: Hashable {
         let device: DeviceID
         let room: String
     }
@@ -21,8 +21,8 @@ struct TopicCalls {
         let topic: TopicName
     }
 
-    /// Whom an app hears of a topic.
-    struct Hearing {
+    /// Whom an app learns of a topic.
+    struct Subscription {
         /// Since when, of those whose messages have to come.
         var certain: [String: Duration] = [:]
         /// Those whose messages may come.
@@ -33,19 +33,19 @@ struct TopicCalls {
         /// Whether one of those has failed in the middle.
         var isDoubtful = false
 
-        func mayHear(_ user: String) -> Bool {
+        func mayReceive(_ user: String) -> Bool {
             openChoices > 0 || isDoubtful || possible.contains(user) || asked[user, default: 0] > 0
         }
     }
 
     private(set) var connected: Set<DeviceID> = []
-    private(set) var rooms: [Seat: Certainty] = [:]
+    private(set) var rooms: [Member: Certainty] = [:]
     private(set) var published: [Ear: Certainty] = [:]
-    private(set) var hearings: [Ear: Hearing] = [:]
+    private(set) var subscriptions: [Ear: Subscription] = [:]
     private var open: [CallKey: Call] = [:]
     /// Calls under way about one topic of one app. With two at a time nobody knows which had its effect last.
     private var openAbout: [Ear: Int] = [:]
-    private var openAboutRoom: [Seat: Int] = [:]
+    private var openAboutRoom: [Member: Int] = [:]
 
     mutating func observe(_ entry: Entry) {
         switch entry.what {
@@ -55,7 +55,7 @@ struct TopicCalls {
             ended(device, call, outcome, entry.time)
         case .link(let device, .connected, _, let unrestored):
             connected.insert(device)
-            // Some of it has ended, or goes on behind a gap.
+            // Some of it has ended, or continues behind a gap.
             if !unrestored.isEmpty { doubt(device) }
         case .link(let device, let state, _, _):
             connected.remove(device)
@@ -72,12 +72,12 @@ struct TopicCalls {
     private mutating func called(_ device: DeviceID, _ number: Int, _ call: Call) {
         open[CallKey(device: device, number: number)] = call
         switch call {
-        case .join(let room): begin(Seat(device: device, room: room))
+        case .join(let room): begin(Member(device: device, room: room))
         case .leave(let room):
-            let seat = Seat(device: device, room: room)
-            begin(seat)
-            rooms[seat] = .unknown
-            for ear in ears(in: seat) { doubt(ear) }
+            let member = Member(device: device, room: room)
+            begin(member)
+            rooms[member] = .unknown
+            for ear in ears(in: member) { doubt(ear) }
         case .leaveTopic(let topic):
             begin(Ear(device: device, topic: topic))
             doubtPublishing(Ear(device: device, topic: topic))
@@ -85,16 +85,16 @@ struct TopicCalls {
         case .subscribeTopic(let topic, let users):
             let ear = Ear(device: device, topic: topic)
             begin(ear)
-            for user in users { hearings[ear, default: Hearing()].asked[user, default: 0] += 1 }
-            if users.isEmpty { hearings[ear, default: Hearing()].openChoices += 1 }
+            for user in users { subscriptions[ear, default: Subscription()].asked[user, default: 0] += 1 }
+            if users.isEmpty { subscriptions[ear, default: Subscription()].openChoices += 1 }
         case .unsubscribeTopic(let topic, let users):
             let ear = Ear(device: device, topic: topic)
             begin(ear)
-            for user in users { hearings[ear]?.certain[user] = nil }
-            if users.isEmpty { hearings[ear]?.certain = [:] }
+            for user in users { subscriptions[ear]?.certain[user] = nil }
+            if users.isEmpty { subscriptions[ear]?.certain = [:] }
         case .logout:
-            for ear in Set(hearings.keys).union(published.keys) where ear.device == device { doubt(ear) }
-            for seat in rooms.keys where seat.device == device { rooms[seat] = .unknown }
+            for ear in Set(subscriptions.keys).union(published.keys) where ear.device == device { doubt(ear) }
+            for member in rooms.keys where member.device == device { rooms[member] = .unknown }
         default: break
         }
     }
@@ -102,16 +102,16 @@ struct TopicCalls {
     private mutating func ended(_ device: DeviceID, _ call: Call, _ outcome: Outcome, _ time: Duration) {
         switch call {
         case .join(let room):
-            let seat = Seat(device: device, room: room)
-            let isAlone = end(seat)
+            let member = Member(device: device, room: room)
+            let isAlone = end(member)
             // A join that was refused for this reason changes nothing.
             if case .failed(.duplicateOperation) = outcome { return }
-            rooms[seat] = isAlone && outcome == .done ? .yes : .unknown
+            rooms[member] = isAlone && outcome == .done ? .yes : .unknown
         case .leave(let room):
-            let seat = Seat(device: device, room: room)
-            guard end(seat), outcome == .done || outcome == .failed(.channelNotJoined) else { return }
-            rooms[seat] = .no
-            for ear in ears(in: seat) { (hearings[ear], published[ear]) = (nil, nil) }
+            let member = Member(device: device, room: room)
+            guard end(member), outcome == .done || outcome == .failed(.channelNotJoined) else { return }
+            rooms[member] = .no
+            for ear in ears(in: member) { (subscriptions[ear], published[ear]) = (nil, nil) }
         case .joinTopic(let topic):
             let ear = Ear(device: device, topic: topic)
             let isAlone = end(ear)
@@ -124,28 +124,32 @@ struct TopicCalls {
         case .subscribeTopic(let topic, let users):
             let ear = Ear(device: device, topic: topic)
             let isAlone = end(ear)
-            if users.isEmpty { hearings[ear]?.openChoices -= 1 }
-            for user in users { hearings[ear]?.asked[user, default: 1] -= 1 }
-            guard case .hears(let heard) = outcome else {
-                if users.isEmpty { hearings[ear]?.isDoubtful = true }
-                hearings[ear]?.possible.formUnion(users)
+            if users.isEmpty { subscriptions[ear]?.openChoices -= 1 }
+            for user in users { subscriptions[ear]?.asked[user, default: 1] -= 1 }
+            guard case .receives(let received) = outcome else {
+                if users.isEmpty { subscriptions[ear]?.isDoubtful = true }
+                subscriptions[ear]?.possible.formUnion(users)
                 return
             }
-            hearings[ear]?.possible.formUnion(heard)
+            subscriptions[ear]?.possible.formUnion(received)
             guard isIn(ear), isAlone else { return }
-            for user in heard where hearings[ear]?.certain[user] == nil {
-                hearings[ear, default: Hearing()].certain[user] = time
+            for user in received where subscriptions[ear]?.certain[user] == nil {
+                subscriptions[ear, default: Subscription()].certain[user] = time
             }
         case .unsubscribeTopic(let topic, let users):
             let ear = Ear(device: device, topic: topic)
             guard end(ear), outcome == .done else { return doubtHearing(ear) }
-            if users.isEmpty { hearings[ear] = nil } else { hearings[ear]?.possible.subtract(users) }
+            if users.isEmpty {
+                subscriptions[ear] = nil
+            } else {
+                subscriptions[ear]?.possible.subtract(users)
+            }
         default: break
         }
     }
 
     private mutating func begin(_ ear: Ear) { openAbout[ear, default: 0] += 1 }
-    private mutating func begin(_ seat: Seat) { openAboutRoom[seat, default: 0] += 1 }
+    private mutating func begin(_ member: Member) { openAboutRoom[member, default: 0] += 1 }
 
     /// Gives whether nothing else is under way about it.
     private mutating func end(_ ear: Ear) -> Bool {
@@ -153,23 +157,23 @@ struct TopicCalls {
         return openAbout[ear] == 0
     }
 
-    private mutating func end(_ seat: Seat) -> Bool {
-        openAboutRoom[seat] = max(0, (openAboutRoom[seat] ?? 1) - 1)
-        return openAboutRoom[seat] == 0
+    private mutating func end(_ member: Member) -> Bool {
+        openAboutRoom[member] = max(0, (openAboutRoom[member] ?? 1) - 1)
+        return openAboutRoom[member] == 0
     }
 
     // MARK: What is known
 
-    func isIn(_ ear: Ear) -> Bool { rooms[Seat(device: ear.device, room: ear.topic.channel)] == .yes }
+    func isIn(_ ear: Ear) -> Bool { rooms[Member(device: ear.device, room: ear.topic.channel)] == .yes }
 
-    private func ears(in seat: Seat) -> [Ear] {
-        Set(hearings.keys).union(published.keys)
-            .filter { $0.device == seat.device && $0.topic.channel == seat.room }
+    private func ears(in member: Member) -> [Ear] {
+        Set(subscriptions.keys).union(published.keys)
+            .filter { $0.device == member.device && $0.topic.channel == member.room }
     }
 
     private mutating func doubt(_ device: DeviceID) {
-        for seat in rooms.keys where seat.device == device { rooms[seat] = .unknown }
-        for ear in Set(hearings.keys).union(published.keys) where ear.device == device { doubt(ear) }
+        for member in rooms.keys where member.device == device { rooms[member] = .unknown }
+        for ear in Set(subscriptions.keys).union(published.keys) where ear.device == device { doubt(ear) }
     }
 
     private mutating func doubt(_ ear: Ear) {
@@ -177,17 +181,17 @@ struct TopicCalls {
         doubtPublishing(ear)
     }
 
-    private mutating func doubtHearing(_ ear: Ear) { hearings[ear]?.certain = [:] }
+    private mutating func doubtHearing(_ ear: Ear) { subscriptions[ear]?.certain = [:] }
 
     private mutating func doubtPublishing(_ ear: Ear) {
         if published[ear] != nil { published[ear] = .unknown }
     }
 
     private mutating func forget(_ device: DeviceID) {
-        for seat in rooms.keys where seat.device == device { rooms[seat] = nil }
-        for ear in hearings.keys where ear.device == device { hearings[ear] = nil }
+        for member in rooms.keys where member.device == device { rooms[member] = nil }
+        for ear in subscriptions.keys where ear.device == device { subscriptions[ear] = nil }
         for ear in published.keys where ear.device == device { published[ear] = nil }
-        for seat in openAboutRoom.keys where seat.device == device { openAboutRoom[seat] = nil }
+        for member in openAboutRoom.keys where member.device == device { openAboutRoom[member] = nil }
         for ear in openAbout.keys where ear.device == device { openAbout[ear] = nil }
     }
 }

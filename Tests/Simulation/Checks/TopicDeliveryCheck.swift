@@ -3,9 +3,9 @@ import RTMModel
 
 @testable import RTMTestKit
 
-/// A subscriber of a topic hears those whom it asked for and nobody else (C-8), all that was acknowledged to
-/// them while it heard them, and is told of a gap only where there is a cause. That a message comes once and
-/// in its publisher's order, `OrderCheck` sees.
+/// A subscriber of a topic receives those whom it asked for and nobody else (C-8), all that was
+/// acknowledged to them while it heard them, and is informed of a gap only where there is a cause. That a
+/// message comes once and in its publisher's order, `OrderCheck` sees.
 struct TopicDeliveryCheck: Check {
     /// What is older than this logs don't keep (`MessagingNodeProcess`).
     private static let logAge = Duration.seconds(150)
@@ -63,8 +63,8 @@ struct TopicDeliveryCheck: Check {
         case .thawed(let device): freezes[device]?.to = time
         case .messagingLost: messagingLost.append(time)
         case .leaving:
-            for (ear, hearing) in calls.hearings where calls.connected.contains(ear.device) {
-                settled[ear] = hearing.certain
+            for (ear, subscription) in calls.subscriptions where calls.connected.contains(ear.device) {
+                settled[ear] = subscription.certain
             }
         default: break
         }
@@ -89,8 +89,8 @@ struct TopicDeliveryCheck: Check {
     private mutating func receive(_ message: Message, _ ear: TopicCalls.Ear, _ time: Duration) {
         received[ear, default: []].insert(message.text)
         stream(ear, time, add: .message(message))
-        // Behind the answer to a login messages may come before the app hears that it is connected.
-        guard calls.hearings[ear]?.mayHear(message.publisher) != true else { return }
+        // Behind the answer to a login messages may come before the app learns that it is connected.
+        guard calls.subscriptions[ear]?.mayReceive(message.publisher) != true else { return }
         let text = "\(ear.device) hears \(message) of \(ear.topic.text), and didn't ask for "
         found.append(Finding(time: time, text: text + message.publisher))
     }
@@ -112,8 +112,9 @@ struct TopicDeliveryCheck: Check {
 
     mutating func findings() -> [Finding] {
         for (ear, certain) in settled {
-            let heard = received[ear] ?? []
-            for publish in publishes where publish.topic == ear.topic && !heard.contains(publish.text) {
+            let receivedTexts = received[ear] ?? []
+            for publish in publishes where publish.topic == ear.topic && !receivedTexts.contains(publish.text)
+            {
                 let user = publish.device.user
                 guard user != ear.device.user, let stamp = publish.stamp, let since = certain[user],
                     publish.calledAt >= since, !isCovered(stamp, publish, ear)

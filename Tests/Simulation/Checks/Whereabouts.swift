@@ -5,7 +5,7 @@ import RTMClient
 import RTMModel
 
 /// One app in one channel.
-struct Seat: Hashable {
+struct Member: Hashable {
     let device: DeviceID
     let channel: String
 }
@@ -29,16 +29,16 @@ struct Whereabouts {
         let number: Int
     }
 
-    private(set) var attendances: [Seat: Attendance] = [:]
+    private(set) var attendances: [Member: Attendance] = [:]
     private(set) var connected: [DeviceID: Duration] = [:]
     private var lastLoss: [DeviceID: Duration] = [:]
     /// Apps that stand still, and were connected before. Nobody knows whether they are for the server.
     private var frozen: Set<DeviceID> = []
-    private var lastGap: [Seat: Duration] = [:]
+    private var lastGap: [Member: Duration] = [:]
     private var calls: [CallKey: Call] = [:]
-    private var unsettled: [Seat: Int] = [:]
+    private var unsettled: [Member: Int] = [:]
     /// The server may hold the app in the channel though the app doesn't know.
-    private var doubtful: Set<Seat> = []
+    private var doubtful: Set<Member> = []
     /// The app that was the last of its user to ask for a place in the channel.
     private var newest: [Spot: DeviceID] = [:]
     /// When a user did something that others see as a leave, if he was there.
@@ -64,8 +64,8 @@ struct Whereabouts {
             ended(device, call, outcome, time)
         case .link(let device, let state, _, let unrestored):
             link(device, state, time)
-            for channel in unrestored { self.unrestored(Seat(device: device, channel: channel), time) }
-        case .gap(let device, let place, _, _): lastGap[Seat(device: device, channel: place.name)] = time
+            for channel in unrestored { self.unrestored(Member(device: device, channel: channel), time) }
+        case .gap(let device, let place, _, _): lastGap[Member(device: device, channel: place.name)] = time
         case .died(let device):
             losses[device.user, default: []].append(time)
             connected[device] = nil
@@ -93,21 +93,21 @@ struct Whereabouts {
             leavesEverywhere[device.user, default: []].append(time)
             if call == .logout { forget(device, time) }
         case .subscribe(let channel, let features):
-            let seat = Seat(device: device, channel: channel)
-            unsettled[seat, default: 0] += 1
+            let member = Member(device: device, channel: channel)
+            unsettled[member, default: 0] += 1
             // Another app takes the place of one that is lost and not timed out yet (S-12).
             let older = newest.updateValue(device, forKey: Spot(user: device.user, channel: channel))
-            if features.contains(.quiet) || older != nil && older != device { left(seat, time) }
-            if let present = attendances[seat], present.isVisible == features.contains(.quiet) {
-                attendances[seat]?.isVisible = nil
+            if features.contains(.quiet) || older != nil && older != device { left(member, time) }
+            if let present = attendances[member], present.isVisible == features.contains(.quiet) {
+                attendances[member]?.isVisible = nil
             }
-            settle(seat, time)
+            settle(member, time)
         case .unsubscribe(let channel):
-            let seat = Seat(device: device, channel: channel)
-            unsettled[seat, default: 0] += 1
-            left(seat, time)
-            attendances[seat]?.isVisible = nil
-            settle(seat, time)
+            let member = Member(device: device, channel: channel)
+            unsettled[member, default: 0] += 1
+            left(member, time)
+            attendances[member]?.isVisible = nil
+            settle(member, time)
         default: break
         }
     }
@@ -115,39 +115,39 @@ struct Whereabouts {
     private mutating func ended(_ device: DeviceID, _ call: Call, _ outcome: Outcome, _ time: Duration) {
         switch call {
         case .subscribe(let channel, let features):
-            let seat = Seat(device: device, channel: channel)
-            finish(seat)
+            let member = Member(device: device, channel: channel)
+            finish(member)
             if case .subscribed = outcome {
-                doubtful.remove(seat)
-                attendances[seat] = Attendance(
-                    isVisible: unsettled[seat] == nil ? !features.contains(.quiet) : nil,
+                doubtful.remove(member)
+                attendances[member] = Attendance(
+                    isVisible: unsettled[member] == nil ? !features.contains(.quiet) : nil,
                     seesPresence: features.contains(.presence), since: time)
             } else {
-                left(seat, time)
-                if attendances[seat] != nil { attendances[seat]?.isVisible = nil }
-                if connected[device] != nil { doubtful.insert(seat) }
+                left(member, time)
+                if attendances[member] != nil { attendances[member]?.isVisible = nil }
+                if connected[device] != nil { doubtful.insert(member) }
             }
-            settle(seat, time)
+            settle(member, time)
         case .unsubscribe(let channel):
-            let seat = Seat(device: device, channel: channel)
-            finish(seat)
-            left(seat, time)
-            if outcome != .done, connected[device] != nil { doubtful.insert(seat) }
-            if outcome == .done { doubtful.remove(seat) }
+            let member = Member(device: device, channel: channel)
+            finish(member)
+            left(member, time)
+            if outcome != .done, connected[device] != nil { doubtful.insert(member) }
+            if outcome == .done { doubtful.remove(member) }
             if case .failed(.notLogin) = outcome { return }
-            if case .failed(.channelNotSubscribed) = outcome { return settle(seat, time) }
-            end(seat, time)
+            if case .failed(.channelNotSubscribed) = outcome { return settle(member, time) }
+            end(member, time)
         default: break
         }
     }
 
-    private mutating func finish(_ seat: Seat) {
-        let open = (unsettled[seat] ?? 1) - 1
-        unsettled[seat] = open > 0 ? open : nil
+    private mutating func finish(_ member: Member) {
+        let open = (unsettled[member] ?? 1) - 1
+        unsettled[member] = open > 0 ? open : nil
     }
 
-    private mutating func left(_ seat: Seat, _ time: Duration) {
-        leaves[Spot(user: seat.device.user, channel: seat.channel), default: []].append(time)
+    private mutating func left(_ member: Member, _ time: Duration) {
+        leaves[Spot(user: member.device.user, channel: member.channel), default: []].append(time)
     }
 
     // MARK: Links
@@ -175,23 +175,23 @@ struct Whereabouts {
         settleAll(of: device, time)
     }
 
-    /// Either the subscription goes on behind a gap that was just said, or it has ended.
-    private mutating func unrestored(_ seat: Seat, _ time: Duration) {
-        guard let gap = lastGap[seat], let lost = lastLoss[seat.device], gap >= lost else {
-            return end(seat, time)
+    /// Either the subscription continues behind a gap that was just said, or it has ended.
+    private mutating func unrestored(_ member: Member, _ time: Duration) {
+        guard let gap = lastGap[member], let lost = lastLoss[member.device], gap >= lost else {
+            return end(member, time)
         }
     }
 
     private mutating func forget(_ device: DeviceID, _ time: Duration) {
         doubtful = doubtful.filter { $0.device != device }
-        for seat in unsettled.keys where seat.device == device { unsettled[seat] = nil }
-        for seat in attendances.keys where seat.device == device { end(seat, time) }
+        for member in unsettled.keys where member.device == device { unsettled[member] = nil }
+        for member in attendances.keys where member.device == device { end(member, time) }
         settleAll(of: device, time)
     }
 
-    private mutating func end(_ seat: Seat, _ time: Duration) {
-        attendances[seat] = nil
-        settle(seat, time)
+    private mutating func end(_ member: Member, _ time: Duration) {
+        attendances[member] = nil
+        settle(member, time)
     }
 
     // MARK: What follows
@@ -204,8 +204,8 @@ struct Whereabouts {
         for channel in channels(of: device.user) { settle(Spot(user: device.user, channel: channel), time) }
     }
 
-    private mutating func settle(_ seat: Seat, _ time: Duration) {
-        settle(Spot(user: seat.device.user, channel: seat.channel), time)
+    private mutating func settle(_ member: Member, _ time: Duration) {
+        settle(Spot(user: member.device.user, channel: member.channel), time)
     }
 
     private mutating func settle(_ spot: Spot, _ time: Duration) {
@@ -224,16 +224,18 @@ struct Whereabouts {
     /// Nil when it isn't known, or when presence may rightly say both, as of an app that has lost its link.
     func isThere(_ spot: Spot) -> Bool? {
         var isAway = true
-        for (seat, attendance) in attendances
-        where seat.device.user == spot.user && seat.channel == spot.channel {
-            guard connected[seat.device] != nil, unsettled[seat] == nil else {
-                if unsettled[seat] != nil { isAway = false }
+        for (member, attendance) in attendances
+        where member.device.user == spot.user && member.channel == spot.channel {
+            guard connected[member.device] != nil, unsettled[member] == nil else {
+                if unsettled[member] != nil { isAway = false }
                 continue
             }
-            if attendance.isVisible == true, !doubtful.contains(seat) { return true }
+            if attendance.isVisible == true, !doubtful.contains(member) { return true }
             if attendance.isVisible == nil { isAway = false }
         }
-        let isUnknown = { (seat: Seat) in seat.device.user == spot.user && seat.channel == spot.channel }
+        let isUnknown = { (member: Member) in
+            member.device.user == spot.user && member.channel == spot.channel
+        }
         if doubtful.contains(where: isUnknown) || unsettled.keys.contains(where: isUnknown) { return nil }
         return isAway ? false : nil
     }

@@ -11,10 +11,10 @@ final class CompanyFaults {
         case killNode, pauseNode, drainNode, killAll, restartAll
         /// Redis is restarted while a node hands over what it leads to another one.
         case restartRedisAtDrain
-        /// A node and Redis don't hear of each other; edges hear of both.
+        /// A node and Redis don't learn of each other; edges learn of both.
         case blockRedis, cutRedis
         case restartRedis, emptyRedis, rollBackRedis, failOverRedis, flushRedis, slowRedis, hangRedis
-        /// An edge and a node don't hear of each other; other nodes hear of both.
+        /// An edge and a node don't learn of each other; other nodes learn of both.
         case cutEdge
     }
 
@@ -74,7 +74,7 @@ final class CompanyFaults {
         redis.start()
         redis.cost = 20...200
         for host in installation.messagingHosts {
-            installation.messaging[host]?.goOn()
+            installation.messaging[host]?.resume()
             installation.startMessaging(host)
         }
         for number in underWay.sorted() { installation.journal.record(.calm(-number)) }
@@ -166,7 +166,7 @@ final class CompanyFaults {
         node.pause()
         after(500, 3_000, 30_000) {
             self.note("\(host) goes on")
-            node.goOn()
+            node.resume()
             over()
         }
     }

@@ -119,7 +119,7 @@ final class Faults {
         random.chance(1, in: 3) ? messaging : edge
     }
 
-    /// Says that services don't hear of each other; what it gives is to be called when they do again.
+    /// Says that services don't learn of each other; what it gives is to be called when they do again.
     private func disturb(_ what: String) -> () -> Void {
         lastDisturbance += 1
         let number = lastDisturbance

@@ -68,7 +68,7 @@ enum Outcome: Hashable {
     case published(offset: UInt64, timestamp: UInt64)
     case online([UserState])
     /// Whose messages are delivered.
-    case hears([String])
+    case receives([String])
     case failed(ErrorCode)
 }
 
@@ -92,7 +92,7 @@ enum Observation {
     case messagingLost
     /// An edge is killed, or has sent everybody away.
     case edgeEnded(String)
-    /// Services don't hear of each other as they should, until the `calm` of the same number.
+    /// Services don't learn of each other as they should, until the `calm` of the same number.
     case disturbed(Int, String)
     case calm(Int)
     /// Something else that was done to the installation.

@@ -4,7 +4,7 @@ import RTMModel
 @testable import RTMTestKit
 
 /// What the apps of a history about stream channels do: they join rooms and leave them, publish topics there,
-/// and hear some of those who do.
+/// and receive some of those who do.
 extension Workload {
     private var topics: [TopicName] {
         [("news", "hall"), ("jokes", "hall"), ("news", "attic")].map { TopicName($0, in: $1) }

@@ -70,7 +70,7 @@ final class Workload {
         return "\(device.id)-\(lastNumber)"
     }
 
-    /// What everybody is told of who is where, now that everything has settled.
+    /// What everybody is informed of who is where, now that everything has settled.
     func askEverywhere() {
         for (_, device) in installation.devices where device.state == .connected {
             for channel in channels { device.askWhoIsIn(channel.name) }

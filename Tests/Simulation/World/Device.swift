@@ -49,7 +49,7 @@ final class Device {
 
     var state: RTMLinkState { hub.linkState }
 
-    /// The app is killed: nobody hears of its calls any more, and nothing is said to anybody.
+    /// The app is killed: nobody learns of its calls any more, and nothing is said to anybody.
     func kill(_ host: Host) {
         isDead = true
         network.kill(host, silently: false)
@@ -71,8 +71,8 @@ final class Device {
         guard !isDead, isFrozen else { return }
         isFrozen = false
         journal.value.record(.thawed(id))
-        network.goOn(host)
-        process.goOn()
+        network.resume(host)
+        process.resume()
     }
 
     // MARK: Calls
@@ -175,7 +175,7 @@ final class Device {
     func subscribe(to topic: TopicName, users: [String]) {
         let completion: Completion<TopicSubscription> = begin(
             .subscribeTopic(topic, users), .subscribeTopic
-        ) { .hears((users.isEmpty ? $0.succeededUsers : users).sorted()) }
+        ) { .receives((users.isEmpty ? $0.succeededUsers : users).sorted()) }
         link.streams.subscribe(to: topic, users: users, completion)
     }
 
@@ -206,7 +206,7 @@ final class Device {
     }
 }
 
-/// Writes down what an app hears.
+/// Writes down what an app receives.
 private struct JournalSink: EventSink {
     let device: DeviceID
     let journal: NIOLoopBound<Journal>

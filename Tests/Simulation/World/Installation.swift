@@ -71,7 +71,7 @@ final class Installation {
         guard messaging[host] == nil else { return }
         messaging[host] = MessagingNodeProcess(
             host, size.company, in: network, random: nextLife("messaging")
-        ) { [unowned self] in heard($0) }
+        ) { [unowned self] in received($0) }
     }
 
     func killMessaging(_ host: Host, silently: Bool) {
@@ -90,7 +90,7 @@ final class Installation {
         }
     }
 
-    private func heard(_ news: MessagingJournals.News) {
+    private func received(_ news: MessagingJournals.News) {
         switch news {
         case .leads(let shard, let epoch):
             let before = epochs.updateValue(epoch, forKey: shard)

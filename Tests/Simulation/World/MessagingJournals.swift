@@ -25,14 +25,14 @@ final class MessagingJournals {
     init(
         of messaging: MessagingNode, at host: Host, _ company: MessagingNodeProcess.Company,
         on loop: ProcessLoop, in network: SimulatedNetwork, random: RandomStream,
-        heard: @escaping (News) -> Void
+        received: @escaping (News) -> Void
     ) {
         self.loop = loop
         let shards = messaging.shards
         self.shards = shards
         let bound = NIOLoopBound(random, eventLoop: network.world.loop)
         let node = "\(host):\(SimulatedNetwork.port)/" + String(random.next() >> 32, radix: 16)
-        let news = NIOLoopBound(heard, eventLoop: network.world.loop)
+        let news = NIOLoopBound(received, eventLoop: network.world.loop)
         let logger = Logger(label: "\(host)") { label in
             TextLogHandler(label: label, now: { "" }) { news.value(.log(String($0.dropLast()))) }
         }
@@ -63,7 +63,7 @@ final class MessagingJournals {
         let endOfTurn = EndOfTurn.shared(on: loop)
         for (shard, journal) in zip(shards, journals) {
             shard.journal = ShardJournal(redis: journal, endOfTurn: endOfTurn)
-            journal.start(delegate: WatchedShard(shard, heard))
+            journal.start(delegate: WatchedShard(shard, received))
         }
         registry.start()
     }
@@ -76,18 +76,18 @@ final class MessagingJournals {
     }
 }
 
-/// A shard, of which the world hears that it leads.
+/// A shard, of which the world learns that it leads.
 private final class WatchedShard: JournalDelegate {
     private let shard: MessagingShard
-    private let heard: (MessagingJournals.News) -> Void
+    private let received: (MessagingJournals.News) -> Void
 
-    init(_ shard: MessagingShard, _ heard: @escaping (MessagingJournals.News) -> Void) {
+    init(_ shard: MessagingShard, _ received: @escaping (MessagingJournals.News) -> Void) {
         self.shard = shard
-        self.heard = heard
+        self.received = received
     }
 
     func didBecomeLeader(_ term: JournalTerm, isAnew: Bool) {
-        heard(.leads(shard: shard.limits.shard, epoch: term.epoch))
+        received(.leads(shard: shard.limits.shard, epoch: term.epoch))
         shard.didBecomeLeader(term, isAnew: isAnew)
     }
 

@@ -34,7 +34,7 @@ final class MessagingNodeProcess {
 
     init(
         _ host: Host, _ company: Company?, in network: SimulatedNetwork, random: RandomStream,
-        heard: @escaping (MessagingJournals.News) -> Void = { _ in }
+        received: @escaping (MessagingJournals.News) -> Void = { _ in }
     ) {
         self.host = host
         self.network = network
@@ -71,7 +71,7 @@ final class MessagingNodeProcess {
         }
         if let company, let process {
             journals = MessagingJournals(
-                of: node, at: host, company, on: process, in: network, random: random, heard: heard)
+                of: node, at: host, company, on: process, in: network, random: random, received: received)
         }
         network.listen(host) { [server] socket in
             SocketTransport.open(socket, for: server.accept(on: loop))
@@ -96,10 +96,10 @@ final class MessagingNodeProcess {
         journals?.loop.pause()
     }
 
-    func goOn() {
+    func resume() {
         guard !isDead else { return }
-        network.goOn(host)
-        journals?.loop.goOn()
+        network.resume(host)
+        journals?.loop.resume()
     }
 
     /// Lets other nodes lead, and ends.

@@ -3,7 +3,7 @@ import NIOCore
 import NIOEmbedded
 
 /// The event loop of one process, in the time of the world. The process can be stopped for a while, as
-/// SIGSTOP does: what becomes due meanwhile is done when it goes on. After its death nothing is done.
+/// SIGSTOP does: what becomes due meanwhile is done when it continues. After its death nothing is done.
 ///
 // Safety: all of a world happens on one thread.
 final class ProcessLoop: EventLoop, @unchecked Sendable {
@@ -20,13 +20,13 @@ final class ProcessLoop: EventLoop, @unchecked Sendable {
 
     func pause() { if case .running = state { state = .paused([]) } }
 
-    func goOn() {
+    func resume() {
         guard case .paused(let tasks) = state else { return }
         state = .running
         for task in tasks { task() }
     }
 
-    /// What waits for the process to go on is cancelled.
+    /// What waits for the process to continue is cancelled.
     func die() {
         guard case .paused(let tasks) = state else {
             state = .dead

@@ -40,9 +40,9 @@ struct JournalWriter {
 
     /// Batches that take nothing more, the oldest first.
     private var full = Deque<ByteBuffer>()
-    private var gathering = ByteBuffer()
+    private var pending = ByteBuffer()
     /// Under this number output waits for what gathers.
-    private(set) var gatheringNumber: UInt64 = 1
+    private(set) var pendingNumber: UInt64 = 1
     /// Everything in memory is being written again, because Redis lost it. Nothing else is written meanwhile.
     private(set) var isWritingCheckpoint = false
     /// When Redis last prolonged the lease, in milliseconds.
@@ -62,22 +62,22 @@ struct JournalWriter {
 
     /// Bytes that Redis hasn't got yet.
     var backlog: Int {
-        full.reduce(gathering.readableBytes) { $0 + $1.readableBytes }
+        full.reduce(pending.readableBytes) { $0 + $1.readableBytes }
             + (underWay?.append.bytes.readableBytes ?? 0)
             + (interrupted?.append.bytes.readableBytes ?? 0)
     }
 
     mutating func gathered(_ bytes: ByteBuffer) {
         var bytes = bytes
-        if gathering.readableBytes == 0 { gathering = bytes } else { gathering.writeBuffer(&bytes) }
-        guard gathering.readableBytes >= Self.batchBytesMax else { return }
-        full.append(gathering)
-        beginGathering()
+        if pending.readableBytes == 0 { pending = bytes } else { pending.writeBuffer(&bytes) }
+        guard pending.readableBytes >= Self.batchBytesMax else { return }
+        full.append(pending)
+        beginPending()
     }
 
-    private mutating func beginGathering() {
-        gathering = ByteBuffer()
-        gatheringNumber += 1
+    private mutating func beginPending() {
+        pending = ByteBuffer()
+        pendingNumber += 1
     }
 
     // MARK: - Sending
@@ -87,11 +87,11 @@ struct JournalWriter {
         guard !isAsked else { return nil }
         if underWay == nil, !isWritingCheckpoint {
             if let batch = full.popFirst() {
-                let number = gatheringNumber - UInt64(full.count) - 1
+                let number = pendingNumber - UInt64(full.count) - 1
                 begin(batch, .gathered(number), isWhole: true, limits, now: now)
-            } else if gathering.readableBytes > 0 {
-                begin(gathering, .gathered(gatheringNumber), isWhole: true, limits, now: now)
-                beginGathering()
+            } else if pending.readableBytes > 0 {
+                begin(pending, .gathered(pendingNumber), isWhole: true, limits, now: now)
+                beginPending()
             } else if now >= renewedAt + limits.renewal {
                 begin(ByteBuffer(), .renewal, isWhole: true, limits, now: now)
             }

@@ -153,7 +153,7 @@ final class RedisJournal {
     // MARK: - What happens at this node
 
     /// Under this number output waits for what gathers.
-    var gatheringNumber: UInt64 { leadership.writer?.gatheringNumber ?? 0 }
+    var pendingNumber: UInt64 { leadership.writer?.pendingNumber ?? 0 }
     /// Bytes that Redis hasn't got yet.
     var backlog: Int { leadership.writer?.backlog ?? 0 }
     var limits: JournalLimits { leadership.limits }

@@ -91,8 +91,8 @@ package enum MessagingDefinition {
         configuration.shards = shards
         // A caller has a link for each shard, and opens all of them together.
         configuration.linksMax *= shards
-        configuration.strangersMax *= shards
-        configuration.strangersPerAddressMax *= shards
+        configuration.unauthenticatedMax *= shards
+        configuration.unauthenticatedPerAddressMax *= shards
         if hasJournal {
             configuration.relays = ServiceLinkRelays(
                 to: { node.value.address(of: $0) }, observe: { metrics.count($0) })

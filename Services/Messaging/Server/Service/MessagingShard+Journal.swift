@@ -23,11 +23,11 @@ extension MessagingShard {
     var isLeader: Bool { journal?.redis.leadership.state.isLeader ?? true }
 
     /// What is announced to callers; nil while another node leads.
-    var announcement: LeadPush? {
-        guard let journal else { return LeadPush(term: 1, follows: 1) }
+    var announcement: LeaderPush? {
+        guard let journal else { return LeaderPush(term: 1, follows: 1) }
         let leadership = journal.redis.leadership
         guard leadership.isLeader, let term = leadership.writer?.term else { return nil }
-        return LeadPush(term: term.term, follows: term.follows)
+        return LeaderPush(term: term.term, follows: term.follows)
     }
 
     func startJournal() { journal?.redis.start(delegate: self) }
@@ -53,7 +53,7 @@ extension MessagingShard {
     func closeGate() {
         guard isLeader, broker.hasJournaled, let use = journal, !use.isDirty else { return }
         journal?.isDirty = true
-        use.gate.close(use.redis.gatheringNumber)
+        use.gate.close(use.redis.pendingNumber)
         use.endOfTurn.schedule(self)
     }
 
@@ -101,8 +101,8 @@ extension MessagingShard: JournalDelegate {
         }
         journal?.replay = nil
         broker.keepJournal(settlingFor: Self.settlingTime, now: clock())
-        let announcement = LeadPush(term: term.term, follows: term.follows)
-        for link in links.values { link.push(MessagingMethod.lead, announcement) }
+        let announcement = LeaderPush(term: term.term, follows: term.follows)
+        for link in links.values { link.push(MessagingMethod.leader, announcement) }
         closeGate()
     }
 

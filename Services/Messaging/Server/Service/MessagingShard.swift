@@ -91,7 +91,7 @@ extension MessagingShard: ServiceLinkHandler {
         links[Int(link.id)] = link
         if let journal { link.pass(journal.gate) }
         if let nodes { link.push(MessagingMethod.nodes, nodes) }
-        if let announcement { link.push(MessagingMethod.lead, announcement) }
+        if let announcement { link.push(MessagingMethod.leader, announcement) }
         metrics.links.add(1)
         logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
     }
@@ -135,7 +135,7 @@ extension MessagingShard: ServiceLinkHandler {
     }
 
     package func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
-        if method == MessagingMethod.outdated, let push = try? LeadPush(body, in: arena) {
+        if method == MessagingMethod.outdated, let push = try? LeaderPush(body, in: arena) {
             journal?.redis.termReported(push.term)
         }
         guard method == MessagingMethod.detach, let detach = try? DetachPush(body, in: arena) else { return }

@@ -33,7 +33,7 @@ struct LeaseLinks {
     /// What the edge has said of its link.
     func edgeLink(of link: AcceptedServiceLink) -> EdgeLink { edgeLinks[link.id] ?? .unknown }
 
-    /// The edge goes on over a newer link, to this node or another one.
+    /// The edge continues over a newer link, to this node or another one.
     func isOlder(_ edgeLink: EdgeLink) {
         guard let link = holders[edgeLink.lease], edgeLinks[link.id] == edgeLink else { return }
         link.close()

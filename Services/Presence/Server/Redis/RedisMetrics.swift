@@ -19,7 +19,7 @@ package final class RedisMetrics: RedisObserver, Sendable {
             "Connections to masters of Redis that came up. If it grows, connections get lost.")
         redirections = registry.counters(
             "rtm_presence_redis_redirections_total",
-            "Commands that a Redis Cluster sent elsewhere or told to come later, by kind. A few come with each move of a slot and each failover.",
+            "Commands that a Redis Cluster redirected or asked to come later, by kind. A few come with each move of a slot and each failover.",
             by: RedisRedirection.self)
         masters = registry.gauge(
             "rtm_presence_redis_masters", "Masters of Redis that are known. 0 means that none is found.")

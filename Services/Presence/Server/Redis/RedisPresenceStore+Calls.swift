@@ -122,10 +122,10 @@ extension RedisPresenceStore {
             case .failure(let failure): done(.failure(RTMError(failure)))
             case .success(let reply):
                 let places = (reply.elements ?? []).compactMap(RedisKeys.parse)
-                let farewell = Farewell(places.map(\.channel))
-                self.end(caller, end, in: farewell.topics) { [self] outcome in
+                let left = LeaveOrder(places.map(\.channel))
+                self.end(caller, end, in: left.topics) { [self] outcome in
                     guard case .success = outcome else { return done(outcome) }
-                    self.end(caller, end, in: farewell.channels, done)
+                    self.end(caller, end, in: left.channels, done)
                 }
             }
         }

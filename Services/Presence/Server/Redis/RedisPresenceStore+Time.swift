@@ -23,7 +23,7 @@ extension RedisPresenceStore {
     }
 
     package func sweep(_ done: @escaping Completion<Void>) {
-        told.forgetIdle(now: clock())
+        announcedEvents.forgetIdle(now: clock())
         time.setClock()
         let all = CompletionGroup(count: 1 + RedisKeys.partCount, done)
         leases.endDue(claim: Self.claim, all.finished)

@@ -22,7 +22,7 @@ package final class RedisPresenceStore: PresenceStore {
     let time: RedisClock
     private let probe: ReadinessProbe?
     private let logger: Logger
-    var told = AnnouncedEvents()
+    var announcedEvents = AnnouncedEvents()
     /// By part: when its data began.
     var births: [Int: UInt64] = [:]
     private(set) lazy var leases = RedisLeases(self)
@@ -55,7 +55,7 @@ package final class RedisPresenceStore: PresenceStore {
     package func shutdown() { client.shutdown() }
 
     package var isReady: Bool { client.isUp }
-    var channelsTold: Int { told.count }
+    var announcedChannels: Int { announcedEvents.count }
     /// How many commands were sent so far; benchmarks read it.
     package var commandsSent: Int { client.commandsSent }
 
@@ -94,11 +94,11 @@ package final class RedisPresenceStore: PresenceStore {
 
     /// Reports the events up to the reply's last one, including earlier events of other nodes.
     private func report(_ reply: RosterReply, _ channel: ChannelKey, _ done: @escaping (RTMError?) -> Void) {
-        told.rosterSeen(channel, isEmpty: reply.isEmpty)
-        let base = told.base(channel, reply)
+        announcedEvents.rosterSeen(channel, isEmpty: reply.isEmpty)
+        let base = announcedEvents.base(channel, reply)
         let own = reply.events.filter { $0.sequence > base }
         guard reply.sequence > base, own.first?.sequence != base + 1 else {
-            tell(channel, reply, own)
+            announceEvents(channel, reply, own)
             return done(nil)
         }
         let command = RedisCommand("LRANGE", .text(keys.roster(channel)[7]), "0", "-1")
@@ -106,16 +106,16 @@ package final class RedisPresenceStore: PresenceStore {
             switch outcome {
             case .failure(let failure): done(RTMError(failure))
             case .success(let pending):
-                let base = told.base(channel, reply)
+                let base = announcedEvents.base(channel, reply)
                 let events = (pending.elements ?? []).compactMap(RosterReply.event)
-                tell(channel, reply, events.filter { $0.sequence > base })
+                announceEvents(channel, reply, events.filter { $0.sequence > base })
                 done(nil)
             }
         }
     }
 
-    private func tell(_ channel: ChannelKey, _ reply: RosterReply, _ events: RosterReply.Events) {
-        told.tell(channel, reply, events)
+    private func announceEvents(_ channel: ChannelKey, _ reply: RosterReply, _ events: RosterReply.Events) {
+        announcedEvents.announced(channel, reply, events)
         // Events of an earlier run of Redis come first, under its source.
         let earlier = events.prefix { $0.source != reply.source }
         for event in earlier {
@@ -130,7 +130,7 @@ package final class RedisPresenceStore: PresenceStore {
     }
 
     package func acknowledge(_ channel: ChannelKey, through sequence: UInt64, at position: StreamPosition) {
-        guard let source = told.source(of: channel) else { return }
+        guard let source = announcedEvents.source(of: channel) else { return }
         let roster = keys.roster(channel)
         client.run(
             PresenceScripts.acknowledge, keys: [roster[4], roster[7], roster[11]],
@@ -141,7 +141,7 @@ package final class RedisPresenceStore: PresenceStore {
         ) { _ in
             // If it fails, the event stays in the outbox and is appended again, and messaging knows it then.
         }
-        told.acknowledged(channel, through: sequence)
+        announcedEvents.acknowledged(channel, through: sequence)
     }
 }
 

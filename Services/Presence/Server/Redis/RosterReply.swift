@@ -8,7 +8,7 @@ struct RosterReply {
     /// run of Redis.
     typealias Events = [(source: UInt64, sequence: UInt64, event: RosterEvent)]
 
-    /// The outcome of a change over a link whose edge goes on over a newer one. Nothing was done.
+    /// The outcome of a change over a link whose edge continues over a newer one. Nothing was done.
     static let isOlderLink = 3
 
     let outcome: Int

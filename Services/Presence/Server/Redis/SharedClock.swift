@@ -4,8 +4,8 @@ import RTMRedis
 /// The time that all presence nodes share, as this node knows it between two answers of Redis
 /// (Scripts/clock.lua). Pure.
 ///
-/// Between the answers it goes on with a clock that nobody sets, so a wrong time of day on the node's machine
-/// means nothing.
+/// Between the answers it continues with a clock that nobody sets, so a wrong time of day on the node's
+/// machine means nothing.
 struct SharedClock: Sendable, Hashable {
     private var offset: Int64 = 0
     private var latest: UInt64 = 0

@@ -72,16 +72,16 @@ struct IntervalBatch: Sendable {
         private var bytes = 0
 
         mutating func add(_ user: String, to list: WritableKeyPath<PresenceInterval, [String]>) {
-            makeRoom(user.utf8.count)
+            beginPartIfFull(user.utf8.count)
             all[all.count - 1][keyPath: list].append(user)
         }
 
         mutating func add(_ change: StateChange) {
-            makeRoom(change.cost)
+            beginPartIfFull(change.cost)
             all[all.count - 1].states.append(change)
         }
 
-        private mutating func makeRoom(_ count: Int) {
+        private mutating func beginPartIfFull(_ count: Int) {
             if all.isEmpty || bytes + count > IntervalBatch.bytesMax {
                 all.append(PresenceInterval())
                 bytes = 0

@@ -52,7 +52,7 @@ package struct PresenceRules: Sendable, Hashable {
     }
 
     /// When changes are announced in a channel of this type. The publishers of topics are announced one by
-    /// one and at once, however many they are: a subscriber has to know whom there is to hear (C-12).
+    /// one and at once, however many they are: a subscriber has to know whom there is to receive (C-12).
     func announce(in type: ChannelType) -> AnnounceRules {
         guard type == .topics else { return announce }
         return AnnounceRules(

@@ -5,11 +5,11 @@ package import RTMWire
 /// Who is in one channel, and which events its subscribers get about it (P-1 to P-27). Pure: every call gets
 /// the time in milliseconds, and the caller takes the events with `takeEvents`.
 ///
-/// A member has one of three phases. It is **online**. It is **away** from the loss of its session until its
-/// presence timeout, and nobody is told of that (S-42 to S-44). It is **leaving** when it has left and the
-/// leave is held back for a quick return (P-25). Queries show members that are online or away. A snapshot
-/// shows all three, because it must agree with the events that follow it, and a return within the debounce
-/// time is not an event.
+/// A member has one of three phases. It is **online**. It is **away** from the loss of its session until
+/// its presence timeout, and nobody is informed of that (S-42 to S-44). It is **leaving** when it has left
+/// and the leave is held back for a quick return (P-25). Queries show members that are online or away. A
+/// snapshot shows all three, because it must agree with the events that follow it, and a return within the
+/// debounce time is not an event.
 package struct Roster: Sendable {
     package enum Phase: Sendable, Hashable {
         case online

@@ -62,12 +62,12 @@ package struct RosterRegistry: Sendable {
     package mutating func enter(
         _ entry: Entry, _ channel: ChannelKey, now: UInt64
     ) throws(RTMError) -> Bool {
-        guard hasRoom(for: entry.user, in: channel) else { throw rules.isFull(channel.type) }
+        guard canJoin(for: entry.user, in: channel) else { throw rules.isFull(channel.type) }
         return try enter(entry, channel, silently: false, now)
     }
 
     /// Whoever is a member already stays one.
-    private func hasRoom(for user: String, in channel: ChannelKey) -> Bool {
+    private func canJoin(for user: String, in channel: ChannelKey) -> Bool {
         let usersMax = rules.usersMax(in: channel.type)
         guard usersMax > 0, let roster = rosters[channel] else { return true }
         return roster[user] != nil || roster.memberCount < usersMax
@@ -114,8 +114,8 @@ package struct RosterRegistry: Sendable {
 
     package mutating func end(_ caller: Caller, _ end: SessionEnd, now: UInt64) {
         let session = caller.session.rawValue
-        let farewell = Farewell(sorted(channels[UserKey(appID: caller.appID, userID: caller.userID)]))
-        for channel in farewell.topics + farewell.channels {
+        let left = LeaveOrder(sorted(channels[UserKey(appID: caller.appID, userID: caller.userID)]))
+        for channel in left.topics + left.channels {
             change(channel) { roster in
                 switch end {
                 case .lost: roster.lose(caller.userID, session: session, now: now)

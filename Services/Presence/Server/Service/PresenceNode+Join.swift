@@ -45,8 +45,8 @@ extension PresenceNode {
         }
     }
 
-    /// While messaging can't be reached nobody is kept waiting: the caller goes on without presence and asks
-    /// again.
+    /// While messaging can't be reached nobody is kept waiting: the caller continues without presence and
+    /// asks again.
     private func waitForMessaging(_ number: UInt64) {
         joins[number]?.needsMessaging = true
         guard let channel = joins[number]?.channel else { return }

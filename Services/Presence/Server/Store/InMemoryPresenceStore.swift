@@ -10,8 +10,8 @@ package final class InMemoryPresenceStore: PresenceStore {
     /// A random number for each start, so that messaging never takes an append of this process for one of an
     /// earlier process.
     private let source: UInt64
-    /// The number of the last event of any channel. A channel that was empty and comes back goes on above its
-    /// earlier numbers.
+    /// The number of the last event of any channel. A channel that was empty and comes back continues above
+    /// its earlier numbers.
     private var lastSequence: UInt64 = 0
 
     /// - Parameter clock: the time in milliseconds; it never goes back.

@@ -88,7 +88,7 @@ package protocol PresenceStoreObserver: AnyObject {
     func rosterChanged(_ channel: ChannelKey, _ change: NumberedEvents)
     /// Reports how many leases have ended. All members under them are lost.
     func leasesExpired(_ leases: Int)
-    /// Something came over this link although its edge goes on over a newer one.
+    /// Something came over this link although its edge continues over a newer one.
     func isOlder(_ link: EdgeLink)
 }
 

@@ -7,49 +7,49 @@
 #endif
 
 #include "service/messaging_service.pb-c.h"
-void   rtm__service__lead_push__init
-                     (Rtm__Service__LeadPush         *message)
+void   rtm__service__leader_push__init
+                     (Rtm__Service__LeaderPush         *message)
 {
-  static const Rtm__Service__LeadPush init_value = RTM__SERVICE__LEAD_PUSH__INIT;
+  static const Rtm__Service__LeaderPush init_value = RTM__SERVICE__LEADER_PUSH__INIT;
   *message = init_value;
 }
-size_t rtm__service__lead_push__get_packed_size
-                     (const Rtm__Service__LeadPush *message)
+size_t rtm__service__leader_push__get_packed_size
+                     (const Rtm__Service__LeaderPush *message)
 {
-  assert(message->base.descriptor == &rtm__service__lead_push__descriptor);
+  assert(message->base.descriptor == &rtm__service__leader_push__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t rtm__service__lead_push__pack
-                     (const Rtm__Service__LeadPush *message,
+size_t rtm__service__leader_push__pack
+                     (const Rtm__Service__LeaderPush *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &rtm__service__lead_push__descriptor);
+  assert(message->base.descriptor == &rtm__service__leader_push__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t rtm__service__lead_push__pack_to_buffer
-                     (const Rtm__Service__LeadPush *message,
+size_t rtm__service__leader_push__pack_to_buffer
+                     (const Rtm__Service__LeaderPush *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &rtm__service__lead_push__descriptor);
+  assert(message->base.descriptor == &rtm__service__leader_push__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Rtm__Service__LeadPush *
-       rtm__service__lead_push__unpack
+Rtm__Service__LeaderPush *
+       rtm__service__leader_push__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Rtm__Service__LeadPush *)
-     protobuf_c_message_unpack (&rtm__service__lead_push__descriptor,
+  return (Rtm__Service__LeaderPush *)
+     protobuf_c_message_unpack (&rtm__service__leader_push__descriptor,
                                 allocator, len, data);
 }
-void   rtm__service__lead_push__free_unpacked
-                     (Rtm__Service__LeadPush *message,
+void   rtm__service__leader_push__free_unpacked
+                     (Rtm__Service__LeaderPush *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &rtm__service__lead_push__descriptor);
+  assert(message->base.descriptor == &rtm__service__leader_push__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   rtm__service__nodes_push__init
@@ -772,7 +772,7 @@ void   rtm__service__delivery_push__free_unpacked
   assert(message->base.descriptor == &rtm__service__delivery_push__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__service__lead_push__field_descriptors[2] =
+static const ProtobufCFieldDescriptor rtm__service__leader_push__field_descriptors[2] =
 {
   {
     "term",
@@ -780,7 +780,7 @@ static const ProtobufCFieldDescriptor rtm__service__lead_push__field_descriptors
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LeadPush, term),
+    offsetof(Rtm__Service__LeaderPush, term),
     NULL,
     NULL,
     0,             /* flags */
@@ -792,35 +792,35 @@ static const ProtobufCFieldDescriptor rtm__service__lead_push__field_descriptors
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__LeadPush, follows),
+    offsetof(Rtm__Service__LeaderPush, follows),
     NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned rtm__service__lead_push__field_indices_by_name[] = {
+static const unsigned rtm__service__leader_push__field_indices_by_name[] = {
   1,   /* field[1] = follows */
   0,   /* field[0] = term */
 };
-static const ProtobufCIntRange rtm__service__lead_push__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__service__leader_push__number_ranges[1 + 1] =
 {
   { 1, 0 },
   { 0, 2 }
 };
-const ProtobufCMessageDescriptor rtm__service__lead_push__descriptor =
+const ProtobufCMessageDescriptor rtm__service__leader_push__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.service.LeadPush",
-  "LeadPush",
-  "Rtm__Service__LeadPush",
+  "rtm.service.LeaderPush",
+  "LeaderPush",
+  "Rtm__Service__LeaderPush",
   "rtm.service",
-  sizeof(Rtm__Service__LeadPush),
+  sizeof(Rtm__Service__LeaderPush),
   2,
-  rtm__service__lead_push__field_descriptors,
-  rtm__service__lead_push__field_indices_by_name,
-  1,  rtm__service__lead_push__number_ranges,
-  (ProtobufCMessageInit) rtm__service__lead_push__init,
+  rtm__service__leader_push__field_descriptors,
+  rtm__service__leader_push__field_indices_by_name,
+  1,  rtm__service__leader_push__number_ranges,
+  (ProtobufCMessageInit) rtm__service__leader_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__nodes_push__field_descriptors[1] =
@@ -2015,7 +2015,7 @@ static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_n
   { "MESSAGING_SUPERSEDED", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_SUPERSEDED", 6 },
   { "MESSAGING_APPEND", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_APPEND", 7 },
   { "MESSAGING_SKIP", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_SKIP", 8 },
-  { "MESSAGING_LEAD", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LEAD", 9 },
+  { "MESSAGING_LEADER", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LEADER", 9 },
   { "MESSAGING_OUTDATED", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_OUTDATED", 10 },
   { "MESSAGING_NODES", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NODES", 11 },
 };
@@ -2028,7 +2028,7 @@ static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values
   { "MESSAGING_ATTACH", 1 },
   { "MESSAGING_DELIVERY", 5 },
   { "MESSAGING_DETACH", 2 },
-  { "MESSAGING_LEAD", 9 },
+  { "MESSAGING_LEADER", 9 },
   { "MESSAGING_NODES", 11 },
   { "MESSAGING_NONE", 0 },
   { "MESSAGING_OUTDATED", 10 },

@@ -55,10 +55,10 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
   /// push SkipPush, messaging to edge
   case messagingSkip // = 8
 
-  /// push LeadPush, messaging to its callers
-  case messagingLead // = 9
+  /// push LeaderPush, messaging to its callers
+  case messagingLeader // = 9
 
-  /// push LeadPush, a caller to a node that announces its leadership without knowing the last leader's term
+  /// push LeaderPush, a caller to a node that announces its leadership without knowing the last leader's term
   case messagingOutdated // = 10
 
   /// push NodesPush, messaging to its callers
@@ -80,7 +80,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case 6: self = .messagingSuperseded
     case 7: self = .messagingAppend
     case 8: self = .messagingSkip
-    case 9: self = .messagingLead
+    case 9: self = .messagingLeader
     case 10: self = .messagingOutdated
     case 11: self = .messagingNodes
     default: self = .UNRECOGNIZED(rawValue)
@@ -98,7 +98,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case .messagingSuperseded: return 6
     case .messagingAppend: return 7
     case .messagingSkip: return 8
-    case .messagingLead: return 9
+    case .messagingLeader: return 9
     case .messagingOutdated: return 10
     case .messagingNodes: return 11
     case .UNRECOGNIZED(let i): return i
@@ -116,7 +116,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     .messagingSuperseded,
     .messagingAppend,
     .messagingSkip,
-    .messagingLead,
+    .messagingLeader,
     .messagingOutdated,
     .messagingNodes,
   ]
@@ -126,7 +126,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
 /// A node announces that it leads the shard from now on. It is the first push over a link to a leader; every other node refuses
 /// all requests. The caller remembers the term. It doesn't accept a leader that continues the logs of an earlier term than that
 /// one: then Redis has come back with older data, and what was acknowledged since is missing.
-package nonisolated struct Rtm_Service_LeadPush: Sendable {
+package nonisolated struct Rtm_Service_LeaderPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -572,11 +572,11 @@ package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_MessagingMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0\u{1}MESSAGING_LEAD\0\u{1}MESSAGING_OUTDATED\0\u{1}MESSAGING_NODES\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0\u{1}MESSAGING_LEADER\0\u{1}MESSAGING_OUTDATED\0\u{1}MESSAGING_NODES\0")
 }
 
-nonisolated extension Rtm_Service_LeadPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".LeadPush"
+nonisolated extension Rtm_Service_LeaderPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".LeaderPush"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}term\0\u{1}follows\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
@@ -602,7 +602,7 @@ nonisolated extension Rtm_Service_LeadPush: SwiftProtobuf.Message, SwiftProtobuf
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Rtm_Service_LeadPush, rhs: Rtm_Service_LeadPush) -> Bool {
+  package static func ==(lhs: Rtm_Service_LeaderPush, rhs: Rtm_Service_LeaderPush) -> Bool {
     if lhs.term != rhs.term {return false}
     if lhs.follows != rhs.follows {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}

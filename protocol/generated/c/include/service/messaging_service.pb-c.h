@@ -16,7 +16,7 @@ PROTOBUF_C__BEGIN_DECLS
 
 #include "client/channel.pb-c.h"
 
-typedef struct Rtm__Service__LeadPush Rtm__Service__LeadPush;
+typedef struct Rtm__Service__LeaderPush Rtm__Service__LeaderPush;
 typedef struct Rtm__Service__NodesPush Rtm__Service__NodesPush;
 typedef struct Rtm__Service__NodeAddress Rtm__Service__NodeAddress;
 typedef struct Rtm__Service__ChannelKey Rtm__Service__ChannelKey;
@@ -72,11 +72,11 @@ typedef enum _Rtm__Service__MessagingMethod {
    */
   RTM__SERVICE__MESSAGING_METHOD__MESSAGING_SKIP = 8,
   /*
-   * push LeadPush, messaging to its callers
+   * push LeaderPush, messaging to its callers
    */
-  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LEAD = 9,
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LEADER = 9,
   /*
-   * push LeadPush, a caller to a node that announces its leadership without knowing the last leader's term
+   * push LeaderPush, a caller to a node that announces its leadership without knowing the last leader's term
    */
   RTM__SERVICE__MESSAGING_METHOD__MESSAGING_OUTDATED = 10,
   /*
@@ -93,7 +93,7 @@ typedef enum _Rtm__Service__MessagingMethod {
  * all requests. The caller remembers the term. It doesn't accept a leader that continues the logs of an earlier term than that
  * one: then Redis has come back with older data, and what was acknowledged since is missing.
  */
-struct  Rtm__Service__LeadPush
+struct  Rtm__Service__LeaderPush
 {
   ProtobufCMessage base;
   uint64_t term;
@@ -102,8 +102,8 @@ struct  Rtm__Service__LeadPush
    */
   uint64_t follows;
 };
-#define RTM__SERVICE__LEAD_PUSH__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__lead_push__descriptor) \
+#define RTM__SERVICE__LEADER_PUSH__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__leader_push__descriptor) \
     , 0, 0 }
 
 
@@ -481,24 +481,24 @@ struct  Rtm__Service__DeliveryPush
     , 0, 0, 0, 0, {0,NULL}, 0, 0 }
 
 
-/* Rtm__Service__LeadPush methods */
-void   rtm__service__lead_push__init
-                     (Rtm__Service__LeadPush         *message);
-size_t rtm__service__lead_push__get_packed_size
-                     (const Rtm__Service__LeadPush   *message);
-size_t rtm__service__lead_push__pack
-                     (const Rtm__Service__LeadPush   *message,
+/* Rtm__Service__LeaderPush methods */
+void   rtm__service__leader_push__init
+                     (Rtm__Service__LeaderPush         *message);
+size_t rtm__service__leader_push__get_packed_size
+                     (const Rtm__Service__LeaderPush   *message);
+size_t rtm__service__leader_push__pack
+                     (const Rtm__Service__LeaderPush   *message,
                       uint8_t             *out);
-size_t rtm__service__lead_push__pack_to_buffer
-                     (const Rtm__Service__LeadPush   *message,
+size_t rtm__service__leader_push__pack_to_buffer
+                     (const Rtm__Service__LeaderPush   *message,
                       ProtobufCBuffer     *buffer);
-Rtm__Service__LeadPush *
-       rtm__service__lead_push__unpack
+Rtm__Service__LeaderPush *
+       rtm__service__leader_push__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   rtm__service__lead_push__free_unpacked
-                     (Rtm__Service__LeadPush *message,
+void   rtm__service__leader_push__free_unpacked
+                     (Rtm__Service__LeaderPush *message,
                       ProtobufCAllocator *allocator);
 /* Rtm__Service__NodesPush methods */
 void   rtm__service__nodes_push__init
@@ -806,8 +806,8 @@ void   rtm__service__delivery_push__free_unpacked
                       ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
-typedef void (*Rtm__Service__LeadPush_Closure)
-                 (const Rtm__Service__LeadPush *message,
+typedef void (*Rtm__Service__LeaderPush_Closure)
+                 (const Rtm__Service__LeaderPush *message,
                   void *closure_data);
 typedef void (*Rtm__Service__NodesPush_Closure)
                  (const Rtm__Service__NodesPush *message,
@@ -864,7 +864,7 @@ typedef void (*Rtm__Service__DeliveryPush_Closure)
 /* --- descriptors --- */
 
 extern const ProtobufCEnumDescriptor    rtm__service__messaging_method__descriptor;
-extern const ProtobufCMessageDescriptor rtm__service__lead_push__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__leader_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__nodes_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__node_address__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__channel_key__descriptor;

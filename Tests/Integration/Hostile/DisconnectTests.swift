@@ -5,7 +5,7 @@ import RTMTestSupport
 import Testing
 
 /// The last word of an edge reaches a client that is still sending.
-@Suite(.serialized) struct FarewellTests {
+@Suite(.serialized) struct DisconnectTests {
     private func lastWord(_ connection: RawConnection) async -> Rtm_Client_DisconnectCode? {
         var last: Rtm_Client_DisconnectCode?
         for await frame in connection.frames {

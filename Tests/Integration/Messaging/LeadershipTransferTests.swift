@@ -5,8 +5,8 @@ import Synchronization
 import Testing
 
 /// Messaging nodes with a journal in Redis: whatever happens to one of them, or to Redis alone, nobody misses
-/// a message, and nobody is told of a gap.
-@Suite(.serialized) struct LeadTests {
+/// a message, and nobody is informed of a gap.
+@Suite(.serialized) struct LeadershipTransferTests {
     /// How many messages are published around each event.
     private static let perRound = 60
 
@@ -141,13 +141,13 @@ import Testing
     func both() async throws {
         try await Trouble.with { trouble in
             try await trouble.publishing("before", 5) {}
-            // Where the machine is busy, the heir leads before the leader's death is known here.
-            var heard = trouble.bob.events().makeAsyncIterator()
+            // Where the machine is busy, the successor leads before the leader's death is known here.
+            var received = trouble.bob.events().makeAsyncIterator()
             let leader = try await trouble.leader()
             leader.process.signal(SIGSTOP)
             try trouble.redis.command(["FLUSHALL"])
             try await leader.process.kill9()
-            _ = try #require(await heard.nextGap())
+            _ = try #require(await received.nextGap())
             try await eventually("messages flow again") {
                 (try? await trouble.alice.publish("after", to: .channel("lobby"))) != nil
             }
@@ -164,7 +164,7 @@ private final class Trouble: Sendable {
     let alice: RTMClient
     let bob: RTMClient
     private let shards: Int
-    private let heard: Shared<[String]>
+    private let received: Shared<[String]>
     private let gaps: Shared<[String]>
 
     /// What is published goes to these in turn.
@@ -196,12 +196,12 @@ private final class Trouble: Sendable {
             try await bob.subscribe(to: "quiet", features: .message)
             try await alice.publish("once", to: .channel("quiet"))
             for room in rooms(shards) { try await bob.subscribe(to: room, features: .message) }
-            let (heard, gaps) = (Shared([String]()), Shared([String]()))
+            let (received, gaps) = (Shared([String]()), Shared([String]()))
             let listening = Task {
                 for await event in bob.events() {
                     switch event {
                     case .message(let message):
-                        if case .text(let text) = message.payload { heard.withLock { $0.append(text) } }
+                        if case .text(let text) = message.payload { received.withLock { $0.append(text) } }
                     case .gap(let gap): gaps.withLock { $0.append(gap.channelName) }
                     default: break
                     }
@@ -209,7 +209,7 @@ private final class Trouble: Sendable {
             }
             let trouble = Trouble(
                 system: system, redis: redis, in: directory, alice: alice, bob: bob, shards: shards,
-                heard: heard, gaps: gaps)
+                received: received, gaps: gaps)
             defer { trouble.secondRedis.present?.end() }
             try await body(trouble)
             listening.cancel()
@@ -220,11 +220,11 @@ private final class Trouble: Sendable {
 
     private init(
         system: RunningSystem, redis: RedisServerProcess, in directory: URL, alice: RTMClient,
-        bob: RTMClient, shards: Int, heard: Shared<[String]>, gaps: Shared<[String]>
+        bob: RTMClient, shards: Int, received: Shared<[String]>, gaps: Shared<[String]>
     ) {
         self.directory = directory
         (self.system, self.redis, self.alice, self.bob) = (system, redis, alice, bob)
-        (self.shards, self.heard, self.gaps) = (shards, heard, gaps)
+        (self.shards, self.received, self.gaps) = (shards, received, gaps)
     }
 
     /// Another Redis begins where the first one has ended, without its data.
@@ -254,14 +254,14 @@ private final class Trouble: Sendable {
         }
     }
 
-    /// What was published arrived once, in order, and nobody was told of a gap.
+    /// What was published arrived once, in order, and nobody was informed of a gap.
     func judge(_ count: Int) async throws {
         try await alice.publish("end", to: .channel("lobby"))
         try await alice.publish("still here", to: .channel("quiet"))
         try await eventually("everything arrives") {
-            heard.present.contains("end") && heard.present.contains("still here")
+            received.present.contains("end") && received.present.contains("still here")
         }
-        let texts = heard.present.filter { $0.contains("-") }
+        let texts = received.present.filter { $0.contains("-") }
         #expect(texts.count == count && Set(texts).count == count)
         #expect(gaps.present == [])
         for name in Set(texts.compactMap { $0.split(separator: "-").first }) {

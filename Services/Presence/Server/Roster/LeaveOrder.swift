@@ -1,8 +1,8 @@
 import RTMModel
 
-/// The channels that a session leaves when it ends, in the order in which others hear of it: its topics are
+/// The channels that a session leaves when it ends, in the order in which others learn of it: its topics are
 /// over before it has left their channels (C-4). Pure.
-struct Farewell {
+struct LeaveOrder {
     let topics: [ChannelKey]
     let channels: [ChannelKey]
 
