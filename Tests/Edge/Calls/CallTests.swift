@@ -130,27 +130,49 @@ struct CallTests {
 
     @Test("R-17: states count as their bytes times the users who get them; the refusal says when")
     func stateBytes() throws {
-        var session = SessionRates()
+        var states = StateRates()
         let rates = ApplicationRates(
             publish: 0, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 0, stateBytes: 1_000)
-        #expect(take(&session, .setState, .message, rates) == nil)
-        session.announced(4_000, rates, now: Self.start)
-        #expect(take(&session, .whoNow, .message, rates) == nil)
-        for kind in [ClientCall.Kind.setState, .removeState] {
-            let refusal = try #require(take(&session, kind, .message, rates))
-            #expect(refusal.code == .operationRateExceedLimitation)
-            #expect(refusal.limit == .init(name: "bytes of states times users per second", value: 1_000))
-            let wait = try #require(refusal.retryAfter)
-            #expect(wait > .zero && wait <= .milliseconds(2))
+        func refusal(of user: String, after time: TimeAmount = .zero) -> RTMError? {
+            do throws(RTMError) {
+                try states.check("app", user, rates, now: Self.start + time)
+                return nil
+            } catch { return error }
         }
+        #expect(refusal(of: "anna") == nil)
+        states.announced(4_000, "app", "anna", rates, now: Self.start)
+        let first = try #require(refusal(of: "anna"))
+        #expect(first.code == .operationRateExceedLimitation)
+        #expect(first.limit == .init(name: "bytes of states times users per second", value: 1_000))
+        let wait = try #require(first.retryAfter)
+        #expect(wait > .zero && wait <= .milliseconds(2))
         // What a call costs is known when it is done. Whoever spends more than there is waits for longer.
-        session.announced(2_000, rates, now: Self.start)
-        let refusal = try #require(take(&session, .setState, .message, rates))
-        let wait = try #require(refusal.retryAfter)
-        #expect(wait > .seconds(2) && wait <= .milliseconds(2_002))
-        var other = SessionRates()
-        other.announced(0, rates, now: Self.start)
-        #expect(take(&other, .setState, .message, rates) == nil)
+        states.announced(2_000, "app", "anna", rates, now: Self.start)
+        let longer = try #require(refusal(of: "anna")?.retryAfter)
+        #expect(longer > .seconds(2) && longer <= .milliseconds(2_002))
+        #expect(refusal(of: "ben") == nil)
+        #expect(refusal(of: "anna", after: .milliseconds(2_002)) == nil)
+    }
+
+    @Test("R-17: a user who logs in again and again announces no more than the rate in the long run")
+    func stateBytesOfManyLogins() throws {
+        let rates = ApplicationRates(
+            publish: 0, calls: 0, subscribesMax: 0, login: 2, subscriptionsMax: 0, stateBytes: 1_000)
+        let application = Application(id: "app", certificate: nil, subscriptionsMax: 50, rates: rates)
+        let shared = SharedRates([application])
+        var announced: UInt64 = 0
+        // Two logins a second for a minute, each of which announces until it is refused.
+        for number in 0..<120 {
+            let now = Self.start + .milliseconds(Int64(number) * 500)
+            let session = Session(
+                key: .test(UInt64(number) + 1), application: application, userID: "anna",
+                heartbeatInterval: 5, connection: RecordingConnection())
+            while (try? shared.checkStates(of: session, now: now)) != nil {
+                shared.announcedStates(500, of: session, now: now)
+                announced += 500
+            }
+        }
+        #expect(announced > 60_000 && announced <= 4_000 + 60_000 + 500)
     }
 
     @Test("R-7, S-19: who follows as many users as are allowed can take them all up again at once")

@@ -95,6 +95,54 @@ import Testing
         }
     }
 
+    @Test("R-18: what clients don't read waits in the edge, where it is limited, and hardly in the kernel")
+    func unreadInTheKernel() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            var deaf: [RawConnection] = []
+            for number in 0..<20 {
+                let client = try await RawConnection.open(system.address("edge"), receiveBufferBytes: 4_096)
+                try await client.enter("mallory \(number)")
+                try await client.stopReading()
+                try await client.send(10, .subscribe(.with { ($0.channel, $0.features) = ("room", 4) }))
+                deaf.append(client)
+            }
+            let payload = String(repeating: "x", count: 32_000)
+            try await system.withClients("alice") { clients in
+                for _ in 0..<30 { try await clients[0].publish(payload, to: .channel("room")) }
+            }
+            try await eventually("the edge holds what nobody reads") {
+                let page = try await system.get("http://\(system.address("rtm-standalone admin"))/metrics")
+                return !page.body.contains("rtm_edge_outbound_bytes 0\n")
+            }
+            #expect(try Self.unread(system) < 20 * 192 << 10)
+            // Whoever reads again gets all of it.
+            for client in deaf {
+                try await client.channel.setOption(.autoRead, value: true).get()
+                var messages = 0
+                for await frame in client.frames {
+                    if case .publication = frame.body { messages += 1 }
+                    if messages == 30 { break }
+                }
+                #expect(messages == 30)
+            }
+            for client in deaf { try? await client.close() }
+        }
+    }
+
+    /// The bytes that the edge has written and that its clients' machines haven't acknowledged yet.
+    private static func unread(_ system: RunningSystem) throws -> Int {
+        let port = try #require(system.address("edge").split(separator: ":").last.flatMap { Int($0) })
+        let local = ":" + String(format: "%04X", port)
+        let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+        return table.split(separator: "\n").dropFirst().reduce(0) { sum, line in
+            let fields = line.split(separator: " ")
+            guard fields[1].hasSuffix(local), let queued = fields[4].split(separator: ":").first else {
+                return sum
+            }
+            return sum + (Int(queued, radix: 16) ?? 0)
+        }
+    }
+
     /// Somebody whose states are 16 KB in each of the channels.
     private func member(
         _ name: String, of channels: [String], _ system: RunningSystem

@@ -13,13 +13,20 @@ struct RawConnection {
     /// - Parameters:
     ///   - staysOpen: whether it stays open when the server closes its direction.
     ///   - tls: nil for a connection in the clear.
+    ///   - receiveBufferBytes: nil for what the system chooses.
     static func open(
-        _ address: String, staysOpen: Bool = false, tls: NIOSSLContext? = nil
+        _ address: String, staysOpen: Bool = false, tls: NIOSSLContext? = nil,
+        receiveBufferBytes: Int? = nil
     ) async throws -> RawConnection {
         let parts = address.split(separator: ":")
         let (frames, continuation) = AsyncStream.makeStream(of: Rtm_Client_ServerFrame.self)
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: staysOpen)
+        if let receiveBufferBytes {
+            bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: receiveBufferBytes)
+        }
+        let channel =
+            try await bootstrap
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls {

@@ -12,6 +12,7 @@ final class Calls {
     private let storage: StorageClient<ServiceEvents>
     private let locks: Locks
     private let subscribing: Subscribing
+    private let sharedRates: SharedRates
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
     private var isPassing = false
@@ -19,13 +20,14 @@ final class Calls {
 
     init(
         presence: PresenceClient<ServiceEvents>, storage: StorageClient<ServiceEvents>, locks: Locks,
-        subscribing: Subscribing, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
+        subscribing: Subscribing, sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
         wallClock: @escaping () -> UInt64
     ) {
         self.presence = presence
         self.storage = storage
         self.locks = locks
         self.subscribing = subscribing
+        self.sharedRates = sharedRates
         self.metrics = metrics
         self.endOfTurn = endOfTurn
         self.wallClock = wallClock
@@ -35,7 +37,7 @@ final class Calls {
         let context = ForwardedCall(session: session, requestID: requestID, kind: call.kind)
         let lock: LockName?
         do throws(RTMError) {
-            try session.rates.call(call, session.application.rates, now: endOfTurn.now)
+            try checkRates(call, session)
             try session.check(call)
             try checkJoined(call, session)
             try checkPublishes(call, session)
@@ -108,6 +110,17 @@ final class Calls {
         throw RTMError(code, "stream channel \"\(channel.name)\" is not joined")
     }
 
+    private func checkRates(_ call: ClientCall, _ session: Session) throws(RTMError) {
+        try session.rates.call(call, session.application.rates, now: endOfTurn.now)
+        guard call.kind == .setState || call.kind == .removeState else { return }
+        do throws(RTMError) {
+            try sharedRates.checkStates(of: session, now: endOfTurn.now)
+        } catch {
+            session.rates.refused()
+            throw error
+        }
+    }
+
     /// Who sets a state of a stream channel's topics becomes a publisher (C-5).
     private func checkPublishes(_ call: ClientCall, _ session: Session) throws(RTMError) {
         guard call.channelType == .topics, call.kind == .setState else { return }
@@ -121,8 +134,7 @@ final class Calls {
     ) {
         switch outcome {
         case .success(let response):
-            call.session.rates.announced(
-                response.cost, call.session.application.rates, now: endOfTurn.now)
+            sharedRates.announcedStates(response.cost, of: call.session, now: endOfTurn.now)
             call.answer(response.response, metrics)
         case .failure(let failure): call.refuse(call.kind.error(failure), metrics)
         }

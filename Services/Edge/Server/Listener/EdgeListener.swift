@@ -8,6 +8,10 @@ import RTMServiceLink
 import RTMWire
 import Synchronization
 
+#if os(Linux)
+    import Glibc
+#endif
+
 /// An address where clients connect: in the clear or with TLS, for TCP or for WebSocket. Every accepted
 /// connection belongs to the loop that accepted it, for life.
 struct EdgeListener: Service {
@@ -47,7 +51,7 @@ struct EdgeListener: Service {
     }
 
     func start() async throws {
-        let bootstrap = ServerBootstrap(group: loops.group)
+        var bootstrap = ServerBootstrap(group: loops.group)
             .serverChannelInitializer(acceptGuard.watch)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 4_096)
@@ -55,6 +59,11 @@ struct EdgeListener: Service {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try accept(channel) }
             }
+        #if os(Linux)
+            // Accepted sockets inherit it.
+            bootstrap = bootstrap.serverChannelOption(
+                .tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentBytesMax)
+        #endif
         do {
             let channel = try await bootstrap.bind(host: address.host, port: address.port).get()
             bound.channel.withLock { $0 = channel }
@@ -79,6 +88,11 @@ struct EdgeListener: Service {
     /// Limit: connections that a turn of the loop accepts. To accept one and to deal with its first bytes
     /// takes a quarter of a millisecond, while all other clients of the loop wait.
     private static let acceptsPerTurn: UInt = 4
+
+    /// Limit: what the kernel takes of a connection beyond what the client's window lets it send. The kernel
+    /// would take up to 4 MB of a client that doesn't read; now that waits in the edge, where it is counted
+    /// . Enough for two writes of a whole turn, so a client that reads never waits for it.
+    private static let unsentBytesMax: Int = 128 << 10
 
     /// A connection keeps the buffer of its last read, and most connections read little: a heartbeat has ten
     /// bytes. The buffer grows with the first read that fills it.

@@ -127,7 +127,7 @@ package enum EdgeKeys {
 
     package static let stateBytesRate = ConfigurationKey<Int>.byteSize(
         "edge.rates.stateBytes", default: 1 << 20, in: 0...1 << 40,
-        "Bytes of temporary states, times the users who get them, per second of one session, four times that at once; 0 means no limit (R-17)."
+        "Bytes of temporary states, times the users who get them, per second of one user at one edge, four times that at once; 0 means no limit (R-17)."
     )
 
     static let userMetadataWriters = ConfigurationKey<ForeignPolicies.Policy>.choice(

@@ -97,8 +97,8 @@ final class EdgeLoop {
             messaging: messaging, history: history, sessions: sessions, subscribing: subscribing,
             sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
         calls = Calls(
-            presence: presence, storage: storage, locks: locks, subscribing: subscribing, metrics: metrics,
-            endOfTurn: endOfTurn, wallClock: wallClock)
+            presence: presence, storage: storage, locks: locks, subscribing: subscribing,
+            sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
         channelRequests = ChannelRequests(
             subscribing: subscribing, memberships: memberships, locks: locks, endOfTurn: endOfTurn,
             eventLoop: eventLoop, wallClock: wallClock)

@@ -29,8 +29,9 @@ struct ApplicationRates: Sendable, Hashable {
     var renewal: Rate
     /// Acquires of locks, per second.
     var acquireLock: Rate
-    /// Bytes of temporary states, times the users who get them, per second: four times as many at once, so
-    /// that a user can show all its states to a channel whose changes are announced one by one.
+    /// Bytes of temporary states of one user, times the users who get them, per second: four times as many at
+    /// once, so that a user can show all its states to a channel whose changes are announced one by one
+    ///
     var stateBytes: Rate
     /// What a client that comes back takes up again, beside its rates.
     let restorable: Restorable
@@ -92,7 +93,7 @@ struct Restorable: Sendable, Hashable {
 /// A call that is refused has no effect.
 struct SessionRates {
     private enum CallKind {
-        case any, renewal, channelMetadata, userMetadata, userMetadataSubscribe, acquire, states
+        case any, renewal, channelMetadata, userMetadata, userMetadataSubscribe, acquire
     }
 
     private struct Target: Hashable {
@@ -149,39 +150,9 @@ struct SessionRates {
         case .acquireLock:
             try take(
                 .acquire, rates.acquireLock, now, .lockOperationFailed, "acquires of locks")
-        case .setState, .removeState:
-            try self.call(rates, now: now)
-            try checkStateBytes(rates.stateBytes, now)
         default:
             try self.call(rates, now: now)
         }
-    }
-
-    /// What a change of states costs is known when presence has answered (`announced`). A session that has
-    /// spent more than it has waits until that is made up for, so it keeps the rate in the long run.
-    private mutating func checkStateBytes(_ rate: Rate, _ now: NIODeadline) throws(RTMError) {
-        guard !rate.isUnlimited, let index = calls.firstIndex(where: { $0.kind == .states }),
-            let wait = calls[index].bucket.wait(for: 1, rate, now: now)
-        else { return }
-        refused()
-        throw RTMError(
-            .operationRateExceedLimitation,
-            "\(rate.perSecond) bytes of states, times the users who get them, are allowed a second",
-            retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(name: "bytes of states times users per second", value: UInt64(rate.perSecond)))
-    }
-
-    /// A change of states has been announced.
-    ///
-    /// - Parameter cost: the bytes of the event, times the users who get it.
-    mutating func announced(_ cost: UInt64, _ rates: ApplicationRates, now: NIODeadline) {
-        let rate = rates.stateBytes
-        guard !rate.isUnlimited, cost > 0 else { return }
-        let index = calls.firstIndex { $0.kind == .states } ?? calls.endIndex
-        if index == calls.endIndex { calls.append((.states, TokenBucket(rate, now: now))) }
-        // Brings the bucket up to now first.
-        _ = calls[index].bucket.wait(for: 1, rate, now: now)
-        calls[index].bucket.spend(Int(clamping: cost))
     }
 
     mutating func userMetadata(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {

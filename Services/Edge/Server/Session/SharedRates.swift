@@ -2,14 +2,15 @@ import NIOCore
 import RTMModel
 import Synchronization
 
-/// The rates and quotas that all loops of an edge count together. They are asked at logins and for publishes
-/// that are sent again, never for an ordinary message.
+/// The rates and quotas that all loops of an edge count together. They are asked at logins, for changes of
+/// states and for publishes that are sent again, never for an ordinary message.
 final class SharedRates: Sendable {
     /// How many sessions the apps have (L-42).
     let sessions = AppSessions()
     private let publishes: Mutex<[String: AppPublishRate]>
     private let logins = Mutex(LoginRates())
     private let repeats = Mutex(RepeatRates())
+    private let states = Mutex(StateRates())
 
     init(_ applications: [Application]) {
         publishes = Mutex([:])
@@ -30,6 +31,7 @@ final class SharedRates: Sendable {
         let present = Set(applications.map(\.id))
         logins.withLock { $0.forget(appsExcept: present) }
         repeats.withLock { $0.forget(appsExcept: present) }
+        states.withLock { $0.forget(appsExcept: present) }
     }
 
     /// What the sessions of the app may publish together.
@@ -47,6 +49,25 @@ final class SharedRates: Sendable {
     func passesAgain(_ session: Session, now: NIODeadline) -> Bool {
         let rates = session.application.rates
         return repeats.withLock { $0.passes(session.appID, session.userID, rates, now: now) }
+    }
+}
+
+extension SharedRates {
+    /// Throws while the user has announced more states than it may.
+    func checkStates(of session: Session, now: NIODeadline) throws(RTMError) {
+        let rates = session.application.rates
+        try states.withLock { states throws(RTMError) in
+            try states.check(session.appID, session.userID, rates, now: now)
+        }
+    }
+
+    /// Charges the user for a change of states that was announced.
+    ///
+    /// - Parameter cost: the bytes of the event, times the users who get it.
+    func announcedStates(_ cost: UInt64, of session: Session, now: NIODeadline) {
+        let rates = session.application.rates
+        guard cost > 0, !rates.stateBytes.isUnlimited else { return }
+        states.withLock { $0.announced(cost, session.appID, session.userID, rates, now: now) }
     }
 }
 
@@ -89,6 +110,37 @@ struct RepeatRates {
         guard !rates.publish.isUnlimited else { return true }
         let rate = Rate(perSecond: rates.publish.perSecond, burst: Limits.repeatedPublishesMax)
         return repeats[appID, default: TokenBuckets()].take(userID, rate, now: now) == nil
+    }
+}
+
+/// How many bytes of states each user has announced lately, times the users who got them. The budget
+/// is the user's and not the session's, so another login doesn't renew it. Pure: the time is a parameter.
+struct StateRates {
+    private var states: [String: TokenBuckets<String>] = [:]
+
+    mutating func forget(appsExcept present: Set<String>) {
+        states = states.filter { present.contains($0.key) }
+    }
+
+    /// What a change of states costs is known when presence has answered (`announced`). A user who has spent
+    /// more than there is waits until that is made up for, so it keeps the rate in the long run.
+    mutating func check(
+        _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
+    ) throws(RTMError) {
+        let rate = rates.stateBytes
+        guard !rate.isUnlimited, let wait = states[appID]?.wait(userID, rate, now: now) else { return }
+        throw RTMError(
+            .operationRateExceedLimitation,
+            "\(rate.perSecond) bytes of states, times the users who get them, are allowed a second",
+            retryAfter: .nanoseconds(wait.nanoseconds),
+            limit: .init(name: "bytes of states times users per second", value: UInt64(rate.perSecond)))
+    }
+
+    mutating func announced(
+        _ cost: UInt64, _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
+    ) {
+        states[appID, default: TokenBuckets()].spend(
+            Int(clamping: cost), of: userID, rates.stateBytes, now: now)
     }
 }
 

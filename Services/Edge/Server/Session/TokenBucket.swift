@@ -81,10 +81,28 @@ struct TokenBuckets<Key: Hashable> {
 
     /// Does what `TokenBucket.take` does, for one key.
     mutating func take(_ key: Key, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
-        if buckets.count >= pruneAt {
-            buckets = buckets.filter { !$0.value.isFull(rate, now: now) }
-            pruneAt = max(Self.pruneMin, 2 * buckets.count)
-        }
+        forgetFull(rate, now: now)
         return buckets[key, default: TokenBucket(rate, now: now)].take(rate, now: now)
+    }
+
+    /// How long it takes until one key has a token; nil if it has one now. Takes none.
+    mutating func wait(_ key: Key, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
+        buckets[key]?.wait(for: 1, rate, now: now)
+    }
+
+    /// Takes tokens of one key, which may owe some afterwards.
+    mutating func spend(_ count: Int, of key: Key, _ rate: Rate, now: NIODeadline) {
+        forgetFull(rate, now: now)
+        var bucket = buckets[key] ?? TokenBucket(rate, now: now)
+        // Brings the bucket up to now first.
+        _ = bucket.wait(for: 1, rate, now: now)
+        bucket.spend(count)
+        buckets[key] = bucket
+    }
+
+    private mutating func forgetFull(_ rate: Rate, now: NIODeadline) {
+        guard buckets.count >= pruneAt else { return }
+        buckets = buckets.filter { !$0.value.isFull(rate, now: now) }
+        pruneAt = max(Self.pruneMin, 2 * buckets.count)
     }
 }
