@@ -47,7 +47,8 @@ import Testing
                 place, logger, .connectFailed("Connection refused"), wasUp: false, isEnding: false)
         }
         let down = [
-            "link down reason=the peer fell silent", "link down reason=no connection: Connection refused",
+            "link down reason=the peer fell silent",
+            "link not opened reason=no connection: Connection refused",
         ]
         #expect(lines.all == down)
         for _ in 0..<3 { log.cameUp(place, logger, incarnation: 2) }

@@ -51,7 +51,7 @@ package final class ServiceLinkLog: Sendable {
     }
 
     /// A link is down, or could not be opened. A peer that stays away fails at every attempt, and only the
-    /// first failure is a warning.
+    /// first failure of a cause is a warning.
     ///
     /// - Parameter isEnding: whether this end closes the link.
     func wentDown(
@@ -65,6 +65,8 @@ package final class ServiceLinkLog: Sendable {
             }
             return places[place, default: Links()].causes.insert(cause).inserted
         }
-        logger.log(level: isNew ? .warning : .debug, "link down", metadata: ["reason": "\(cause)"])
+        logger.log(
+            level: isNew ? .warning : .debug, wasUp ? "link down" : "link not opened",
+            metadata: ["reason": "\(cause)"])
     }
 }

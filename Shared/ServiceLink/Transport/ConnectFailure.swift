@@ -17,6 +17,8 @@ package func connectFailure(_ error: any Error) -> String {
     case let error as NIOConnectionError:
         error.connectionErrors.last.map { connectFailure($0.error) } ?? "the host name can't be looked up"
     case is SocketAddressError: "the host name can't be looked up"
+    // What connect() answers where a route discards what is sent.
+    case let error as IOError where error.errnoCode == EINVAL: "no route"
     case let error as IOError: String(cString: strerror(error.errnoCode))
     case ChannelError.connectTimeout(let time): "no answer in \(Duration(time))"
     case is ChannelError: "the connection is closed"
