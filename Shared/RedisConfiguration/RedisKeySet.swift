@@ -7,7 +7,7 @@ package enum RedisMode: String, Sendable, CaseIterable {
 }
 
 /// The configuration keys of the Redis that a service uses, such as `presence.redis.endpoints`.
-package struct RedisKeySet: Sendable {
+package struct RedisKeySet: KeySet {
     package let endpoints: ConfigurationKey<[String]>
     let mode: ConfigurationKey<RedisMode>
     let master: ConfigurationKey<String?>
@@ -29,59 +29,67 @@ package struct RedisKeySet: Sendable {
     package init(of service: String, purpose: String, otherwise: String) {
         let section = "\(service).redis"
         self.section = section
-        endpoints = .list(
-            "\(section).endpoints", countMax: 100,
-            "Where the Redis is \(purpose), as HOST:PORT or unix:PATH: the server, the sentinels, or some "
-                + "nodes of the Cluster. \(otherwise)"
-        )
-        mode = .choice(
-            "\(section).mode", default: .server,
-            "What the endpoints are: one server, the sentinels of a master, or nodes of a Redis Cluster.")
-        master = .optionalString(
-            "\(section).sentinel.master", "The name under which the sentinels know the master.")
-        sentinelUser = .optionalString(
-            "\(section).sentinel.user", "ACL user of the sentinels. Unset: the default user.")
-        sentinelPassword = .secret(
-            "\(section).sentinel.password", "Password of the sentinels. Unset: they ask for none.")
-        user = .optionalString(
-            "\(section).user", "ACL user in Redis. Unset: the default user.")
-        password = .secret(
-            "\(section).password", "Password of the user in Redis.")
-        tls = .bool(
-            "\(section).tls", default: false, "Whether the connections to Redis and its sentinels use TLS.")
-        trust = .optionalFile(
-            "\(section).trust",
-            "PEM file with the authorities whose certificates are accepted of Redis. "
-                + "Unset: those that the system trusts."
-        )
-        serverName = .optionalString(
-            "\(section).serverName",
-            "The name that the certificates of Redis have to be for. Unset: the host that is connected to.")
-        database = .int(
-            "\(section).database", default: 0, in: 0...65_535,
-            "Number of the database in Redis; a Cluster has only 0.")
-        prefix = .string(
-            "\(section).prefix", default: "rtm:\(service):", "Prefix of every key in Redis.")
-        timeout = .duration(
-            "\(section).timeout", default: .seconds(2), in: .milliseconds(10) ... .seconds(60),
-            "After this time without an answer from Redis a call is refused, and the node connects again.")
-    }
-
-    package var declarations: [KeyDeclaration] {
-        [
-            endpoints.declaration, mode.declaration, master.declaration, sentinelUser.declaration,
-            sentinelPassword.declaration, user.declaration, password.declaration, tls.declaration,
-            trust.declaration, serverName.declaration, database.declaration, prefix.declaration,
-            timeout.declaration,
-        ]
-    }
-
-    /// What a running node takes over from a changed configuration.
-    var live: [KeyDeclaration] {
-        [
-            user.declaration, password.declaration, sentinelUser.declaration, sentinelPassword.declaration,
-            trust.declaration,
-        ]
+        endpoints =
+            .list(
+                "\(section).endpoints", countMax: 100,
+                "Where the Redis is \(purpose), as HOST:PORT or unix:PATH: the server, the sentinels, or some "
+                    + "nodes of the Cluster. \(otherwise)"
+            ).forOwnProcess
+        mode =
+            .choice(
+                "\(section).mode", default: .server,
+                "What the endpoints are: one server, the sentinels of a master, or nodes of a Redis Cluster."
+            ).forOwnProcess
+        master =
+            .optionalString(
+                "\(section).sentinel.master", "The name under which the sentinels know the master."
+            ).forOwnProcess
+        sentinelUser =
+            .optionalString(
+                "\(section).sentinel.user", "ACL user of the sentinels. Unset: the default user."
+            ).live.forOwnProcess
+        sentinelPassword =
+            .secret(
+                "\(section).sentinel.password", "Password of the sentinels. Unset: they ask for none."
+            ).live.forOwnProcess
+        user =
+            .optionalString(
+                "\(section).user", "ACL user in Redis. Unset: the default user."
+            ).live.forOwnProcess
+        password =
+            .secret(
+                "\(section).password", "Password of the user in Redis."
+            ).live.forOwnProcess
+        tls =
+            .bool(
+                "\(section).tls", default: false,
+                "Whether the connections to Redis and its sentinels use TLS."
+            ).forOwnProcess
+        trust =
+            .optionalFile(
+                "\(section).trust",
+                "PEM file with the authorities whose certificates are accepted of Redis. "
+                    + "Unset: those that the system trusts."
+            ).live.forOwnProcess
+        serverName =
+            .optionalString(
+                "\(section).serverName",
+                "The name that the certificates of Redis have to be for. Unset: the host that is connected to."
+            ).forOwnProcess
+        database =
+            .int(
+                "\(section).database", default: 0, in: 0...65_535,
+                "Number of the database in Redis; a Cluster has only 0."
+            ).forOwnProcess
+        prefix =
+            .string(
+                "\(section).prefix", default: "rtm:\(service):", "Prefix of every key in Redis."
+            ).forOwnProcess
+        timeout =
+            .duration(
+                "\(section).timeout", default: .seconds(2), in: .milliseconds(10) ... .seconds(60),
+                "After this time without an answer from Redis a call is refused, and the node connects again."
+            ).forOwnProcess
     }
 
     package var rules: [ConfigurationRule] {

@@ -7,7 +7,7 @@ import Testing
 struct GoneBoundTests {
     @Test("the bound: lease, longest timeout, a big channel's interval, three sweeps, and a claim in Redis")
     func bound() throws {
-        let schema = ConfigurationSchema(PresenceKeys.own, section: "presence")
+        let schema = ConfigurationSchema(PresenceKeys.declarations, section: "presence")
         let configuration = try ConfigurationLoader(schema: schema) { _ in "" }
             .load(
                 arguments: ["--lease-ttl", "10s", "--interval", "20s", "--sweep-interval", "500ms"],
@@ -19,7 +19,7 @@ struct GoneBoundTests {
     @Test("P-20: 50 users are told of one by one, in bigger channels every 30 s, leaves are held for 2 s")
     func announceRules() throws {
         func rules(_ arguments: String...) throws -> AnnounceRules {
-            let schema = ConfigurationSchema(PresenceKeys.own, section: "presence")
+            let schema = ConfigurationSchema(PresenceKeys.declarations, section: "presence")
             let loader = ConfigurationLoader(schema: schema) { _ in "" }
             return PresenceRules(try loader.load(arguments: arguments, environment: [:])).announce
         }

@@ -34,8 +34,10 @@ struct ConfigurationNamesTests {
             RelayKeys.problems([], ["RTM_RELAY_DETPH": "1", "RELAY_X": "1", "PATH": "/bin"])
                 == ["RTM_RELAY_DETPH: unknown variable; did you mean RTM_RELAY_DEPTH?"])
         #expect(
-            RelayKeys.problems([], ["RTM_LISEN": "1"]).first?.hasPrefix("RTM_LISEN: unknown variable") == true
-        )
+            RelayKeys.problems([], ["RTM_LISTENN": "1"])
+                == ["RTM_LISTENN: unknown variable; did you mean RTM_RELAY_LISTEN?"],
+            "a name without its section is compared, too")
+        #expect(RelayKeys.problems([], ["RTM_ZZZZZZZZ": "1"]) == ["RTM_ZZZZZZZZ: unknown variable"])
     }
 
     @Test("an unknown key in the file is refused with its line; what stands below it is not looked at")
@@ -51,39 +53,48 @@ struct ConfigurationNamesTests {
     @Test("a name of another program is recognised, and so is one in another form")
     func foreignNames() {
         let hints = [
-            ("--storage-data", "; it is storage.data of rtm-storage"),
-            ("--storage.data", "; it is storage.data of rtm-storage"),
-            ("--data", "; it is storage.data of rtm-storage or standalone.data of rtm-standalone"),
-            ("--storage-lisen", "; it is storage.listen of rtm-storage"),
-            ("--storage.data-directory", "; the keys of storage belong to rtm-storage"),
+            ("--storage-data", "; the keys of storage belong to rtm-storage"),
+            ("--storage.data", "; the keys of storage belong to rtm-storage"),
             ("--relay.listen", "; did you mean --listen?"), ("--relay-depth", "; did you mean --depth?"),
             ("--relay.queue.bytesMax", "; did you mean --queue-bytes-max?"),
         ]
         for (flag, hint) in hints {
             #expect(RelayKeys.problems([flag, "x"]) == ["\(flag): unknown flag\(hint)"])
         }
-        let file = "relay:\n  data: x\nlisten: a:1\nstorge:\n  data: x\n"
+        let file = "listen: a:1\nstorge:\n  data: x\n"
         #expect(
             RelayKeys.problems(["--config", "f"], files: ["f": file]) == [
-                "relay.data (f line 2): unknown key; it is storage.data of rtm-storage or standalone.data of "
-                    + "rtm-standalone",
-                "listen (f line 3): unknown key; did you mean relay.listen?",
-                "storge (f line 4): unknown key; did you mean storage?",
+                "listen (f line 1): unknown key; did you mean relay.listen?",
+                "storge (f line 2): unknown key; did you mean storage?",
             ])
         #expect(
             RelayKeys.problems([], ["RTM_STORGE_DATA": "x"])
                 == ["RTM_STORGE_DATA: unknown variable; did you mean RTM_STORAGE_DATA?"])
     }
 
-    @Test("the names of all programs' keys are those that docs/configuration.md lists")
-    func allNames() throws {
-        let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "docs/configuration.md")
-        let rows = try String(contentsOf: page, encoding: .utf8).matches(of: /\n\| `([a-zA-Z.]+)` \| `--/)
-            .map { String($0.output.1) }
-        let sections = Neighbours.heliograph.sections
-        let names = rows.filter { name in sections.contains { name.hasPrefix($0 + ".") } }
-        #expect(Set(names) == Set(KeyNames.all))
+    @Test("a set of keys lists each key that it has, and those of the sets in it, in their order")
+    func listedKeys() {
+        struct Inner: KeySet {
+            let depth = ConfigurationKey<Int>.int("outer.inner.depth", default: 1, in: 0...9, "").live
+            let name = "no key"
+        }
+        struct Outer: ServiceKeys {
+            static let table = Self()
+            let listen = ConfigurationKey<HostPort?>.optionalAddress("outer.listen", "").forOwnProcess
+            let inner = Inner()
+            let nodes = ServiceAddressesKey("outer.nodes", default: "127.0.0.1:1", "")
+            let mode = ConfigurationKey<RelayKeys.Mode>.choice("outer.mode", default: .fast, "").live
+        }
+        #expect(
+            Outer.declarations.map(\.name) == [
+                "outer.listen", "outer.inner.depth", "outer.nodes", "outer.mode",
+            ])
+        #expect(Outer.live.map(\.name) == ["outer.inner.depth", "outer.mode"])
+        let beside = ServiceDefinition(
+            name: "outer", summary: "", keys: Outer.declarations, isInProcess: true
+        ) { _ in Assembly([]) }
+        #expect(beside.keys.map(\.name) == ["outer.inner.depth", "outer.mode"])
+        #expect(beside.keysElsewhere.map(\.name) == ["outer.listen", "outer.nodes"])
     }
 
     @Test("a mistyped command gets the nearest one, and the word itself is not shown")

@@ -7,8 +7,7 @@ import Testing
 struct LinkKeyTests {
     private func problems(_ arguments: String...) -> [String] {
         let schema = ConfigurationSchema(
-            [RelayKeys.listen.declaration, ServiceLinkKeys.secret.declaration] + ServiceLinkKeys.network,
-            section: "relay")
+            RelayKeys.listen.declarations + ServiceLinkKeys.declarations, section: "relay")
         do {
             _ = try ConfigurationLoader(
                 schema: schema, rules: ServiceLinkKeys.rules(listen: RelayKeys.listen)

@@ -1,32 +1,30 @@
 @testable import RTMServiceKit
 
 /// The keys of an imaginary service, one of each kind.
-enum RelayKeys {
+struct RelayKeys: ServiceKeys {
+    static let table = Self()
+
     enum Mode: String, CaseIterable, Sendable {
         case fast, safe
     }
 
-    static let name = ConfigurationKey.string("relay.name", default: "one", "How it is called.")
-    static let directory = ConfigurationKey.optionalString("relay.directory", "Where it writes.")
-    static let depth = ConfigurationKey.int("relay.depth", default: 8, in: 1...64, "How much it keeps.")
-    static let eager = ConfigurationKey.bool("relay.eager", default: false, "Whether it hurries.")
-    static let handshakeDeadline = ConfigurationKey.duration(
+    let name = ConfigurationKey.string("relay.name", default: "one", "How it is called.")
+    let directory = ConfigurationKey.optionalString("relay.directory", "Where it writes.")
+    let depth = ConfigurationKey.int("relay.depth", default: 8, in: 1...64, "How much it keeps.")
+    let eager = ConfigurationKey.bool("relay.eager", default: false, "Whether it hurries.")
+    let handshakeDeadline = ConfigurationKey.duration(
         "relay.handshakeDeadline", default: .seconds(5), in: .milliseconds(100) ... .seconds(120),
         "How long it waits.")
-    static let queueBytes = ConfigurationKey.byteSize(
+    let queueBytes = ConfigurationKey.byteSize(
         "relay.queue.bytesMax", default: 64 * 1024, in: 1024...(4 << 20), "How much it queues.")
-    static let listen = ConfigurationKey.address(
+    let listen = ConfigurationKey.address(
         "relay.listen", default: HostPort(host: "127.0.0.1", port: 7790), "Where it listens.")
-    static let upstream = ConfigurationKey.optionalAddress("relay.upstream", "Whom it asks.")
-    static let peers = ConfigurationKey.list("relay.peers", countMax: 3, "Whom it knows.")
-    static let mode = ConfigurationKey<Mode>.choice("relay.mode", default: .safe, "How it works.")
-    static let password = ConfigurationKey.secret("relay.redis.password", "What it says at the door.")
+    let upstream = ConfigurationKey.optionalAddress("relay.upstream", "Whom it asks.")
+    let peers = ConfigurationKey.list("relay.peers", countMax: 3, "Whom it knows.")
+    let mode = ConfigurationKey<Mode>.choice("relay.mode", default: .safe, "How it works.")
+    let password = ConfigurationKey.secret("relay.redis.password", "What it says at the door.")
 
-    static let all = [
-        name.declaration, directory.declaration, depth.declaration, eager.declaration,
-        handshakeDeadline.declaration, queueBytes.declaration, listen.declaration, upstream.declaration,
-        peers.declaration, mode.declaration, password.declaration, CommonKeys.apps.declaration,
-    ]
+    static let all = declarations + CommonKeys.apps.declarations
 
     static let schema = ConfigurationSchema(all, section: "relay")
 

@@ -107,7 +107,7 @@ package struct ConfigurationSchema: Sendable {
 
 /// What may stand in a file or an environment that several programs share, without being a mistake.
 ///
-/// A program knows only the names of the other programs' keys. A typo inside a section is found by its owner.
+/// A program knows only the sections of the other programs. A typo inside a section is found by its owner.
 package struct Neighbours: Sendable {
     /// First parts of key names, each of another program.
     package let sections: Set<String>
@@ -115,16 +115,10 @@ package struct Neighbours: Sendable {
     package let keys: Set<String>
     /// Variables of programs that aren't services.
     package let variables: Set<String>
-    /// All keys of all programs, to say whose a name is.
-    let names: [String]
-
-    init(
-        sections: Set<String>, keys: Set<String> = [], variables: Set<String> = [], names: [String] = []
-    ) {
+    init(sections: Set<String>, keys: Set<String> = [], variables: Set<String> = []) {
         self.sections = sections
         self.keys = keys
         self.variables = variables
-        self.names = names
     }
 
     /// The services, and the variables that the `rtm` command line reads.
@@ -134,7 +128,7 @@ package struct Neighbours: Sendable {
         variables: [
             "RTM_SERVER", "RTM_APP_ID", "RTM_USER", "RTM_TOKEN", "RTM_TOKEN_FILE", "RTM_CERTIFICATE",
             "RTM_CERTIFICATE_FILE", "RTM_CONTEXT",
-        ], names: KeyNames.all)
+        ])
 
     /// Whether a key, or a section above keys, belongs to another program.
     func claim(path: String) -> Bool {

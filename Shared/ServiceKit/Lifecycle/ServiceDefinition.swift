@@ -23,18 +23,20 @@ package struct ServiceDefinition: Sendable {
     package typealias Check =
         @Sendable (Configuration, (String) throws -> String) -> ConfigurationProblem?
 
+    /// - Parameter isInProcess: whether the service runs beside others in one process, where some of the keys
+    ///   have no meaning.
     package init(
-        name: String, summary: String, keys: [KeyDeclaration], rules: [ConfigurationRule] = [],
-        keysElsewhere: [KeyDeclaration] = [], check: @escaping Check = { _, _ in nil },
+        name: String, summary: String, keys: [KeyDeclaration], isInProcess: Bool = false,
+        rules: [ConfigurationRule] = [], check: @escaping Check = { _, _ in nil },
         commands: [ProgramCommand] = [],
         descriptors: @escaping @Sendable (Configuration) -> Int = { _ in 0 },
         assemble: @escaping @Sendable (ServiceContext) async throws -> Assembly
     ) {
         self.name = name
         self.summary = summary
-        self.keys = keys
+        self.keys = isInProcess ? keys.filter { !$0.isForOwnProcess } : keys
+        keysElsewhere = isInProcess ? keys.filter(\.isForOwnProcess) : []
         self.rules = rules
-        self.keysElsewhere = keysElsewhere
         self.check = check
         self.commands = commands
         self.descriptors = descriptors
@@ -82,7 +84,7 @@ package struct ServiceProgram: Sendable {
         adminKey = CommonKeys.admin(section: section, default: admin)
         let admins = services.map { CommonKeys.admin(section: $0.name, default: admin).declaration }
         schema = ConfigurationSchema(
-            services.flatMap(\.keys) + [adminKey.declaration] + CommonKeys.ofEveryProgram,
+            services.flatMap(\.keys) + [adminKey.declaration] + CommonKeys.declarations,
             unused: services.flatMap(\.keysElsewhere) + admins, section: section,
             flags: flags, defaults: defaults)
     }

@@ -1,17 +1,18 @@
 package import RTMServiceLink
 
-/// A configuration key for the addresses of a service's nodes, such as `edge.messaging`.
-package struct ServiceAddressesKey: Sendable {
+/// A configuration key for the addresses of a service's nodes, such as `edge.messaging`. In one
+/// process with that service it has no meaning.
+package struct ServiceAddressesKey: KeyDeclaring {
     /// Limit: nodes of one service.
     private static let countMax = 64
 
     private let key: ConfigurationKey<[String]>
 
     package init(_ name: String, default address: String, _ summary: String) {
-        key = .list(name, default: [address], countMax: Self.countMax, summary)
+        key = .list(name, default: [address], countMax: Self.countMax, summary).forOwnProcess
     }
 
-    package var declaration: KeyDeclaration { key.declaration }
+    package var declarations: [KeyDeclaration] { key.declarations }
 
     package var rule: ConfigurationRule {
         ConfigurationRule(key) { texts in

@@ -12,7 +12,7 @@ extension ServiceLinkConfiguration {
         let secret = ServiceLinkSecret(configuration[ServiceLinkKeys.secret]?.revealed ?? "")
         self.secret = secret
         guard isNetworked else {
-            context.onChange(of: [ServiceLinkKeys.secret.declaration]) { next in
+            context.onChange(of: ServiceLinkKeys.secret.declarations) { next in
                 let text = next[ServiceLinkKeys.secret]?.revealed ?? ""
                 return { secret.set(text) }
             }

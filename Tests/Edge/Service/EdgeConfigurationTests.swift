@@ -136,7 +136,8 @@ struct EdgeConfigurationTests {
     }
 
     private func load(_ arguments: [String]) throws(ConfigurationError) -> Configuration {
-        let schema = ConfigurationSchema(EdgeKeys.own, section: "edge")
+        let schema = ConfigurationSchema(
+            CommonKeys.apps.declarations + EdgeKeys.declarations, section: "edge")
         return try ConfigurationLoader(schema: schema, rules: EdgeKeys.rules) { _ in "" }
             .load(arguments: arguments, environment: [:])
     }

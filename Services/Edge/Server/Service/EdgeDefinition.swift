@@ -7,9 +7,7 @@ package import RTMServiceLink
 /// The edge as a service of a program.
 package enum EdgeDefinition {
     /// Reaches the other services at their addresses.
-    package static let service = definition(
-        keys: EdgeKeys.own + EdgeKeys.addresses + ServiceLinkKeys.network, isNetworked: true
-    ) { context, link in
+    package static let service = definition(isNetworked: true) { context, link in
         let configuration = context.configuration
         return EdgeServiceLinks(
             messaging: EdgeKeys.messaging.addresses(configuration),
@@ -22,10 +20,7 @@ package enum EdgeDefinition {
     package static func inProcess(
         messaging: InProcessEndpoint, presence: InProcessEndpoint, storage: InProcessEndpoint
     ) -> ServiceDefinition {
-        definition(
-            keys: EdgeKeys.own, elsewhere: EdgeKeys.addresses + ServiceLinkKeys.network, isNetworked: false
-        ) {
-            _, link in
+        definition(isNetworked: false) { _, link in
             EdgeServiceLinks(
                 messaging: [.inProcess(messaging)], presence: .inProcess(presence),
                 storage: .inProcess(storage),
@@ -34,14 +29,14 @@ package enum EdgeDefinition {
     }
 
     private static func definition(
-        keys: [KeyDeclaration], elsewhere: [KeyDeclaration] = [], isNetworked: Bool,
+        isNetworked: Bool,
         links: @escaping @Sendable (ServiceContext, ServiceLinkConfiguration) -> EdgeServiceLinks
     ) -> ServiceDefinition {
         ServiceDefinition(
             name: "edge", summary: "Takes client connections and hands them what their channels carry.",
-            keys: keys,
+            keys: CommonKeys.apps.declarations + ServiceLinkKeys.declarations + EdgeKeys.declarations,
+            isInProcess: !isNetworked,
             rules: EdgeKeys.rules + [EdgeKeys.drain] + (isNetworked ? [EdgeKeys.messaging.rule] : []),
-            keysElsewhere: elsewhere,
             check: isNetworked ? problem : ServerTLS.problem
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
@@ -84,7 +79,7 @@ package enum EdgeDefinition {
         }
         let limiter = connectionLimiter(edge.limits, context.accepting.plan, context.logger)
         let tls = try ServerTLS(configuration)
-        context.onChange(of: EdgeKeys.live) { next in
+        context.onChange(of: CommonKeys.apps.declarations + EdgeKeys.live) { next in
             let fresh = try ServerTLS.context(next) { try TextFile.read($0) }
             let applications = EdgeConfiguration(next).applications
             return {

@@ -4,180 +4,165 @@ import RTMModel
 package import RTMServiceKit
 
 /// The configuration keys of an edge: what can be set, in which range, to what effect.
-package enum EdgeKeys {
-    package static let listen = ConfigurationKey<HostPort>.address(
+package struct EdgeKeys: ServiceKeys {
+    package static let table = Self()
+
+    package let listen = ConfigurationKey<HostPort>.address(
         "edge.listen", default: HostPort(host: "127.0.0.1", port: 7710),
         "Where clients connect in the clear; keep it to trusted networks or behind a proxy that does TLS.")
-    package static let tlsListen = ConfigurationKey<HostPort?>.optionalAddress(
+    package let tlsListen = ConfigurationKey<HostPort?>.optionalAddress(
         "edge.tls.listen", "Where clients connect with TLS; needs the certificate and the key.")
-    package static let tlsCertificate = ConfigurationKey<String?>.optionalFile(
-        "edge.tls.certificate", "PEM file with the certificate chain, the server's own certificate first.")
-    package static let tlsKey = ConfigurationKey<String?>.optionalFile(
-        "edge.tls.key", "PEM file with the private key of the certificate.")
-    package static let webSocketListen = ConfigurationKey<HostPort?>.optionalAddress(
+    package let tlsCertificate = ConfigurationKey<String?>.optionalFile(
+        "edge.tls.certificate", "PEM file with the certificate chain, the server's own certificate first."
+    ).live
+    package let tlsKey = ConfigurationKey<String?>.optionalFile(
+        "edge.tls.key", "PEM file with the private key of the certificate."
+    ).live
+    package let webSocketListen = ConfigurationKey<HostPort?>.optionalAddress(
         "edge.webSocket.listen",
         "Where clients connect with WebSocket in the clear; for a proxy that does TLS, or trusted networks.")
-    package static let webSocketTLSListen = ConfigurationKey<HostPort?>.optionalAddress(
+    package let webSocketTLSListen = ConfigurationKey<HostPort?>.optionalAddress(
         "edge.webSocket.tls.listen",
         "Where clients connect with WebSocket over TLS, with the certificate and the key of edge.tls.")
-    package static let webSocketPath = ConfigurationKey<String>.string(
+    package let webSocketPath = ConfigurationKey<String>.string(
         "edge.webSocket.path", default: "/rtm",
         "The path of the WebSocket; any other one is answered with 404.")
-    package static let webSocketOrigins = ConfigurationKey<[String]>.list(
+    package let webSocketOrigins = ConfigurationKey<[String]>.list(
         "edge.webSocket.origins", countMax: 1_000,
         "Origins, like https://example.org, whose web pages may open a WebSocket; none given: all may.")
-    package static let webSocketCompression = ConfigurationKey<Bool>.bool(
+    package let webSocketCompression = ConfigurationKey<Bool>.bool(
         "edge.webSocket.compression", default: false,
         "Whether clients over WebSocket may agree on compression (permessage-deflate); it costs processor time."
     )
-    static let balancers = ConfigurationKey<[String]>.list(
+    let balancers = ConfigurationKey<[String]>.list(
         "edge.proxyProtocol.trusted", countMax: 1_000,
         "Load balancers, as addresses or networks like 10.0.0.0/8, whose connections begin with the client's own address in a header of the PROXY protocol, version 2; no others may send one."
     )
-    package static let messaging = ServiceAddressesKey(
+    package let messaging = ServiceAddressesKey(
         "edge.messaging", default: "127.0.0.1:7720",
         "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis tell the addresses of the others.")
-    package static let presence = ConfigurationKey<HostPort>.address(
-        "edge.presence", default: HostPort(host: "127.0.0.1", port: 7730), "The presence service.")
-    package static let storage = ConfigurationKey<HostPort>.address(
-        "edge.storage", default: HostPort(host: "127.0.0.1", port: 7740), "The storage service.")
-    package static let connectionsMax = ConfigurationKey<Int>.int(
+    package let presence = ConfigurationKey<HostPort>.address(
+        "edge.presence", default: HostPort(host: "127.0.0.1", port: 7730), "The presence service."
+    ).forOwnProcess
+    package let storage = ConfigurationKey<HostPort>.address(
+        "edge.storage", default: HostPort(host: "127.0.0.1", port: 7740), "The storage service."
+    ).forOwnProcess
+    package let connectionsMax = ConfigurationKey<Int>.int(
         "edge.connections.max", default: 100_000, in: 1...10_000_000,
         "Client connections at once; a further one is refused with a time to come back.")
-    package static let connectionsPerAddressMax = ConfigurationKey<Int>.int(
+    package let connectionsPerAddressMax = ConfigurationKey<Int>.int(
         "edge.connections.perAddressMax", default: 20_000, in: 1...10_000_000,
         "Client connections at once from one address; raise it when a load balancer hides the clients' own.")
-    package static let frameBytesMax = ConfigurationKey<Int>.byteSize(
+    package let frameBytesMax = ConfigurationKey<Int>.byteSize(
         "edge.frame.bytesMax", default: 64 * 1024, in: 40 * 1024...16 * 1024 * 1024,
         "The longest frame accepted from a client; a longer one ends its connection.")
-    package static let outboundBytesMax = ConfigurationKey<Int>.byteSize(
+    package let outboundBytesMax = ConfigurationKey<Int>.byteSize(
         "edge.outbound.bytesMax", default: 1024 * 1024, in: 64 * 1024...1024 * 1024 * 1024,
         "What may wait for one client that reads slowly; beyond it the connection is cut off, and can resume."
     )
-    package static let outboundTotalBytesMax = ConfigurationKey<Int>.byteSize(
+    package let outboundTotalBytesMax = ConfigurationKey<Int>.byteSize(
         "edge.outbound.totalBytesMax", default: 1 << 30, in: 16 << 20...1 << 40,
         "Memory of an edge for what its clients have not read yet, an equal share for each event loop; "
             + "beyond it, those that hold the most are cut off, and can resume.")
-    package static let outboundTimeout = ConfigurationKey<Duration>.duration(
+    package let outboundTimeout = ConfigurationKey<Duration>.duration(
         "edge.outbound.timeout", default: .seconds(60), in: .seconds(1) ... .seconds(3_600),
         "How long a client may leave what waits for it unread; then it is cut off, and can resume.")
-    package static let handshakeBytesMax = ConfigurationKey<Int>.byteSize(
+    package let handshakeBytesMax = ConfigurationKey<Int>.byteSize(
         "edge.handshake.bytesMax", default: 8 << 20, in: 64 * 1024...1 << 40,
         "Memory of one event loop for half frames of clients that have not logged in.")
-    package static let handshakeTimeout = ConfigurationKey<Duration>.duration(
+    package let handshakeTimeout = ConfigurationKey<Duration>.duration(
         "edge.handshake.timeout", default: .seconds(10), in: .milliseconds(100) ... .seconds(300),
         "Time from a connection's start to an accepted login.")
-    package static let subscriptionsMax = ConfigurationKey<Int>.int(
+    package let subscriptionsMax = ConfigurationKey<Int>.int(
         "edge.subscriptions.max", default: Limits.subscribedChannelsMax, in: 1...1_000_000,
-        "Message channels that one session may be subscribed to (L-24).")
+        "Message channels that one session may be subscribed to (L-24)."
+    ).live
 
-    package static let sessionsMax = ConfigurationKey<Int>.int(
+    package let sessionsMax = ConfigurationKey<Int>.int(
         "edge.sessions.perAppMax", default: 0, in: 0...10_000_000,
-        "Sessions of one app at one edge; one more login is refused. 0 means no limit (L-42).")
-    package static let tokenLifeMax = ConfigurationKey<Duration>.duration(
+        "Sessions of one app at one edge; one more login is refused. 0 means no limit (L-42)."
+    ).live
+    package let tokenLifeMax = ConfigurationKey<Duration>.duration(
         "edge.tokens.lifeMax", default: .zero, in: .zero ... .seconds(10 * 365 * 86_400),
         "How long a token lives at most, counted from its issue, whatever its expire says; 0 means no limit (L-50)."
-    )
-    package static let publishRate = ConfigurationKey<Int>.int(
+    ).live
+    package let publishRate = ConfigurationKey<Int>.int(
         "edge.rates.publish", default: 60, in: 0...1_000_000,
-        "Messages per second of one session to one channel or user; 0 means no limit (R-2).")
-    package static let sessionPublishRate = ConfigurationKey<Int>.int(
+        "Messages per second of one session to one channel or user; 0 means no limit (R-2)."
+    ).live
+    package let sessionPublishRate = ConfigurationKey<Int>.int(
         "edge.rates.sessionPublish", default: 1_000, in: 0...10_000_000,
-        "Messages per second of one session to all channels and users; 0 means no limit (R-13).")
-    package static let sessionPublishBytes = ConfigurationKey<Int>.byteSize(
+        "Messages per second of one session to all channels and users; 0 means no limit (R-13)."
+    ).live
+    package let sessionPublishBytes = ConfigurationKey<Int>.byteSize(
         "edge.rates.sessionPublishBytes", default: 4 << 20, in: 0...1 << 40,
-        "Bytes of messages per second of one session; 0 means no limit (R-13).")
-    package static let appPublishRate = ConfigurationKey<Int>.int(
+        "Bytes of messages per second of one session; 0 means no limit (R-13)."
+    ).live
+    package let appPublishRate = ConfigurationKey<Int>.int(
         "edge.rates.appPublish", default: 50_000, in: 0...10_000_000,
-        "Messages per second of all sessions of an app at one edge; 0 means no limit (R-14).")
-    package static let appPublishBytes = ConfigurationKey<Int>.byteSize(
+        "Messages per second of all sessions of an app at one edge; 0 means no limit (R-14)."
+    ).live
+    package let appPublishBytes = ConfigurationKey<Int>.byteSize(
         "edge.rates.appPublishBytes", default: 64 << 20, in: 0...1 << 40,
-        "Bytes of messages per second of all sessions of an app at one edge; 0 means no limit (R-14).")
-    package static let callRate = ConfigurationKey<Int>.int(
+        "Bytes of messages per second of all sessions of an app at one edge; 0 means no limit (R-14)."
+    ).live
+    package let callRate = ConfigurationKey<Int>.int(
         "edge.rates.calls", default: 20, in: 0...1_000_000,
-        "Other calls per second of one session; 0 means no limit (R-1).")
-    package static let subscribeRate = ConfigurationKey<Int>.int(
+        "Other calls per second of one session; 0 means no limit (R-1)."
+    ).live
+    package let subscribeRate = ConfigurationKey<Int>.int(
         "edge.rates.subscribe", default: 2, in: 0...1_000_000,
-        "Subscribes of one session to the same channel in five seconds; 0 means no limit (R-5).")
-    package static let channelMetadataRate = ConfigurationKey<Int>.int(
+        "Subscribes of one session to the same channel in five seconds; 0 means no limit (R-5)."
+    ).live
+    package let channelMetadataRate = ConfigurationKey<Int>.int(
         "edge.rates.channelMetadata", default: 10, in: 0...1_000_000,
-        "Calls for channel metadata per second of one session, twice that at once; 0 means no limit (R-6).")
-    package static let userMetadataRate = ConfigurationKey<Int>.int(
+        "Calls for channel metadata per second of one session, twice that at once; 0 means no limit (R-6)."
+    ).live
+    package let userMetadataRate = ConfigurationKey<Int>.int(
         "edge.rates.userMetadata", default: 10, in: 0...1_000_000,
-        "Calls for user metadata per second of one session, twice that at once; 0 means no limit (R-7).")
-    package static let acquireLockRate = ConfigurationKey<Int>.int(
+        "Calls for user metadata per second of one session, twice that at once; 0 means no limit (R-7)."
+    ).live
+    package let acquireLockRate = ConfigurationKey<Int>.int(
         "edge.rates.acquireLock", default: 10, in: 0...1_000_000,
-        "Acquires of locks per second of one session; 0 means no limit (R-8).")
-    package static let renewalRate = ConfigurationKey<Int>.int(
+        "Acquires of locks per second of one session; 0 means no limit (R-8)."
+    ).live
+    package let renewalRate = ConfigurationKey<Int>.int(
         "edge.rates.renewal", default: 2, in: 0...1_000_000,
-        "Renewals of its token per second of one session; 0 means no limit (R-10).")
-    package static let loginRate = ConfigurationKey<Int>.int(
+        "Renewals of its token per second of one session; 0 means no limit (R-10)."
+    ).live
+    package let loginRate = ConfigurationKey<Int>.int(
         "edge.rates.login", default: 2, in: 0...1_000_000,
-        "Logins per second of one user at one edge, five times that at once; 0 means no limit (R-9).")
-    package static let heartbeatRate = ConfigurationKey<Int>.int(
+        "Logins per second of one user at one edge, five times that at once; 0 means no limit (R-9)."
+    ).live
+    package let heartbeatRate = ConfigurationKey<Int>.int(
         "edge.rates.heartbeats", default: 10, in: 0...1_000_000,
         "Heartbeats per second of one connection, ten times that at once; more count as refusals (R-16).")
-    package static let refusalRate = ConfigurationKey<Int>.int(
+    package let refusalRate = ConfigurationKey<Int>.int(
         "edge.rates.refusals", default: 100, in: 0...1_000_000,
         "Refusals for a rate per second, fifty times that at once; beyond it a connection is cut off (R-16).")
 
-    package static let topicPublishRate = ConfigurationKey<Int>.int(
+    package let topicPublishRate = ConfigurationKey<Int>.int(
         "edge.rates.topicPublish", default: 200, in: 0...1_000_000,
-        "Messages per second of one session to one topic; 0 means no limit (R-4).")
+        "Messages per second of one session to one topic; 0 means no limit (R-4)."
+    ).live
 
-    package static let stateBytesRate = ConfigurationKey<Int>.byteSize(
+    package let stateBytesRate = ConfigurationKey<Int>.byteSize(
         "edge.rates.stateBytes", default: 1 << 20, in: 0...1 << 40,
         "Bytes of temporary states, times the users who get them, per second of one user at one edge, four times that at once; 0 means no limit (R-17)."
-    )
+    ).live
 
-    static let userMetadataWriters = ConfigurationKey<ForeignPolicies.Policy>.choice(
+    let userMetadataWriters = ConfigurationKey<ForeignPolicies.Policy>.choice(
         "edge.permissions.userMetadata", default: .everybody,
         "Who may write the metadata of another user: everybody whom no token restricts, or those whose token lists that user (D-16)."
-    )
-    static let lockRevokers = ConfigurationKey<ForeignPolicies.Policy>.choice(
+    ).live
+    let lockRevokers = ConfigurationKey<ForeignPolicies.Policy>.choice(
         "edge.permissions.revokeLocks", default: .everybody,
         "Who may revoke and remove locks: everybody whom no token restricts, or those whose token lists the channel for writing (K-9)."
-    )
-    static let topicPublishers = ConfigurationKey<ForeignPolicies.Policy>.choice(
+    ).live
+    let topicPublishers = ConfigurationKey<ForeignPolicies.Policy>.choice(
         "edge.permissions.publishTopics", default: .everybody,
         "Who may publish in stream channels: everybody who has joined, or those who joined with a token that has the privilege to publish data (A-13)."
-    )
-
-    /// Where the other services are, when they are other processes.
-    static let addresses = [messaging.declaration, presence.declaration, storage.declaration]
-
-    static let own: [KeyDeclaration] = [
-        CommonKeys.apps.declaration, ServiceLinkKeys.secret.declaration, listen.declaration,
-        tlsListen.declaration,
-        tlsCertificate.declaration, tlsKey.declaration, webSocketListen.declaration,
-        webSocketTLSListen.declaration, webSocketPath.declaration, webSocketOrigins.declaration,
-        webSocketCompression.declaration, balancers.declaration, connectionsMax.declaration,
-        connectionsPerAddressMax.declaration, frameBytesMax.declaration, outboundBytesMax.declaration,
-        outboundTotalBytesMax.declaration, outboundTimeout.declaration, handshakeBytesMax.declaration,
-        handshakeTimeout.declaration,
-        subscriptionsMax.declaration, sessionsMax.declaration, tokenLifeMax.declaration,
-        publishRate.declaration, topicPublishRate.declaration,
-        sessionPublishRate.declaration, sessionPublishBytes.declaration, appPublishRate.declaration,
-        appPublishBytes.declaration,
-        callRate.declaration, subscribeRate.declaration, loginRate.declaration,
-        channelMetadataRate.declaration, userMetadataRate.declaration, acquireLockRate.declaration,
-        renewalRate.declaration, heartbeatRate.declaration, refusalRate.declaration,
-        stateBytesRate.declaration,
-        userMetadataWriters.declaration, lockRevokers.declaration, topicPublishers.declaration,
-    ]
-
-    /// What a running edge takes over from a changed configuration.
-    static let live: [KeyDeclaration] = [
-        CommonKeys.apps.declaration, tlsCertificate.declaration, tlsKey.declaration,
-        subscriptionsMax.declaration, sessionsMax.declaration, tokenLifeMax.declaration,
-        publishRate.declaration, topicPublishRate.declaration,
-        sessionPublishRate.declaration, sessionPublishBytes.declaration, appPublishRate.declaration,
-        appPublishBytes.declaration, callRate.declaration,
-        subscribeRate.declaration, loginRate.declaration, channelMetadataRate.declaration,
-        userMetadataRate.declaration, acquireLockRate.declaration, renewalRate.declaration,
-        stateBytesRate.declaration, userMetadataWriters.declaration, lockRevokers.declaration,
-        topicPublishers.declaration,
-    ]
+    ).live
 
     static let rules = [
         ConfigurationRule(tlsListen, needs: [tlsCertificate, tlsKey], when: { $0 != nil }),

@@ -13,8 +13,7 @@ package enum MessagingDefinition {
     /// The service that listens at `messaging.listen` for the other services' processes.
     package static let service = ServiceDefinition(
         name: "messaging", summary: "Keeps the logs of channels and sends their entries to the edges.",
-        keys: [MessagingKeys.listen.declaration] + ServiceLinkKeys.network + MessagingKeys.limits
-            + MessagingKeys.journal,
+        keys: keys,
         rules: MessagingKeys.rules + MessagingKeys.journalRules + MessagingKeys.redis.rules
             + ServiceLinkKeys.rules(listen: MessagingKeys.listen),
         check: problem,
@@ -23,6 +22,8 @@ package enum MessagingDefinition {
         try await assemble(
             context, at: .address(context.configuration[MessagingKeys.listen]), hasJournal: true)
     }
+
+    private static let keys = ServiceLinkKeys.declarations + MessagingKeys.declarations
 
     /// What can't be used of the files that the configuration names.
     @Sendable private static func problem(
@@ -40,10 +41,8 @@ package enum MessagingDefinition {
     /// The service for callers in the same process.
     package static func inProcess(_ endpoint: InProcessEndpoint) -> ServiceDefinition {
         ServiceDefinition(
-            name: service.name, summary: service.summary, keys: MessagingKeys.limits,
-            rules: MessagingKeys.rules,
-            keysElsewhere: [MessagingKeys.listen.declaration] + ServiceLinkKeys.network
-                + MessagingKeys.journal
+            name: service.name, summary: service.summary, keys: keys, isInProcess: true,
+            rules: MessagingKeys.rules
         ) { context in
             try await assemble(context, at: .inProcess(endpoint), hasJournal: false)
         }

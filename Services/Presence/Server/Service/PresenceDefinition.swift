@@ -9,15 +9,14 @@ import RTMWire
 
 /// The presence service as a part of a program.
 package enum PresenceDefinition {
+    private static let keys = ServiceLinkKeys.declarations + PresenceKeys.declarations
     private static let summary = "Knows who is in which channel, and announces changes to the other users."
 
     /// The service that listens at `presence.listen` for edges in other processes, and connects to messaging
     /// at its address.
     package static let service = ServiceDefinition(
         name: "presence", summary: summary,
-        keys: [PresenceKeys.listen.declaration, PresenceKeys.messaging.declaration]
-            + ServiceLinkKeys.network + PresenceKeys.own
-            + PresenceKeys.redis.declarations,
+        keys: keys,
         rules: PresenceKeys.rules + PresenceKeys.redis.rules
             + [PresenceKeys.redisRule, PresenceKeys.messaging.rule]
             + ServiceLinkKeys.rules(listen: PresenceKeys.listen),
@@ -41,9 +40,7 @@ package enum PresenceDefinition {
         _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint
     ) -> ServiceDefinition {
         ServiceDefinition(
-            name: "presence", summary: summary, keys: PresenceKeys.own, rules: PresenceKeys.rules,
-            keysElsewhere: [PresenceKeys.listen.declaration, PresenceKeys.messaging.declaration]
-                + PresenceKeys.redis.declarations + ServiceLinkKeys.network
+            name: "presence", summary: summary, keys: keys, isInProcess: true, rules: PresenceKeys.rules
         ) { context in
             try await assemble(
                 context, at: .inProcess(endpoint), messaging: [.inProcess(messaging)], hasRedis: false)

@@ -7,14 +7,14 @@ package import RTMServiceLink
 
 /// The storage service as a part of a program.
 package enum StorageDefinition {
+    private static let keys =
+        CommonKeys.apps.declarations + ServiceLinkKeys.declarations + StorageKeys.declarations
     private static let summary = "Keeps metadata, locks and history in a SQLite database."
 
     /// The service that listens at `storage.listen` for edges in other processes.
     package static let service = ServiceDefinition(
         name: "storage", summary: summary,
-        keys: [
-            StorageKeys.listen.declaration, StorageKeys.messaging.declaration, StorageKeys.data.declaration,
-        ] + ServiceLinkKeys.network + StorageKeys.rules,
+        keys: keys,
         rules: ServiceLinkKeys.rules(listen: StorageKeys.listen) + [StorageKeys.messaging.rule],
         check: ServiceLinkConfiguration.problem,
         commands: StorageCommands.all(data: StorageKeys.data)
@@ -36,11 +36,7 @@ package enum StorageDefinition {
         _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint, data: ConfigurationKey<String>
     ) -> ServiceDefinition {
         ServiceDefinition(
-            name: service.name, summary: summary, keys: StorageKeys.rules,
-            keysElsewhere: [
-                StorageKeys.listen.declaration, StorageKeys.messaging.declaration,
-                StorageKeys.data.declaration,
-            ] + ServiceLinkKeys.network,
+            name: service.name, summary: summary, keys: keys, isInProcess: true,
             commands: StorageCommands.all(data: data) + OperatorCommands.all(access(data)),
             descriptors: descriptors
         ) { context in
@@ -101,7 +97,7 @@ package enum StorageDefinition {
                 logger: context.logger)
             return NIOLoopBound((node: node, outbox: outbox), eventLoop: loop)
         }.get()
-        context.onChange(of: [CommonKeys.apps.declaration, StorageKeys.retention.declaration]) { next in
+        context.onChange(of: CommonKeys.apps.declarations + StorageKeys.live) { next in
             let retention = StorageRules(next).retention
             return { loop.execute { core.value.node.retention = retention } }
         }

@@ -1,65 +1,62 @@
 import RTMServiceKit
 
 /// The configuration keys of the storage service.
-enum StorageKeys {
-    static let listen = ConfigurationKey<HostPort>.address(
+struct StorageKeys: ServiceKeys {
+    static let table = Self()
+
+    let listen = ConfigurationKey<HostPort>.address(
         "storage.listen", default: HostPort(host: "127.0.0.1", port: 7740),
-        "Address where edges connect; keep it off the public network.")
-    static let data = ConfigurationKey<String>.string(
+        "Address where edges connect; keep it off the public network."
+    ).forOwnProcess
+    let data = ConfigurationKey<String>.string(
         "storage.data", default: "data",
-        "Directory of the database; only one process at a time may use it.")
-    static let messaging = ServiceAddressesKey(
+        "Directory of the database; only one process at a time may use it."
+    ).forOwnProcess
+    let messaging = ServiceAddressesKey(
         "storage.messaging", default: "127.0.0.1:7720",
         "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis tell the addresses of the others.")
-    static let synchronous = ConfigurationKey<Synchronous>.choice(
+    let synchronous = ConfigurationKey<Synchronous>.choice(
         "storage.synchronous", default: .full,
         "What a power cut may undo of acknowledged changes. full: nothing; normal: the last moments, as "
             + "a whole; off: the same, and the file may be damaged. A killed process loses nothing with any value."
     )
-    static let bytesMax = ConfigurationKey<Int>.byteSize(
+    let bytesMax = ConfigurationKey<Int>.byteSize(
         "storage.bytesMax", default: 16 << 30, in: 0...(1 << 50),
         "How large the database may become; a write that doesn't fit is refused. 0 means no limit but the disk."
     )
-    static let cacheBytes = ConfigurationKey<Int>.byteSize(
+    let cacheBytes = ConfigurationKey<Int>.byteSize(
         "storage.cache", default: 32 << 20, in: (1 << 20)...(1 << 36),
         "Memory for pages of the database, for the writer and for each reader.")
-    static let readers = ConfigurationKey<Int>.int(
+    let readers = ConfigurationKey<Int>.int(
         "storage.readers", default: 2, in: 1...64, "Threads that read, beside the one that writes.")
-    static let queueMax = ConfigurationKey<Int>.int(
+    let queueMax = ConfigurationKey<Int>.int(
         "storage.queueMax", default: 65_536, in: 1...10_000_000,
         "Requests that may wait for the disk; reads and writes are counted separately, and one more is refused."
     )
-    static let itemsMax = ConfigurationKey<Int>.int(
+    let itemsMax = ConfigurationKey<Int>.int(
         "storage.metadata.itemsMax", default: 0, in: 0...1_000_000,
         "Items that the metadata of a channel or user may have; 0 means as many as fit in 16 KiB (L-35).")
-    static let channelSetsMax = ConfigurationKey<Int>.int(
+    let channelSetsMax = ConfigurationKey<Int>.int(
         "storage.metadata.channelsMax", default: 0, in: 0...1_000_000_000,
         "Channels of an app that may have metadata at one time; 0 means no limit (L-42).")
-    static let userSetsMax = ConfigurationKey<Int>.int(
+    let userSetsMax = ConfigurationKey<Int>.int(
         "storage.metadata.usersMax", default: 0, in: 0...1_000_000_000,
         "Users of an app that may have metadata at one time; 0 means no limit (L-42).")
-    static let locksMax = ConfigurationKey<Int>.int(
+    let locksMax = ConfigurationKey<Int>.int(
         "storage.locks.max", default: 0, in: 0...1_000_000_000,
         "Locks that an app may have at one time; 0 means no limit (L-42).")
-    static let lockGrace = ConfigurationKey<Duration>.duration(
+    let lockGrace = ConfigurationKey<Duration>.duration(
         "storage.locks.grace", default: .seconds(10), in: .zero ... .seconds(600),
         "How much longer than the ttl owners of locks have to come back after a restart of storage or when "
             + "their edge can't be reached.")
-    static let appHistoryBytesMax = ConfigurationKey<Int>.byteSize(
+    let appHistoryBytesMax = ConfigurationKey<Int>.byteSize(
         "storage.history.appBytesMax", default: 8 << 30, in: 0...(1 << 50),
         "Bytes of stored messages that one app may have; one more message is not stored. 0 means no limit.")
-    static let retention = ConfigurationKey<RetentionPeriod>.choice(
+    let retention = ConfigurationKey<RetentionPeriod>.choice(
         "storage.history.retention", default: .oneWeek,
         "How long stored messages are kept; a change concerns only messages that are stored later. "
-            + "historyRetention of an app replaces it.")
-
-    /// The keys that every program with storage has, however storage is reached.
-    static let rules: [KeyDeclaration] = [
-        CommonKeys.apps.declaration, ServiceLinkKeys.secret.declaration, synchronous.declaration,
-        bytesMax.declaration, cacheBytes.declaration, readers.declaration, queueMax.declaration,
-        itemsMax.declaration, channelSetsMax.declaration, userSetsMax.declaration, locksMax.declaration,
-        lockGrace.declaration, appHistoryBytesMax.declaration, retention.declaration,
-    ]
+            + "historyRetention of an app replaces it."
+    ).live
 }
 
 extension StorageRules {

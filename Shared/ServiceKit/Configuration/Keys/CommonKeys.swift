@@ -1,28 +1,30 @@
 package import Logging
 
-/// The keys that every service has, and those that several services read.
-package enum CommonKeys {
-    package static let logLevel = ConfigurationKey<Logger.Level>.choice(
+/// The keys that every program has, and those that several services read.
+package struct CommonKeys: ServiceKeys {
+    package static let table = Self()
+
+    package let logLevel = ConfigurationKey<Logger.Level>.choice(
         "log.level", default: .info, "The least severe level that is logged.")
 
-    package static let logFormat = ConfigurationKey<LogFormat>.choice(
+    package let logFormat = ConfigurationKey<LogFormat>.choice(
         "log.format", default: .auto,
         "Lines for people, or one JSON object per line; auto is text on a terminal and JSON otherwise.")
 
-    package static let threads = ConfigurationKey<Int>.int(
+    package let threads = ConfigurationKey<Int>.int(
         "threads", default: 0, in: 0...256,
         "Event loops, each with its own thread; 0 is one per processor core.")
 
-    package static let shutdownTimeout = ConfigurationKey<Duration>.duration(
+    package let shutdownTimeout = ConfigurationKey<Duration>.duration(
         "shutdown.timeout", default: .seconds(20), in: .zero ... .seconds(600),
         "How long the whole shutdown may take; work that isn't finished by then is cut off.")
 
-    package static let tracingEndpoint = ConfigurationKey<HostPort?>.optionalAddress(
+    package let tracingEndpoint = ConfigurationKey<HostPort?>.optionalAddress(
         "tracing.endpoint",
         "Address of a collector of OpenTelemetry, which gets traces as OTLP over HTTP in the clear: run it on "
             + "the same machine. Unset, nothing is traced.")
 
-    package static let tracedPerMillion = ConfigurationKey<Int>.int(
+    package let tracedPerMillion = ConfigurationKey<Int>.int(
         "tracing.perMillion", default: 1_000, in: 0...1_000_000,
         "How many of a million requests of clients an edge traces, chosen by chance. The other services go on "
             + "with what an edge has begun.")
@@ -34,14 +36,8 @@ package enum CommonKeys {
             + "id and certificate are 32 hexadecimal digits each; subscriptionsMax replaces "
             + "edge.subscriptions.max for the app, sessionsMax edge.sessions.perAppMax, the rates those of "
             + "edge.rates, and historyRetention storage.history.retention; service switches everything off for the "
-            + "app (none), or stream channels alone (messages).")
-
-    static var ofEveryProgram: [KeyDeclaration] {
-        [
-            logLevel.declaration, logFormat.declaration, threads.declaration, shutdownTimeout.declaration,
-            tracingEndpoint.declaration, tracedPerMillion.declaration,
-        ]
-    }
+            + "app (none), or stream channels alone (messages)."
+    ).live
 
     /// The key of the admin listener of the program with this section name. The default port differs from
     /// program to program.

@@ -1,7 +1,6 @@
 /// A key together with the type that its value is read as: `configuration[EdgeKeys.listen]` is a `HostPort`.
 ///
-/// A service declares its keys once as constants and lists their declarations in its definition; everything
-/// else is derived.
+/// A service declares a key once, as a property of its `ServiceKeys`; everything else is derived.
 package struct ConfigurationKey<Value: Sendable>: Sendable {
     package private(set) var declaration: KeyDeclaration
     let read: @Sendable (ConfigurationValue?) -> Value?
@@ -12,6 +11,19 @@ package struct ConfigurationKey<Value: Sendable>: Sendable {
     ) {
         declaration = KeyDeclaration(name, kind, default: defaultValue, summary)
         self.read = read
+    }
+
+    /// This key, as one whose new values a running program takes over. The part that reads the key names it
+    /// in `ServiceContext.onChange`.
+    package var live: Self { changed { $0.isLive = true } }
+
+    /// This key, as one that has no meaning where the service runs beside others in one process.
+    package var forOwnProcess: Self { changed { $0.isForOwnProcess = true } }
+
+    private func changed(_ change: (inout KeyDeclaration) -> Void) -> Self {
+        var key = self
+        change(&key.declaration)
+        return key
     }
 }
 
@@ -31,9 +43,7 @@ extension ConfigurationKey where Value == String? {
 extension ConfigurationKey where Value == String? {
     /// Declares the path of a file that the program reads at its start, and again when the file changes.
     package static func optionalFile(_ name: String, _ summary: String) -> Self {
-        var key = optionalString(name, summary)
-        key.declaration.isFile = true
-        return key
+        optionalString(name, summary).changed { $0.isFile = true }
     }
 }
 

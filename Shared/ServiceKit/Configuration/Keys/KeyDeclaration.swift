@@ -9,6 +9,10 @@ package struct KeyDeclaration: Sendable, Hashable {
     package internal(set) var defaultValue: ConfigurationValue?
     /// Whether the value is the path of a file that the program reads.
     package internal(set) var isFile = false
+    /// Whether a running program takes over a new value.
+    package internal(set) var isLive = false
+    /// Whether the key has no meaning where the service runs beside others in one process.
+    package internal(set) var isForOwnProcess = false
     /// One sentence with unit, meaning and consequence.
     package let summary: String
     /// The flag without its dashes. A schema shortens it where no other key claims the short one.
