@@ -51,7 +51,6 @@ final class ServerConnection: ChannelInboundHandler {
     }
 
     var localAddress: SocketAddress? { context?.channel.localAddress }
-    var remoteAddress: SocketAddress? { context?.channel.remoteAddress }
 
     var isBacklogged: Bool { bytesInWrites + outbound.readableBytes > Self.unsentBytesMax }
 

@@ -1,5 +1,5 @@
-// Changes of the network (T7). The device knows that its route changed long before a heartbeat stays out.
-// Where the device can't be asked, the app may report a change with `RTMClient.networkChanged`.
+// Changes of the network (T7). An Apple device knows that its route changed long before a heartbeat is
+// missing. Elsewhere the app may report a change with `RTMClient.networkChanged`.
 
 import NIOCore
 
@@ -47,25 +47,6 @@ import NIOCore
                 known = (true, name)
                 return isChange
             }
-        }
-    }
-#elseif canImport(Glibc)
-    /// Watches the network for one client, for as long as it lives.
-    final class NetworkPath: Sendable {
-        private let listener: UInt64
-
-        init(_ eventLoop: any EventLoop, _ link: NIOLoopBoundBox<Link>) {
-            listener = RouteNotices.shared.add { eventLoop.execute { link.value.routesChanged() } }
-        }
-
-        deinit { RouteNotices.shared.remove(listener) }
-    }
-
-    extension Link {
-        /// Addresses or routes of this machine have changed (T7).
-        fileprivate func routesChanged() {
-            guard session.state != .idle, session.state != .failed, !session.isClosed else { return }
-            if route.isChanged(to: RouteLookup.source(towards: route.targets)) { calls.networkChanged() }
         }
     }
 #else

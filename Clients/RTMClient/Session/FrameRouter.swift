@@ -16,7 +16,6 @@ final class FrameRouter: FrameReceiver {
 
     func opened(_ socket: ServerConnection) {
         guard isPresent(socket) else { return }
-        link.route.opened(from: socket.localAddress, to: socket.remoteAddress)
         link.opening.begin()
     }
 

@@ -28,7 +28,6 @@ final class Link {
     private let requestIDs: RequestIDs
     private let timer: LinkTimer
     private var random: any RandomNumberGenerator
-    var route = NetworkRoute()
 
     private(set) lazy var session = LinkSession(
         configuration, logger: logger, clock: clock, timer: timer, delegate: self)
