@@ -70,7 +70,7 @@ struct ImportRules {
         ],
         // Where every branch for a platform is (docs/packages.md).
         "Clients/RTMClient/Platform": [
-            "NIOCore", "NIOPosix", "NIOConcurrencyHelpers", "Network", "NIOTransportServices", "Combine",
+            "NIOCore", "NIOPosix", "NIOConcurrencyHelpers", "Network", "NIOTransportServices",
         ],
         "Clients/AgoraRtmKit": [
             "RTMClient", "RTMModel", "Logging", "DequeModule", "NIOConcurrencyHelpers",
