@@ -1,3 +1,5 @@
+import RTMMessagingClient
+
 /// Which node leads which shard while these nodes live.
 ///
 /// Each node has a weight for each shard (rendezvous hashing), and takes the shards for which its weight is
@@ -29,14 +31,10 @@ struct ShardAssignment: Equatable {
 
     func owner(of shard: Int) -> String? { owners[shard] }
 
-    /// FNV-1a over the name and the shard, mixed as SplitMix64 does.
     private static func weight(of node: String, for shard: Int) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in node.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-        hash = hash &+ UInt64(shard) &* 0x9e37_79b9_7f4a_7c15
-        hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
-        return hash ^ (hash >> 31)
+        var hash = StableHash()
+        for byte in node.utf8 { hash.add(byte) }
+        return hash.mixed(with: UInt64(shard))
     }
 }
 
