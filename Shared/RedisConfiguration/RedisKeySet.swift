@@ -32,8 +32,8 @@ package struct RedisKeySet: KeySet {
         endpoints =
             .list(
                 "\(section).endpoints", countMax: 100,
-                "Where the Redis is \(purpose), as HOST:PORT or unix:PATH: the server, the sentinels, or some "
-                    + "nodes of the Cluster. \(otherwise)"
+                "Where the Redis is \(purpose), as HOST:PORT or unix:PATH: the server, the sentinels, or "
+                    + "some nodes of the Cluster. \(otherwise)"
             ).forOwnProcess
         mode =
             .choice(

@@ -12,7 +12,7 @@ import Testing
 struct AdminServerTests {
     /// The parts behind the pages that a test changes.
     private final class Inside: Sendable {
-        let state = Mutex(LifecycleStateMachine.State.ready)
+        let state = Mutex(LifecycleStateMachine.State.running)
         let pages = AdminPageRegistry()
         let readiness = ReadinessRegistry(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
@@ -82,14 +82,14 @@ struct AdminServerTests {
             #expect(answer.head.hasPrefix("HTTP/1.1 503 "))
             #expect(
                 answer.body
-                    == #"{"ready":false,"state":"ready","probes":[{"name":"relay link","ready":false,"#
+                    == #"{"ready":false,"state":"running","probes":[{"name":"relay link","ready":false,"#
                     + #""cause":"no connection to \"x\""}]}"# + "\n")
             probe.ready()
             answer = try await get("/ready", at: address)
             #expect(answer.head.hasPrefix("HTTP/1.1 200 OK\r\n"))
             #expect(
                 answer.body
-                    == #"{"ready":true,"state":"ready","probes":[{"name":"relay link","ready":true}]}"# + "\n"
+                    == #"{"ready":true,"state":"running","probes":[{"name":"relay link","ready":true}]}"# + "\n"
             )
             for state in [LifecycleStateMachine.State.starting, .draining(until: .now, then: .ok)] {
                 inside.state.withLock { $0 = state }

@@ -16,7 +16,7 @@ struct LifecycleStateMachineTests {
         #expect(machine.state == .starting)
         let isFirst = machine.started()
         #expect(isFirst)
-        #expect(machine.state == .ready)
+        #expect(machine.state == .running)
         let isSecond = machine.started()
         #expect(!isSecond)
     }

@@ -17,7 +17,7 @@ struct ProbeTests {
     @Test("ready is ready, whatever is missing that isn't required")
     func ready() {
         let page = answer(
-            #"{"ready":true,"state":"ready","probes":[{"name":"depot","ready":false,"required":false}]}"#,
+            #"{"ready":true,"state":"running","probes":[{"name":"depot","ready":false,"required":false}]}"#,
             status: 200)
         #expect(page.isReady)
         #expect(page.sentence == "rtm-relay is ready.")
@@ -26,7 +26,7 @@ struct ProbeTests {
     @Test("what isn't ready is named with its cause, and only if it is required")
     func causes() {
         let page = answer(
-            #"{"ready":false,"state":"ready","probes":[{"name":"a","ready":false,"cause":"no link"},"#
+            #"{"ready":false,"state":"running","probes":[{"name":"a","ready":false,"cause":"no link"},"#
                 + #"{"name":"b","ready":true},{"name":"c","ready":false,"required":false,"cause":"away"},"#
                 + #"{"name":"d","ready":false,"cause":"no road"}]}"#)
         #expect(!page.isReady)
@@ -61,7 +61,7 @@ struct ProbeTests {
         let configuration = try RelayKeys.load([])
         let pages = AdminPages(
             program: "rtm-relay", configuration: { configuration }, metrics: MetricsRegistry(),
-            state: { .ready }, readiness: { readiness.snapshot }, others: AdminPageRegistry())
+            state: { .running }, readiness: { readiness.snapshot }, others: AdminPageRegistry())
         let server = AdminServer(
             address: HostPort(host: host, port: 0), pages: pages,
             loop: MultiThreadedEventLoopGroup.singleton.next(),

@@ -114,6 +114,6 @@ struct RunningProgram {
     }
 
     func untilReady() async throws {
-        try await eventually("the program is ready") { lifecycle.state == .ready }
+        try await eventually("the program is ready") { lifecycle.state == .running }
     }
 }

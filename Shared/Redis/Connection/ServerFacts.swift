@@ -20,7 +20,7 @@ struct ServerFacts: Sendable, Hashable {
     /// Why the server isn't used, with what is to be set; nil if it is one of those that are looked for.
     func cause(isClusterExpected: Bool) -> String? {
         modeCause(isClusterExpected) ?? roleCause
-            ?? values["maxmemory_policy"].flatMap(EvictionPolicy.cause)
+            ?? evictionCause
     }
 
     private func modeCause(_ isClusterExpected: Bool) -> String? {
@@ -34,6 +34,14 @@ struct ServerFacts: Sendable, Hashable {
             "this is no node of a Redis Cluster: set redis.mode to server or sentinel"
         default: nil
         }
+    }
+
+    /// What we keep in Redis has no second copy. A server that may delete keys by itself when its memory is
+    /// full would lose members without an error, so it isn't used. A server that may not refuses writes then.
+    private var evictionCause: String? {
+        guard let policy = values["maxmemory_policy"], policy != "noeviction" else { return nil }
+        return "Redis may delete our keys when its memory is full (maxmemory-policy \(policy)): "
+            + "set maxmemory-policy noeviction"
     }
 
     /// What is written to a replica is refused or lost.

@@ -58,7 +58,7 @@ struct AdminPages: Sendable {
 
     private func ready() -> Answer {
         let (state, readiness) = (state(), readiness())
-        let isReady = state == .ready && readiness.isReady
+        let isReady = state == .running && readiness.isReady
         let probes = readiness.probes.map { probe in
             var fields = [("name", JSONText.quoted(probe.name)), ("ready", "\(probe.status == .ready)")]
             if !probe.isRequired { fields.append(("required", "false")) }

@@ -1,4 +1,4 @@
-/// The life of a service process: starting → ready → draining → stopped. Pure; the shell is `Lifecycle`.
+/// The life of a service process: starting → running → draining → stopped. Pure; the shell is `Lifecycle`.
 ///
 /// The first SIGTERM or SIGINT, or a failure, begins the drain. A second signal ends the process at once,
 /// because the operator who sends it doesn't want to wait. The same signal within a second is the same
@@ -6,11 +6,11 @@
 /// nothing.
 package struct LifecycleStateMachine: Sendable {
     package enum State: Sendable, Hashable {
-        /// Services are being started. Followed by `ready`, or by `draining` if one fails or a signal comes
+        /// Services are being started. Followed by `running`, or by `draining` if one fails or a signal comes
         /// first.
         case starting
         /// Everything was started. Whether traffic is welcome depends on the readiness probes as well.
-        case ready
+        case running
         /// No new work is accepted. Services shut down in reverse order until the deadline, then the process
         /// ends with the status.
         case draining(until: ContinuousClock.Instant, then: ExitCode)
@@ -31,7 +31,7 @@ package struct LifecycleStateMachine: Sendable {
     /// on its way out.
     package mutating func started() -> Bool {
         guard case .starting = state else { return false }
-        state = .ready
+        state = .running
         return true
     }
 
@@ -46,7 +46,7 @@ package struct LifecycleStateMachine: Sendable {
 
     package mutating func signalReceived(_ number: Int32, now: ContinuousClock.Instant) -> SignalAction {
         switch state {
-        case .starting, .ready:
+        case .starting, .running:
             let deadline = now + shutdownTimeout
             state = .draining(until: deadline, then: .ok)
             firstSignal = (number, now)
@@ -68,7 +68,7 @@ package struct LifecycleStateMachine: Sendable {
 
     package mutating func failed(_ status: ExitCode, now: ContinuousClock.Instant) -> FailureAction {
         switch state {
-        case .starting, .ready:
+        case .starting, .running:
             let deadline = now + shutdownTimeout
             state = .draining(until: deadline, then: status)
             return .drain(until: deadline)
@@ -79,7 +79,7 @@ package struct LifecycleStateMachine: Sendable {
     /// All services are shut down, or the deadline has passed. Returns the exit code of the process.
     package mutating func drained() -> ExitCode {
         switch state {
-        case .starting, .ready: preconditionFailure("nothing was drained in the state \(state)")
+        case .starting, .running: preconditionFailure("nothing was drained in the state \(state)")
         case .draining(_, let status):
             state = .stopped(status)
             return status
@@ -92,7 +92,7 @@ extension LifecycleStateMachine.State {
     /// Whether the process is on its way out.
     var isEnding: Bool {
         switch self {
-        case .starting, .ready: false
+        case .starting, .running: false
         case .draining, .stopped: true
         }
     }
@@ -101,7 +101,7 @@ extension LifecycleStateMachine.State {
     var name: String {
         switch self {
         case .starting: "starting"
-        case .ready: "ready"
+        case .running: "running"
         case .draining: "draining"
         case .stopped: "stopped"
         }

@@ -90,7 +90,7 @@ package struct ServiceRunner: Sendable {
         if lifecycle.started() { await announce() }
         await withTaskGroup(of: Void.self) { group in
             // If the program never became ready, the services that were started are only shut down.
-            for service in lifecycle.state == .ready ? started.all : [] {
+            for service in lifecycle.state == .running ? started.all : [] {
                 group.addTask {
                     do { try await service.run() } catch { lifecycle.failed(error) }
                 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a program that is running says when it is asked whether it is ready, in one sentence for an operator
+/// The answer of a running program to the question whether it is ready, in one sentence for an operator
 /// or for the engine that runs a container. Pure.
 struct ProbeAnswer: Hashable {
     let isReady: Bool
@@ -54,7 +54,7 @@ private struct Page: Decodable {
     var causes: String {
         let missing = probes.filter { !$0.ready && $0.required != false }
             .map { probe in probe.cause.map { "\(probe.name): \($0)" } ?? probe.name }
-        return state == "ready" || state == "starting" && !missing.isEmpty
+        return state == "running" || state == "starting" && !missing.isEmpty
             ? missing.joined(separator: "; ") : "it is \(state)"
     }
 }

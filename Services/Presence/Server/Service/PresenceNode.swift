@@ -122,8 +122,12 @@ extension PresenceNode: AppendCaller {
         events.sendWaiting()
     }
 
-    func shardIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
+    func connectFailed(_ reason: ServiceLinkDownReason) {
         messagingProbe?.notReady("no connection to messaging at \(events.messaging.addresses): \(reason)")
+    }
+
+    func shardIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
+        connectFailed(reason)
         // Messaging may come back with other logs.
         events.positions.removeAll()
         for join in joins.finishWaiting(where: { !events.isUp($0) }) { join.fail(PendingJoin.unreachable) }
