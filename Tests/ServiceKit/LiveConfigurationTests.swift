@@ -72,7 +72,7 @@ struct LiveConfigurationTests {
         #expect(afterRemoval == [false, true])
     }
 
-    @Test("a configuration that can't be read changes nothing, and the log says each problem")
+    @Test("a configuration that can't be read changes nothing, and the log names each problem")
     func unreadable() throws {
         let lines = Journal()
         let live = try live("--depth", "3")
@@ -85,8 +85,8 @@ struct LiveConfigurationTests {
         #expect(live.present[RelayKeys.depth] == 3)
     }
 
-    @Test("a reload says which keys were taken and which wait for a restart")
-    func said() throws {
+    @Test("a reload names which keys were taken and which wait for a restart")
+    func reported() throws {
         let lines = Journal()
         let reloading = Reloading(try live("--depth", "3"), logger: .writing(to: lines)) {
             () throws(ConfigurationError) in try RelayKeys.load(["--depth", "9", "--name", "two"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTMServiceKit
 
-/// A program says that it has started when it hears its signals. One that comes at once after that counts.
+/// A program reports its start once it receives its signals. One that comes right after that counts.
 @Suite("Signals that a program hears", .serialized)
 struct ReceivedSignalTests {
     @Test(

@@ -12,26 +12,26 @@ struct StartDecisionTests {
         StartDecision(program, arguments: arguments, environment: environment, readFile: { _ in "" })
     }
 
-    private func said(_ decision: StartDecision) -> (text: String, stream: StandardStream, status: Int32)? {
-        guard case .say(let text, let stream, let status) = decision else { return nil }
+    private func output(_ decision: StartDecision) -> (text: String, stream: StandardStream, status: Int32)? {
+        guard case .write(let text, let stream, let status) = decision else { return nil }
         return (text, stream, status.rawValue)
     }
 
     @Test("--help and --version answer on standard output with 0, whatever else is wrong")
     func helpAndVersion() throws {
-        let help = try #require(said(decide("--nonsense", "--help")))
+        let help = try #require(output(decide("--nonsense", "--help")))
         #expect(help.text.hasPrefix("rtm-relay 0.1.0: relays things\n\nUsage: rtm-relay "))
         #expect(help.status == 0 && help.stream == .output)
-        let version = try #require(said(decide("--version", "--check-config")))
+        let version = try #require(output(decide("--version", "--check-config")))
         #expect(version.text == "rtm-relay 0.1.0\n")
         #expect(version.status == 0)
     }
 
     @Test("--check-config says ok with 0, or every problem on standard error with 2")
     func check() throws {
-        #expect(try #require(said(decide("--check-config"))).text == "ok\n")
+        #expect(try #require(output(decide("--check-config"))).text == "ok\n")
         let bad = try #require(
-            said(decide("--check-config", "--depth", "0", environment: ["RTM_RELAY_MODE": "x"])))
+            output(decide("--check-config", "--depth", "0", environment: ["RTM_RELAY_MODE": "x"])))
         #expect(bad.status == 2 && bad.stream == .error)
         #expect(bad.text.split(separator: "\n").count == 2)
     }
@@ -54,21 +54,21 @@ struct StartDecisionTests {
         let decision = StartDecision(
             program, arguments: ["--check-config", "--name", "gone"], environment: [:],
             readFile: { throw TextFile.Failure(description: "no file \($0)") })
-        #expect(try #require(said(decision)).text == "relay.name: no file gone\n")
-        #expect(try #require(said(decision)).status == 2)
+        #expect(try #require(output(decision)).text == "relay.name: no file gone\n")
+        #expect(try #require(output(decision)).status == 2)
     }
 
     @Test("--print-config prints the effective values, or the problems")
     func printed() throws {
-        let printed = try #require(said(decide("--print-config", "--log-level", "debug")))
+        let printed = try #require(output(decide("--print-config", "--log-level", "debug")))
         #expect(printed.text.contains("log:\n  level: debug  # --log-level\n  format: auto  # default\n"))
         #expect(printed.text.contains("  admin: 127.0.0.1:7791  # default\n"))
-        #expect(try #require(said(decide("--print-config", "--depth", "0"))).status == 2)
+        #expect(try #require(output(decide("--print-config", "--depth", "0"))).status == 2)
     }
 
     @Test("--print-reference prints the program's section of the document")
     func reference() throws {
-        let text = try #require(said(decide("--print-reference"))).text
+        let text = try #require(output(decide("--print-reference"))).text
         #expect(text == ConfigurationReference.section("rtm-relay", program.schema))
     }
 

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A page of a service's own at the admin port. The service says from time to time what stands there, and the
+/// A page of a service's own at the admin port. The service sets its content from time to time, and the
 /// port reads it on another thread.
 package final class AdminPage: Sendable {
     private let json = Mutex("{}")

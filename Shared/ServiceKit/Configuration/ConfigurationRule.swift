@@ -59,7 +59,7 @@ extension ConfigurationRule {
     ///
     /// - Parameters:
     ///   - name: what has that time: "the resume window".
-    ///   - reason: a clause that says what goes wrong otherwise.
+    ///   - reason: a clause that names what goes wrong otherwise.
     package init(
         _ key: ConfigurationKey<Duration>, isAtLeast least: Duration, of name: String, because reason: String
     ) {

@@ -13,7 +13,7 @@ package struct ProgramCommand: Sendable {
         }
     }
 
-    /// What the command line says.
+    /// The arguments of the command.
     package struct Call: Sendable {
         package let configuration: Configuration
         /// Empty if the command takes none.

@@ -31,7 +31,7 @@ final class Reloading: Sendable {
         }
     }
 
-    /// Reads everything again. What can't be used changes nothing, and the log says why.
+    /// Reads everything again. What can't be used changes nothing, and the log has the reason.
     func reload(because cause: String) {
         do {
             let change = try live.change(to: try load())

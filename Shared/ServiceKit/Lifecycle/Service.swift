@@ -8,7 +8,7 @@ package protocol Service: Sendable {
 
     /// Returns when others may use the service: it is bound or opened, or its first connect is under way. An
     /// error ends the process; a dependency that may come later is a readiness probe instead. The task is
-    /// cancelled when the process is told to stop.
+    /// cancelled when the process has to stop.
     func start() async throws
 
     /// Runs for the life of the service, or returns when the service has no work of its own. An error ends
@@ -30,8 +30,8 @@ extension Service {
     package var listening: [ListeningAddress] { get async { [] } }
 }
 
-/// An open listener, for the log line about the start: with port 0 configured it says which port the system
-/// chose.
+/// An open listener, for the log line about the start: with port 0 configured it names the port that the
+/// system chose.
 package struct ListeningAddress: Sendable, Hashable {
     /// The name of the listener's key without the word listen: "edge", "edge.tls".
     package let purpose: String

@@ -9,13 +9,13 @@ internal import RTMServiceLink
     import Darwin
 #endif
 
-/// Why a service can't start or can't go on. The class decides the exit status, and the cause goes to the
+/// Why a service can't start or can't continue. The class decides the exit status, and the cause goes to the
 /// log.
 package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
     package let status: ExitCode
     /// A constant word for the log: `configuration`, `cannotBind`, `unavailable`, `internal`.
     package let code: String
-    /// A sentence that says what failed and where.
+    /// A sentence that names what failed and where.
     package let cause: String
 
     package var description: String { "\(cause) (\(code))" }
@@ -56,7 +56,7 @@ package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
 
     /// - Parameters:
     ///   - dependency: what is missing, or the key that names it.
-    ///   - reason: a sentence that says what is wrong, and what to do.
+    ///   - reason: a sentence about what is wrong, and what to do.
     package static func unavailable(_ dependency: String, _ reason: String) -> ServiceFailure {
         ServiceFailure(.unavailable, "unavailable", "\(dependency): \(reason)")
     }

@@ -4,7 +4,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 
-/// The main of a service executable. A type marked `@main` conforms and says which program it runs.
+/// The main of a service executable. A type marked `@main` conforms and names the program that it runs.
 package protocol ServiceMain {
     static var program: ServiceProgram { get }
 }
@@ -15,7 +15,7 @@ extension ServiceMain {
     package static func main() async {
         let program = self.program
         switch program.startDecision() {
-        case .say(let text, let stream, let status):
+        case .write(let text, let stream, let status):
             stream.write(text)
             exit(status.rawValue)
         case .refuse(let error):
@@ -77,7 +77,7 @@ extension ServiceMain {
             if terminal.isGone { lifecycle.signalReceived(SIGHUP) } else { runner.reload() }
         }
         let status = await runner.run()
-        for heard in signals + [hangUp] { heard.cancel() }
+        for signal in signals + [hangUp] { signal.cancel() }
         logger.notice("stopped", metadata: ["status": .stringConvertible(status.rawValue)])
         return status
     }
@@ -96,7 +96,7 @@ extension ServiceProgram {
         switch startDecision() {
         case .run(let configuration): return configuration
         case .refuse(let error): throw error
-        case .say, .perform, .probe: throw ConfigurationError([])
+        case .write, .perform, .probe: throw ConfigurationError([])
         }
     }
 }
@@ -123,13 +123,13 @@ private struct Terminal: Sendable {
     }
 }
 
-/// A signal of the process that is heard, and doesn't do what it does by default.
+/// A signal that the process receives in place of its default action.
 struct ReceivedSignal: Sendable {
     // Safety: a dispatch source may be used from every thread; only its protocol doesn't say so.
     private nonisolated(unsafe) let source: any DispatchSourceSignal
 
-    /// Returns when the signal is heard. The source is set up on another thread, and a signal that comes
-    /// before that is lost.
+    /// Returns when the signal is received from now on. The source is set up on another thread, and a signal
+    /// that comes before that is lost.
     init(_ number: Int32, handler: @escaping @Sendable () -> Void) async {
         // The default action would end the process before the source gets the signal.
         signal(number, SIG_IGN)

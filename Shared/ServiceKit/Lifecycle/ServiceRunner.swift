@@ -23,7 +23,7 @@ package struct ServiceRunner: Sendable {
     private let notify: @Sendable (SystemdNotice) -> Void
 
     /// - Parameters:
-    ///   - notify: tells whoever started the process that it has started, and that it ends.
+    ///   - notify: reports the start and the end to whoever started the process.
     ///   - reload: reads the configuration anew; nil if it stays as it is.
     init(
         _ program: ServiceProgram, configuration: Configuration, eventLoopGroup: MultiThreadedEventLoopGroup,

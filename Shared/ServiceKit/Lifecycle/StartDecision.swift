@@ -3,7 +3,7 @@ enum StartDecision {
     case run(Configuration)
     /// Carries out a command instead of a run.
     case perform(ProgramCommand, ProgramCommand.Call)
-    case say(String, StandardStream, ExitCode)
+    case write(String, StandardStream, ExitCode)
     /// Asks the program that runs already whether it is ready, at its admin port.
     case probe(HostPort)
     /// The configuration is wrong: one critical log line per problem.
@@ -17,13 +17,13 @@ enum StartDecision {
             arguments, schema: program.schema, commands: program.commands)
         switch commandLine.command {
         case .help:
-            self = .say(Self.help(program), .output, .ok)
+            self = .write(Self.help(program), .output, .ok)
             return
         case .version:
-            self = .say("\(program.name) \(BuildInformation.version)\n", .output, .ok)
+            self = .write("\(program.name) \(BuildInformation.version)\n", .output, .ok)
             return
         case .printReference:
-            self = .say(ConfigurationReference.section(program.name, program.schema), .output, .ok)
+            self = .write(ConfigurationReference.section(program.name, program.schema), .output, .ok)
             return
         case .run, .checkConfiguration, .printConfiguration, .probe: break
         }
@@ -33,8 +33,8 @@ enum StartDecision {
             switch commandLine.command {
             case .checkConfiguration:
                 try Self.check(program, configuration, readFile)
-                self = .say("ok\n", .output, .ok)
-            case .printConfiguration: self = .say(configuration.yaml, .output, .ok)
+                self = .write("ok\n", .output, .ok)
+            case .printConfiguration: self = .write(configuration.yaml, .output, .ok)
             case .probe: self = .probe(configuration[program.adminKey])
             default:
                 self =
@@ -48,7 +48,7 @@ enum StartDecision {
             }
         } catch {
             let isRun = commandLine.command == .run && commandLine.operation == nil
-            self = isRun ? .refuse(error) : .say("\(error)\n", .error, .configuration)
+            self = isRun ? .refuse(error) : .write("\(error)\n", .error, .configuration)
         }
     }
 

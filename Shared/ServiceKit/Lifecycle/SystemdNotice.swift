@@ -2,7 +2,7 @@
     internal import Glibc
 #endif
 
-/// What systemd wants to hear of a unit of `Type=notify`: when the program has started, and when it ends. A
+/// What a unit of `Type=notify` reports to systemd: when the program has started, and when it ends. A
 /// notice is a text in a datagram to the socket that the variable `NOTIFY_SOCKET` names.
 ///
 /// Nothing depends on it: without the variable nothing is sent, and a notice that can't be sent is dropped.

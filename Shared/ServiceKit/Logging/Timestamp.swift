@@ -16,7 +16,7 @@ package enum Timestamp {
 
     /// - Parameter milliseconds: since 1970.
     package static func text(_ milliseconds: UInt64) -> String {
-        // Limit: the year 9999, behind which there is nothing to tell.
+        // Limit: the year 9999, the last that the format has.
         let bounded = Int(min(milliseconds, 253_402_300_799_999))
         return text(secondsSince1970: bounded / 1_000, milliseconds: bounded % 1_000)
     }

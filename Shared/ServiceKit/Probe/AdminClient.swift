@@ -5,7 +5,7 @@ internal import NIOPosix
 enum AdminClient {
     /// Asks whether the program is ready.
     ///
-    /// - Parameter address: where it listens, as its configuration says. An address for all networks of the
+    /// - Parameter address: where it listens, as in its configuration. An address for all networks of the
     ///   machine is reached over loopback.
     static func probe(
         _ program: String, at address: HostPort, within timeout: TimeAmount = .seconds(3)

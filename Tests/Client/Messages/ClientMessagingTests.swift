@@ -28,7 +28,7 @@ struct ClientMessagingTests {
         }
     }
 
-    @Test func `A refused publish throws everything that the server said`() async throws {
+    @Test func `A refused publish throws everything that the server sent`() async throws {
         let script: FakeEdge.Script = { frame in
             guard frame.isPublish else { return [FakeEdge.usual(frame)].compactMap { $0 } }
             var refusal = FakeEdge.refusal(of: frame, .errorChannelPublishMessageTooFrequent, "slow down")

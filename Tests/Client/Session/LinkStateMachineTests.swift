@@ -345,7 +345,7 @@ struct LinkStateMachineTests {
         #expect(link.completions.map(\.code) == [error])
     }
 
-    @Test func `A disconnect code of the lower band is retried, not before the server said`() {
+    @Test func `A disconnect code of the lower band is retried, not before the time that the server sent`() {
         var link = VirtualLink()
         link.login()
         link.lose(.disconnected(code: 3003, reason: "too many", retryAfter: .seconds(7)))

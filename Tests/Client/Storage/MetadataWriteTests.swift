@@ -81,7 +81,7 @@ struct MetadataWriteTests {
         #expect(refusal(write(.init(fencingToken: 7))) == .storageInvalidArgument)
     }
 
-    @Test func `A write says on the wire what the caller said`() {
+    @Test func `A write has on the wire what the caller gave`() {
         let options = MetadataWriteOptions(
             majorRevision: 9, recordsTimestamp: true, recordsAuthor: true, lock: "manage", fencingToken: 7)
         let items: [MetadataWrite.Item] = [
