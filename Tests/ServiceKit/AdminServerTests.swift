@@ -89,7 +89,8 @@ struct AdminServerTests {
             #expect(answer.head.hasPrefix("HTTP/1.1 200 OK\r\n"))
             #expect(
                 answer.body
-                    == #"{"ready":true,"state":"running","probes":[{"name":"relay link","ready":true}]}"# + "\n"
+                    == #"{"ready":true,"state":"running","probes":[{"name":"relay link","ready":true}]}"#
+                    + "\n"
             )
             for state in [LifecycleStateMachine.State.starting, .draining(until: .now, then: .ok)] {
                 inside.state.withLock { $0 = state }
