@@ -48,6 +48,34 @@ struct BackupTests {
         }
     }
 
+    @Test("the check of a file without tables says that it is empty and ends with 3")
+    func empty() async throws {
+        try await withDirectory { directory in
+            try FileManager.default.createDirectory(
+                atPath: directory + "/data", withIntermediateDirectories: true)
+            try Data().write(to: URL(fileURLWithPath: directory + "/data/storage.db"))
+            let check = try await run("check", [], directory)
+            #expect(check.status == 3)
+            #expect(check.log.contains("storage.db is empty: it has no tables"), "\(check.log)")
+        }
+    }
+
+    @Test("a stop with a connected client leaves the database and nothing of its log")
+    func stopped() async throws {
+        try await withDirectory { directory in
+            try await LogHost.with { host in
+                try await host.withStorage(directory) { process, caller in
+                    _ = try await caller.write([("a", "1"), ("b", "1")])
+                    _ = try await caller.metadata()
+                    process.signal(SIGTERM)
+                    #expect(try await process.exit() == 0, "\(process.log)")
+                }
+                let files = try FileManager.default.contentsOfDirectory(atPath: directory + "/data")
+                #expect(files.filter { $0.hasPrefix("storage.db") } == ["storage.db"])
+            }
+        }
+    }
+
     @Test("the check of a damaged file says so and ends with 3")
     func damaged() async throws {
         try await withDirectory { directory in

@@ -22,6 +22,7 @@ final class StorageThreads: Sendable {
     private let rules: StorageRules
     private let metrics: StorageMetrics
     private let ended = DispatchGroup()
+    private let readersEnded = DispatchGroup()
 
     init(_ stores: Stores, readers: Int, queueMax: Int, rules: StorageRules, metrics: StorageMetrics) {
         self.stores = stores
@@ -45,7 +46,9 @@ final class StorageThreads: Sendable {
             try self.write(listener, started)
         }
         for _ in 0..<readers {
+            readersEnded.enter()
             try await thread("storage reader") { started throws(StoreFailure) in
+                defer { self.readersEnded.leave() }
                 try self.read(listener, started)
             }
         }
@@ -106,6 +109,9 @@ final class StorageThreads: Sendable {
             if let failure = outcome.failure, health.failed(failure, .present) { listener.health(failure) }
             listener.written(outcome)
         }
+        // The last connection that closes moves the log into the database and removes it. A reader can't do
+        // that, because it may not write.
+        readersEnded.wait()
         writer.close()
     }
 

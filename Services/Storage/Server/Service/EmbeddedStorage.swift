@@ -89,8 +89,9 @@ package final class EmbeddedStorage {
         cleaning?.cancel()
         expiry?.cancel()
         outbox.stop()
-        writer.close()
+        // The writer is the last to close, because only it can move the log into the database.
         reader.close()
+        writer.close()
     }
 
     /// Takes a caller's transport.

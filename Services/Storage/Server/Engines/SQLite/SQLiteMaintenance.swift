@@ -36,6 +36,7 @@ enum SQLiteMaintenance {
     private static func copy(_ path: String, to target: String) throws(StoreFailure) {
         let source = try SQLiteConnection(path: path, .read)
         defer { source.close() }
+        try SQLiteSchema.checkOrigin(source)
         let copy = try SQLiteConnection(path: target, .readWrite, creating: true)
         defer { copy.close() }
         try source.copy(to: copy)
@@ -43,10 +44,12 @@ enum SQLiteMaintenance {
         try copy.execute("PRAGMA journal_mode = DELETE")
     }
 
-    /// Reads the whole file and returns what is wrong with it, in SQLite's words.
+    /// Reads the whole file and returns what is wrong with it, in SQLite's words. Throws if the file is no
+    /// database of storage.
     static func check(_ path: String) throws(StoreFailure) -> [String] {
         let connection = try SQLiteConnection(path: path, .read)
         defer { connection.close() }
+        try SQLiteSchema.checkOrigin(connection)
         let findings = try connection.texts("PRAGMA integrity_check")
         return findings == ["ok"] ? [] : findings
     }

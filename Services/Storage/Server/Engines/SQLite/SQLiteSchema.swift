@@ -30,6 +30,17 @@ enum SQLiteSchema {
         }
     }
 
+    /// Throws if storage has not made the tables of this file, which may be an empty one.
+    static func checkOrigin(_ connection: SQLiteConnection) throws(StoreFailure) {
+        guard try number("application_id", connection) != application else { return }
+        let tables = try number("schema_version", connection)
+        throw StoreFailure(
+            kind: .corrupt,
+            reason: tables == 0
+                ? "\(connection.path) is empty: it has no tables"
+                : "\(connection.path) is a database of another program")
+    }
+
     private static func number(
         _ pragma: String, _ connection: SQLiteConnection
     ) throws(StoreFailure) -> Int {
