@@ -25,6 +25,22 @@ struct OperatorCommandTests {
         #expect(throws: ServiceFailure.self) { try OperatorCommands.user("dev/bob/\(text)", parts: 3) }
     }
 
+    @Test("S-4: a ban lasts exactly its duration; without one it has no times")
+    func times() {
+        let ban = Ban(
+            .init(app: "dev", user: "bob", duration: .seconds(600)), now: 5_000, endsSession: true, by: "")
+        #expect(ban.sinceMilliseconds == 5_000 && ban.untilMilliseconds == 605_000)
+        let kick = Ban(.init(app: "dev", user: "bob"), now: 5_000, endsSession: true, by: "")
+        #expect(kick.sinceMilliseconds == 0 && kick.untilMilliseconds == 0)
+    }
+
+    @Test("S-4: an operator without a name in the environment has that of the account, or the number")
+    func operatorName() {
+        #expect(OperatorText.name(["SUDO_USER": "", "USER": "ann"], account: "root", number: 0) == "ann")
+        #expect(OperatorText.name(["USER": ""], account: "root", number: 0) == "root")
+        #expect(OperatorText.name([:], account: nil, number: 70) == "uid 70")
+    }
+
     @Test("S-4: an edge hears all bans, and then one without a user")
     func list() {
         var list = BanList()

@@ -11,7 +11,8 @@ extension StorageWriter {
         try store.bans.removeEnded(by: now.wall)
         let before = try store.bans.ban(of: ban.userID, of: ban.appID)
         var ban = ban
-        ban.sinceMilliseconds = now.wall
+        // Who bans with a duration sends both times, so that they differ by exactly the duration.
+        if ban.sinceMilliseconds == 0 { ban.sinceMilliseconds = now.wall }
         ban.number = 0
         if ban.untilMilliseconds > now.wall {
             let count = try store.bans.count()

@@ -30,8 +30,7 @@ enum OperatorCommands {
                 "Ends the user's sessions, and lets the user in again after that time."
             ) { call in
                 let user = try user(call.argument, parts: 3)
-                let until = WallClock.milliseconds() + UInt64(user.duration / .milliseconds(1))
-                return try carryOut(Ban(user, until: until, endsSession: true, call), access, call)
+                return try carryOut(Ban(user, endsSession: true, call), access, call)
             },
             ProgramCommand(
                 "unban", argument: "APP/USER", options: [by, reason, json],
@@ -97,19 +96,29 @@ enum OperatorCommands {
 }
 
 extension Ban {
+    /// A ban of the duration that the argument names, or none if it names none.
+    init(
+        _ user: OperatorCommands.Argument, now: UInt64, reason: String = "", endsSession: Bool, by: String
+    ) {
+        let duration = UInt64(user.duration / .milliseconds(1))
+        self.init(
+            appID: user.app, userID: user.user, untilMilliseconds: duration > 0 ? now + duration : 0,
+            reason: reason, endsSession: endsSession, sinceMilliseconds: duration > 0 ? now : 0, by: by)
+    }
+
     fileprivate init(
-        _ user: OperatorCommands.Argument, until: UInt64 = 0, endsSession: Bool, _ call: ProgramCommand.Call
+        _ user: OperatorCommands.Argument, endsSession: Bool, _ call: ProgramCommand.Call
     ) {
         self.init(
-            appID: user.app, userID: user.user, untilMilliseconds: until,
-            reason: call.options["reason"] ?? "", endsSession: endsSession,
-            by: call.options["by"] ?? Self.operatorName)
+            user, now: WallClock.milliseconds(), reason: call.options["reason"] ?? "",
+            endsSession: endsSession, by: call.options["by"] ?? Self.operatorName)
     }
 
     /// Who runs the command, as the system knows them, and where.
     private static var operatorName: String {
-        let environment = ProcessInfo.processInfo.environment
-        let name = environment["SUDO_USER"] ?? environment["USER"] ?? environment["LOGNAME"] ?? "\(getuid())"
-        return String("\(name)@\(ProcessInfo.processInfo.hostName)".prefix(64))
+        let process = ProcessInfo.processInfo
+        let account = getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
+        let name = OperatorText.name(process.environment, account: account, number: getuid())
+        return String("\(name)@\(process.hostName)".prefix(64))
     }
 }

@@ -21,6 +21,13 @@ enum OperatorText {
             limit: .init(name: what, value: UInt64(bytesMax)))
     }
 
+    /// The name of whoever runs a command. Under cron and in containers the variables are often missing or
+    /// empty.
+    static func name(_ environment: [String: String], account: String?, number: UInt32) -> String {
+        let names = ["SUDO_USER", "USER", "LOGNAME"].map { environment[$0] } + [account]
+        return names.compactMap(\.self).first { !$0.isEmpty } ?? "uid \(number)"
+    }
+
     /// The command that the ban came from.
     static func command(_ ban: Ban) -> String {
         if ban.untilMilliseconds > 0 { return "ban" }
