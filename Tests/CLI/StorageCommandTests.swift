@@ -38,6 +38,17 @@ struct StorageCommandTests {
         #expect(isRefused("metadata", "set", "channel", "lobby", "a=b", "--fencing-token", "3"))
     }
 
+    @Test("a negative revision is refused with a sentence that says what 0 means")
+    func negativeRevisions() {
+        for arguments in [["--major-revision", "-1"], ["--revision", "a=-1"]] {
+            let error = #expect(throws: (any Error).self) {
+                try RTMCommand.parseAsRoot(["metadata", "set", "channel", "lobby", "a=b"] + arguments)
+            }
+            let text = error.map { RTMCommand.message(for: $0) } ?? ""
+            #expect(text.contains("is negative: 0 writes only if"), "\(text)")
+        }
+    }
+
     @Test("a key may contain '='; its revision follows the last one")
     func revisionOfKey() throws {
         let revision = try ItemRevision(argument: "a=b=12")

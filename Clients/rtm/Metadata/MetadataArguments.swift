@@ -54,6 +54,7 @@ struct MetadataTargetArguments: ParsableArguments {
 /// The conditions of a write, and what it records.
 struct MetadataWriteArguments: ParsableArguments {
     @Option(
+        parsing: .unconditional,
         help: .init(
             "Write only if the set has this major revision; 0 means that there is no set.", valueName: "n"))
     var majorRevision: Int64?
@@ -78,6 +79,11 @@ struct MetadataWriteArguments: ParsableArguments {
     var recordAuthor = false
 
     func validate() throws {
+        if let majorRevision, majorRevision < 0 {
+            throw ValidationError(
+                "--major-revision \(majorRevision) is negative: 0 writes only if the set was never written, "
+                    + "and without the option any major revision will do")
+        }
         if fencingToken != nil, lock == nil { throw ValidationError("--fencing-token needs --lock") }
     }
 
@@ -112,6 +118,11 @@ struct ItemRevision: Sendable, Hashable {
             separator > argument.startIndex
         else { throw ValidationError("'\(argument)' is not KEY=N") }
         key = String(argument[..<separator])
+        guard revision >= 0 else {
+            throw ValidationError(
+                "the revision in '\(argument)' is negative: 0 writes only if there is no such item, "
+                    + "and without a revision any will do")
+        }
         self.revision = revision
     }
 }
