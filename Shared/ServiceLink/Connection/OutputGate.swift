@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Holds back what a service sends until what it tells has come to stay.
+/// Holds back what a service sends until the state behind it is durable.
 ///
 /// While the gate is closed, what goes out waits under a number, and goes when the gate has been opened up to
 /// that number. A service that writes what it does into a journal closes it with each batch. The gate belongs
@@ -14,8 +14,8 @@ package final class OutputGate {
     /// - Parameter number: not less than those before.
     package func close(_ number: UInt64) { self.number = number }
 
-    /// What waits under this number, or a smaller one, may go. Each link is told apart from this
-    /// (`AcceptedServiceLink.release`).
+    /// What waits under this number, or a smaller one, may go. Call `AcceptedServiceLink.release(through:)` for
+    /// each link, too.
     package func open(through number: UInt64) {
         if let present = self.number, present <= number { self.number = nil }
     }

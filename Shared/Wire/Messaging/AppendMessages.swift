@@ -1,8 +1,8 @@
 package import NIOCore
 package import RTMModel
 
-/// Events of presence or storage that shall become entries of a channel's log: all of them, or none. The
-/// request is not kept, so the events are views.
+/// Events of presence or storage that shall become entries of a channel's log: all of them, or none.
+/// Without events it only returns the log's position. The request is not kept, so the events are views.
 package struct AppendRequest: WireMessage {
     package typealias Fields = Schema.AppendRequest
     /// A channel of type none is the log of a user's metadata.

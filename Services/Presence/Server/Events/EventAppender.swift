@@ -52,7 +52,7 @@ final class EventAppender {
         for channel in outbox.waiting { sendNext(of: channel) }
     }
 
-    /// Asks for the position of the channel's log.
+    /// Asks for the position of the channel's log: an append without events only returns it.
     func askForHead(of channel: ChannelKey) throws(RTMError) {
         try messaging.append(
             AppendRequest(channel: channel, source: 0, events: EventRun()), context: .head(channel))
