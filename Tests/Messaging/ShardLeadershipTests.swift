@@ -51,7 +51,7 @@ import Testing
         var leadership = ShardLeadership(Self.limits)
         _ = leadership.timePassed(now: 0, random: 5)
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
-        _ = leadership.electionAnswered(.taken(term, last: 0, isWhole: true, after: 0), now: 0)
+        _ = leadership.leadershipRequestAnswered(.granted(term, last: 0, isWhole: true, after: 0), now: 0)
         guard case .append(let append)? = leadership.recorded(ByteBuffer(string: "a"), now: 0).first else {
             Issue.record("no batch")
             return
@@ -74,9 +74,9 @@ import Testing
             leadership.transferRequested(to: "b", isLast: false, now: 0) == [
                 .offerLeadership(token: 5, to: "b")
             ])
-        let handOver = LeadershipEffect.transferLeadership(token: 5, last: 0, to: "b")
-        #expect(leadership.offerAnswered(to: "b", under: 5, 0, now: 0) == [handOver])
-        let reinstate = LeadershipEffect.reinstate(token: 7, before: 5, empties: false, isWhole: false)
+        let transfer = LeadershipAction.transferLeadership(token: 5, last: 0, to: "b")
+        #expect(leadership.offerAnswered(to: "b", under: 5, 0, now: 0) == [transfer])
+        let reinstate = LeadershipAction.reinstate(token: 7, before: 5, empties: false, isWhole: false)
         #expect(leadership.transferAnswered(.lost, now: 1, random: 7) == [.resumeServing, reinstate])
         #expect(
             leadership.reinstatementAnswered(.done(last: 0), now: 2, random: 8) == [] && leadership.keepsLogs)
@@ -89,12 +89,15 @@ import Testing
         var leadership = ShardLeadership(Self.limits)
         leadership.lead(at: 0)
         _ = leadership.transferRequested(to: "b", isLast: false, now: 0)
-        let handOver = LeadershipEffect.transferLeadership(token: 5, last: 0, to: "b")
-        #expect(leadership.offerAnswered(to: "b", under: 5, 0, now: 0) == [handOver])
-        #expect(leadership.transferAnswered(.done, now: 1, random: 7) == [.awaitSuccessor])
-        #expect(leadership.timePassed(now: 2, random: 7) == [handOver])
+        let transfer = LeadershipAction.transferLeadership(token: 5, last: 0, to: "b")
+        #expect(leadership.offerAnswered(to: "b", under: 5, 0, now: 0) == [transfer])
+        #expect(
+            leadership.transferAnswered(.done, now: 1, random: 7) == [
+                .awaitSuccessor("another node is about to lead")
+            ])
+        #expect(leadership.timePassed(now: 2, random: 7) == [transfer])
         #expect(leadership.transferAnswered(.done, now: 3, random: 7) == [])
-        #expect(leadership.timePassed(now: 4, random: 7) == [handOver])
+        #expect(leadership.timePassed(now: 4, random: 7) == [transfer])
         #expect(
             leadership.transferAnswered(.ended, now: 5, random: 7) == [
                 .stepDown("another node was asked to lead", closesLinks: false)
@@ -108,9 +111,9 @@ import Testing
         leadership.lead(at: 0, last: 9)
         #expect(
             leadership.appendAnswered(.renewal(of: 5, last: 9), .ended, now: 10, random: 6) == [
-                .awaitSuccessor
+                .awaitSuccessor("another node leads")
             ])
-        let ask = LeadershipEffect.transferLeadership(token: 5, last: 9, to: "")
+        let ask = LeadershipAction.transferLeadership(token: 5, last: 9, to: "")
         for now in stride(from: 20 as UInt64, to: 1_010, by: 100) {
             #expect(leadership.timePassed(now: now, random: 6) == [ask])
             #expect(leadership.transferAnswered(.ended, now: now, random: 7) == [])
@@ -130,7 +133,7 @@ import Testing
         leadership.lead(at: 0, last: 9)
         #expect(
             leadership.appendAnswered(.renewal(of: 5, last: 9), .ended, now: 10, random: 6) == [
-                .awaitSuccessor
+                .awaitSuccessor("another node leads")
             ])
         _ = leadership.timePassed(now: 20, random: 6)
         #expect(leadership.transferAnswered(.unknown, now: 900, random: 7) == [], "the connection was lost")
@@ -149,12 +152,12 @@ import Testing
     @Test(
         "a Redis that gave another node the leadership and was replaced before the node knew of it loses no message",
         arguments: 0..<400 as Range<UInt64>)
-    func takeUnknown(seed: UInt64) {
+    func leadershipGivenUnknown(seed: UInt64) {
         var world = JournalWorld(seed: seed, Self.limits)
         world.run(for: 1_400)
         world.publishTwice(at: world.leaders[0])
         world.run(for: 500)
-        world.takeUnknown()
+        world.leadershipGivenUnknown()
         world.run(for: 25 * (seed % 4))
         world.lose(.restart)
         world.run(for: 8_000)
@@ -176,9 +179,9 @@ import Testing
         _ = ending.transferRequested(to: "b", isLast: true, now: 0)
         #expect(ending.offerAnswered(to: "b", under: 5, 0, now: 1) == [])
         _ = ending.timePassed(now: 1_000, random: 6)
-        #expect(ending.state == .leader(.draining(isAsked: false)))
-        let handOver = LeadershipEffect.transferLeadership(token: 5, last: 9, to: "")
-        #expect(ending.appendAnswered(.renewal(of: 5, last: 9), .done, now: 1_001, random: 6) == [handOver])
+        #expect(ending.state == .leader(.draining(awaitsRedis: false)))
+        let transfer = LeadershipAction.transferLeadership(token: 5, last: 9, to: "")
+        #expect(ending.appendAnswered(.renewal(of: 5, last: 9), .done, now: 1_001, random: 6) == [transfer])
         #expect(ending.transferAnswered(.done, now: 1_003, random: 7).count == 1)
     }
 
@@ -255,14 +258,14 @@ import Testing
         var leadership = ShardLeadership(Self.limits)
         _ = leadership.timePassed(now: 0, random: 5)
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
-        let prepared = [LeadershipEffect.beginRecovery(term), .readJournal(token: 9, after: 0)]
-        #expect(leadership.electionAnswered(.successor(of: 9, term, last: 40), now: 0) == prepared)
+        let prepared = [LeadershipAction.beginRecovery(term), .readJournal(token: 9, after: 0)]
+        #expect(leadership.leadershipRequestAnswered(.successor(of: 9, term, last: 40), now: 0) == prepared)
         #expect(
             leadership.pageRead([(1, 1), (2, 1)], hasHeads: true, now: 1, random: 6)
                 == [.readJournal(token: 9, after: 2)])
         #expect(leadership.pageRead([(8, 1)], hasHeads: true, now: 2, random: 6) == [.discardRecovery])
         _ = leadership.timePassed(now: 100, random: 7)
-        #expect(leadership.electionAnswered(.successor(of: 9, term, last: 40), now: 100) == prepared)
+        #expect(leadership.leadershipRequestAnswered(.successor(of: 9, term, last: 40), now: 100) == prepared)
     }
 
     @Test("a successor with much to read reports to the leader how far it is")
@@ -270,7 +273,7 @@ import Testing
         var leadership = ShardLeadership(Self.limits)
         _ = leadership.timePassed(now: 0, random: 5)
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
-        _ = leadership.electionAnswered(.successor(of: 9, term, last: 40), now: 0)
+        _ = leadership.leadershipRequestAnswered(.successor(of: 9, term, last: 40), now: 0)
         #expect(
             leadership.pageRead([(1, 1), (2, 1)], hasHeads: true, now: 300, random: 6) == [
                 .requestLeadership(
@@ -278,7 +281,7 @@ import Testing
                     readUntil: JournalPosition(leader: 9, last: 2))
             ])
         #expect(
-            leadership.electionAnswered(.successor(of: 9, term, last: 41), now: 301) == [
+            leadership.leadershipRequestAnswered(.successor(of: 9, term, last: 41), now: 301) == [
                 .readJournal(token: 9, after: 2)
             ])
     }
@@ -313,7 +316,7 @@ import Testing
             leadership.timePassed(now: 0, random: 4) == [
                 .requestLeadership(token: 4, createsJournal: false, electionDelay: 0, readUntil: nil)
             ])
-        #expect(leadership.electionAnswered(.empty, now: 0) == [])
+        #expect(leadership.leadershipRequestAnswered(.empty, now: 0) == [])
         #expect(
             leadership.timePassed(now: 1_000, random: 5) == [
                 .requestLeadership(token: 5, createsJournal: true, electionDelay: 0, readUntil: nil)
@@ -321,7 +324,7 @@ import Testing
             "a leader that lives would have written it again by now")
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
         #expect(
-            leadership.electionAnswered(.taken(term, last: 0, isWhole: true, after: 0), now: 0)
+            leadership.leadershipRequestAnswered(.granted(term, last: 0, isWhole: true, after: 0), now: 0)
                 == [.beginRecovery(term), .becomeLeader(term, isAnew: false)])
         let append = JournalAppend(
             token: 5, number: 1, bytes: ByteBuffer(string: "a"), oldestKept: 1, isWhole: true)
@@ -341,8 +344,8 @@ import Testing
     func answerWithinTurn() {
         var leadership = ShardLeadership(Self.limits)
         _ = leadership.timePassed(now: 0, random: 5)
-        _ = leadership.electionAnswered(
-            .taken(JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3), last: 0, isWhole: true, after: 0),
+        _ = leadership.leadershipRequestAnswered(
+            .granted(JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3), last: 0, isWhole: true, after: 0),
             now: 0)
         guard case .append(let first)? = leadership.recorded(ByteBuffer(string: "a"), now: 0).first else {
             Issue.record("no batch")
@@ -365,7 +368,7 @@ import Testing
         var leadership = ShardLeadership(Self.limits)
         _ = leadership.timePassed(now: 0, random: 5)
         #expect(
-            leadership.electionAnswered(.otherLayout("4 shards"), now: 0) == [
+            leadership.leadershipRequestAnswered(.otherLayout("4 shards"), now: 0) == [
                 .refuse("the journal in Redis has 4 shards")
             ])
         #expect(leadership.keepsLogs == false)
@@ -377,7 +380,7 @@ extension ShardLeadership {
     fileprivate mutating func lead(at now: UInt64, last: UInt64 = 0) {
         _ = timePassed(now: now, random: 5)
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
-        _ = electionAnswered(.taken(term, last: last, isWhole: true, after: 0), now: now)
+        _ = leadershipRequestAnswered(.granted(term, last: last, isWhole: true, after: 0), now: now)
         guard last > 0 else { return }
         _ = pageRead([(last, 1)], hasHeads: true, now: now, random: 6)
         _ = appendAnswered(.renewal(of: 5, last: last), .done, now: now, random: 6)
@@ -410,7 +413,7 @@ private struct JournalWorld {
     private var next: UInt8 = 0
     private let limits: JournalLimits
     /// Calls on their way, with the time at which they arrive.
-    private var calls: [(node: Int, at: UInt64, action: LeadershipEffect)] = []
+    private var calls: [(node: Int, at: UInt64, action: LeadershipAction)] = []
     private var snapshots: [SimulatedRedis] = []
     private let commands: [JournalCommands]
     private var isCalm = false
@@ -508,12 +511,13 @@ private struct JournalWorld {
 
     /// All nodes wait for a Redis that stands still. When it resumes, it makes the follower the
     /// leader, but the follower doesn't wait for the answer any more.
-    mutating func takeUnknown() {
+    mutating func leadershipGivenUnknown() {
         let other = 1 - leaders[0]
         for index in nodes.indices { nodes[index].sleepsUntil = now + 1_200 }
         run(for: 1_150)
-        let take = commands[other].take(token(), epoch: nil, secret: 7, electionDelay: 0, readUntil: nil)
-        guard let reply = ask(take), case .taken? = JournalAnswer.Take(reply) else {
+        let request = commands[other].requestLeadership(
+            token(), epoch: nil, secret: 7, electionDelay: 0, readUntil: nil)
+        guard let reply = ask(request), case .granted? = JournalAnswer.LeadershipRequest(reply) else {
             return faults.append("\(now): the leadership was not given")
         }
     }
@@ -581,12 +585,12 @@ private struct JournalWorld {
 
     private mutating func token() -> UInt64 { .random(in: 1...UInt64.max, using: &random) }
 
-    private mutating func perform(_ effects: [LeadershipEffect], at index: Int) {
-        for effect in effects {
-            switch effect {
+    private mutating func perform(_ actions: [LeadershipAction], at index: Int) {
+        for action in actions {
+            switch action {
             case .requestLeadership, .readJournal, .append, .reinstate, .offerLeadership,
                 .transferLeadership:
-                calls.append((index, now + UInt64.random(in: 0...75, using: &random), effect))
+                calls.append((index, now + UInt64.random(in: 0...75, using: &random), action))
             case .becomeLeader(let term, let isAnew): lead(index, term, isAnew: isAnew)
             case .releaseOutput(let number): release(number, at: index)
             case .writeCheckpoint: writeCheckpoint(index)
@@ -641,9 +645,9 @@ private struct JournalWorld {
     }
 
     private mutating func writeCheckpoint(_ index: Int) {
-        let part = nodes[index].memory
+        let page = nodes[index].memory
         perform(
-            nodes[index].leadership.checkpointPageMade(ByteBuffer(bytes: part), isLast: true, now: now),
+            nodes[index].leadership.checkpointPageMade(ByteBuffer(bytes: page), isLast: true, now: now),
             at: index)
     }
 
@@ -652,11 +656,11 @@ private struct JournalWorld {
     }
 
     /// The call wasn't done.
-    private mutating func fail(_ action: LeadershipEffect, of index: Int) {
+    private mutating func fail(_ action: LeadershipAction, of index: Int) {
         let next = token()
-        let actions: [LeadershipEffect] =
+        let actions: [LeadershipAction] =
             switch action {
-            case .requestLeadership: nodes[index].leadership.electionFailed(now: now)
+            case .requestLeadership: nodes[index].leadership.leadershipRequestFailed(now: now)
             case .readJournal(let token, _):
                 token == nodes[index].leadership.readToken
                     ? nodes[index].leadership.pageRead(nil, hasHeads: false, now: now, random: next) : []
@@ -672,20 +676,20 @@ private struct JournalWorld {
         perform(actions, at: index)
     }
 
-    private mutating func carryOut(_ action: LeadershipEffect, of index: Int) {
+    private mutating func carryOut(_ action: LeadershipAction, of index: Int) {
         if isRedisAway { return fail(action, of: index) }
         // An answer may get lost, after the call was done.
         let isLost = !isCalm && Int.random(in: 0..<30, using: &random) == 0
         switch action {
         case .requestLeadership(let token, let createsJournal, let delay, let readUntil):
-            let command = commands[index].take(
+            let command = commands[index].requestLeadership(
                 token, epoch: createsJournal ? now : nil, secret: 7, electionDelay: delay,
                 readUntil: readUntil)
-            guard let reply = ask(command), let answer = JournalAnswer.Take(reply) else {
-                return faults.append("\(now): no answer to a take")
+            guard let reply = ask(command), let answer = JournalAnswer.LeadershipRequest(reply) else {
+                return faults.append("\(now): no answer to a request for the leadership")
             }
-            if isLost { return perform(nodes[index].leadership.electionFailed(now: now), at: index) }
-            perform(nodes[index].leadership.electionAnswered(answer, now: now), at: index)
+            if isLost { return perform(nodes[index].leadership.leadershipRequestFailed(now: now), at: index) }
+            perform(nodes[index].leadership.leadershipRequestAnswered(answer, now: now), at: index)
         case .readJournal(let token, let after):
             guard token == nodes[index].leadership.readToken else { return }
             let next = self.token()
@@ -714,13 +718,13 @@ private struct JournalWorld {
             guard let term = nodes[index].leadership.writer?.term else { return }
             let command = commands[index].reinstate(
                 token, before: before, empties: empties, isWhole: isWhole, term)
-            let answer = JournalAnswer.Reinstate(redis.answer(command, now: now))
-            let received = isLost ? JournalAnswer.Reinstate.unknown : answer
+            let answer = JournalAnswer.Reinstatement(redis.answer(command, now: now))
+            let received = isLost ? JournalAnswer.Reinstatement.unknown : answer
             let next = self.token()
             perform(
                 nodes[index].leadership.reinstatementAnswered(received, now: now, random: next), at: index)
         case .transferLeadership(let token, let last, let successor):
-            let command = commands[index].release(token, last: last, to: successor)
+            let command = commands[index].transfer(token, last: last, to: successor)
             let answer = JournalAnswer.Transfer(redis.answer(command, now: now))
             let next = self.token()
             perform(

@@ -40,10 +40,12 @@ import Testing
             var pair = RedisPair(client, run: try await client.run())
             let (first, second) = (ScriptHistory.commands(of: "a"), ScriptHistory.commands(of: "b"))
             try await pair.ask(
-                first.take(1, epoch: 77, secret: 88, electionDelay: 0, readUntil: nil), "the first leader")
+                first.requestLeadership(1, epoch: 77, secret: 88, electionDelay: 0, readUntil: nil),
+                "the first leader")
             try await pair.ask(first.append(ScriptHistory.batch(1, under: 1)), "its batch")
             try await pair.ask(
-                second.take(2, epoch: nil, secret: 88, electionDelay: 0, readUntil: nil), "the second leader")
+                second.requestLeadership(2, epoch: nil, secret: 88, electionDelay: 0, readUntil: nil),
+                "the second leader")
             if hasWritten {
                 try await pair.ask(second.append(ScriptHistory.batch(2, under: 2)), "its batch")
             }
@@ -52,7 +54,7 @@ import Testing
             let term = JournalTerm(term: 1, follows: 1, epoch: 77, secret: 88)
             let answer = try await pair.ask(
                 first.reinstate(3, before: 1, empties: false, isWhole: false, term), "the first leader again")
-            #expect(JournalAnswer.Reinstate(.success(answer)) == (hasWritten ? .ended : .done(last: 0)))
+            #expect(JournalAnswer.Reinstatement(.success(answer)) == (hasWritten ? .ended : .done(last: 0)))
         }
     }
 }
@@ -148,7 +150,7 @@ private struct ScriptHistory {
 
     /// - Parameter head: the present state, so that most of what is asked goes with it.
     mutating func next(_ head: [String: String]) -> RedisCommand {
-        token = head["token"].flatMap { UInt64($0) } ?? token
+        token = head["leaderToken"].flatMap { UInt64($0) } ?? token
         last = head["last"].flatMap { UInt64($0) } ?? 0
         let commands = self.commands(lease: random.chance(1, in: 2) ? 0 : 10_000_000)
         switch Int.random(in: 0..<42, using: &random) {
@@ -157,7 +159,7 @@ private struct ScriptHistory {
         case 2..<4: return commands.exists
         case 4..<6: return commands.firstEpoch(random.next() >> 20)
         case 6..<12:
-            return commands.take(
+            return commands.requestLeadership(
                 random.next() >> 1, epoch: random.chance(2, in: 3) ? 77 : nil, secret: 88,
                 electionDelay: number(0, 20_000_000),
                 readUntil: JournalPosition(leader: number(token, token, 1), last: number(last, last, 0)))
@@ -165,7 +167,7 @@ private struct ScriptHistory {
         case 25..<28: return commands.read(after: number(0, 0, last / 2, last))
         case 28..<33: return reinstate(commands)
         case 33..<36:
-            return commands.release(number(token, token, 1), last: number(last, last, 3), to: node())
+            return commands.transfer(number(token, token, 1), last: number(last, last, 3), to: node())
         case 36..<38: return commands.offer(number(token, token, 1), to: node())
         default:
             return JournalCommands.register(

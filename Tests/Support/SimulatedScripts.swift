@@ -11,8 +11,8 @@ extension SimulatedRedis {
         case "register": register(call)
         case "reinstate": reinstate(call)
         case "offer": offer(call)
-        case "release": release(call)
-        case "take": take(call)
+        case "transfer": transfer(call)
+        case "request_leadership": requestLeadership(call)
         default: .error("ERR the script \(name) isn't simulated")
         }
     }
@@ -21,7 +21,7 @@ extension SimulatedRedis {
     /// and only behind the batch before. A batch that is there already isn't written again.
     private mutating func append(_ call: ScriptCall) -> RedisReply {
         let (head, batches) = (call.keys[0], call.keys[1])
-        guard let token = get(head, "token") else { return .text("gone") }
+        guard let token = get(head, "leaderToken") else { return .text("gone") }
         // Another server may have lost something.
         guard get(head, "run") == call[3] else { return .text("doubt") }
         // Another node leads.
@@ -51,11 +51,11 @@ extension SimulatedRedis {
     /// that got it until it leads.
     private mutating func firstEpoch(_ call: ScriptCall) -> RedisReply {
         let key = call.keys[0]
-        if get(key, "era") == nil { set(key, ["era": call[2]]) }
+        if get(key, "epoch") == nil { set(key, ["epoch": call[2]]) }
         if get(key, call[1]) == nil { set(key, [call[1]: "\(call[3]) \(now)"]) }
         let had = (get(key, call[1]) ?? "").split(separator: " ")
         guard had.count == 2, let at = UInt64(had[1]) else { return .error("ERR no time") }
-        if had[0] == call[3] { return .text(get(key, "era") ?? "") }
+        if had[0] == call[3] { return .text(get(key, "epoch") ?? "") }
         return .text(at + 2 * call.number(4) > now ? "wait" : "")
     }
 
@@ -83,7 +83,7 @@ extension SimulatedRedis {
     /// later term. A node that has nothing to write again never replaces another one.
     private mutating func reinstate(_ call: ScriptCall) -> RedisReply {
         let (head, batches) = (call.keys[0], call.keys[1])
-        let (token, last) = (get(head, "token"), get(head, "last"))
+        let (token, last) = (get(head, "leaderToken"), get(head, "last"))
         let isOwn = token == call[2] || token == call[1]
         // The present leader has written nothing and may never have known that it leads.
         let isUnused =
@@ -94,9 +94,10 @@ extension SimulatedRedis {
         set(
             head,
             [
-                "term": call[8], "token": call[1], "node": call[3], "until": "\(now + call.number(4))",
-                "run": call[5], "epoch": call[9], "secret": call[10], "layout": call[11], "heir": "",
-                "handed": "", "doubt": "", "before": "", "base": "", "whole": call[6] == "1" ? call[7] : "0",
+                "term": call[8], "leaderToken": call[1], "node": call[3], "until": "\(now + call.number(4))",
+                "run": call[5], "epoch": call[9], "secret": call[10], "layout": call[11], "successor": "",
+                "transferred": "", "doubt": "", "before": "", "base": "",
+                "whole": call[6] == "1" ? call[7] : "0",
                 "confirms": call[12],
             ])
         // The batches of another leader don't continue this one's.
@@ -109,27 +110,27 @@ extension SimulatedRedis {
     /// `offer.lua`: names the successor for a lease, and answers how far it has read.
     private mutating func offer(_ call: ScriptCall) -> RedisReply {
         let head = call.keys[0]
-        guard get(head, "token") == call[1] else { return .integer(-1) }
-        let ahead = get(head, "heir") == call[2] ? number(head, "ahead") : 0
-        set(head, ["heir": call[2], "ahead": "\(ahead)", "offered": "\(now + call.number(3))"])
+        guard get(head, "leaderToken") == call[1] else { return .integer(-1) }
+        let ahead = get(head, "successor") == call[2] ? number(head, "ahead") : 0
+        set(head, ["successor": call[2], "ahead": "\(ahead)", "offered": "\(now + call.number(3))"])
         return .integer(Int(ahead))
     }
 
-    /// `release.lua`: lets the successor lead, if the server has everything that the leader has written.
-    private mutating func release(_ call: ScriptCall) -> RedisReply {
+    /// `transfer.lua`: lets the successor lead, if the server has everything that the leader has written.
+    private mutating func transfer(_ call: ScriptCall) -> RedisReply {
         let head = call.keys[0]
-        guard let token = get(head, "token"), get(head, "run") == call[3] else { return .text("lost") }
+        guard let token = get(head, "leaderToken"), get(head, "run") == call[3] else { return .text("lost") }
         guard token == call[1] else { return .text("ended") }
         guard get(head, "last") == call[2] else { return .text("lost") }
         let lease = call[4].isEmpty ? 0 : call.number(5)
-        set(head, ["until": "\(now + lease)", "heir": call[4], "handed": "1"])
+        set(head, ["until": "\(now + lease)", "successor": call[4], "transferred": "1"])
         return .text("done")
     }
 
-    /// `take.lua`: makes a node the leader if there is none: the lease has ended, the leader has transferred
-    /// the leadership to it, or there is no journal. The term grows, and the journal isn't whole at a server
-    /// that may have lost something.
-    private mutating func take(_ call: ScriptCall) -> RedisReply {
+    /// `request_leadership.lua`: makes a node the leader if there is none: the lease has ended, the leader
+    /// has transferred the leadership to it, or there is no journal. The term grows, and the journal isn't
+    /// whole at a server that may have lost something.
+    private mutating func requestLeadership(_ call: ScriptCall) -> RedisReply {
         let head = call.keys[0]
         let (token, node, lease, run) = (call[1], call[2], call.number(3), call[4])
         guard let term = get(head, "term") else {
@@ -137,25 +138,26 @@ extension SimulatedRedis {
             set(
                 head,
                 [
-                    "term": "\(now)", "token": token, "node": node, "until": "\(now + lease)", "run": run,
-                    "last": "0", "whole": "1", "epoch": call[6], "secret": call[7], "layout": call[8],
-                    "heir": "", "confirms": call[10],
+                    "term": "\(now)", "leaderToken": token, "node": node, "until": "\(now + lease)",
+                    "run": run, "last": "0", "whole": "1", "epoch": call[6], "secret": call[7],
+                    "layout": call[8], "successor": "", "confirms": call[10],
                 ])
-            return .texts("taken", "\(now)", "0", "1", call[6], call[7], "\(now)", "")
+            return .texts("granted", "\(now)", "0", "1", call[6], call[7], "\(now)", "")
         }
         let layout = get(head, "layout") ?? ""
         guard layout == call[8] else { return .texts("other", layout) }
-        let (isSuccessor, isSameRun) = (get(head, "heir") == node, get(head, "run") == run)
-        let leader = get(head, "token") ?? ""
+        let (isSuccessor, isSameRun) = (get(head, "successor") == node, get(head, "run") == run)
+        let leader = get(head, "leaderToken") ?? ""
         let hasRead = leader == call[12] ? call[11] : "0"
-        let isHanded = isSuccessor && isSameRun && get(head, "handed") == "1" && get(head, "last") == hasRead
+        let isReady =
+            isSuccessor && isSameRun && get(head, "transferred") == "1" && get(head, "last") == hasRead
         // A successor that has read everything needn't wait for the lease.
-        if !isHanded {
-            let isOffered = get(head, "handed") == "1" || number(head, "offered") > now
+        if !isReady {
+            let isOffered = get(head, "transferred") == "1" || number(head, "offered") > now
             // A successor that hasn't read everything reads ahead.
             if isSuccessor, isOffered, isSameRun, number(head, "until") > now {
                 set(head, ["ahead": hasRead])
-                return .array((["heir", leader] + facts(head)).map { .text($0) })
+                return .array((["successor", leader] + facts(head)).map { .text($0) })
             }
             let ends = number(head, "until") + (isSuccessor ? 0 : call.number(9))
             guard ends <= now else { return held(head, until: ends) }
@@ -173,12 +175,12 @@ extension SimulatedRedis {
         set(
             head,
             [
-                "term": next, "token": token, "node": node, "until": "\(now + lease)", "run": run,
-                "whole": whole, "heir": "", "handed": "", "doubt": "", "confirms": call[10],
+                "term": next, "leaderToken": token, "node": node, "until": "\(now + lease)", "run": run,
+                "whole": whole, "successor": "", "transferred": "", "doubt": "", "confirms": call[10],
                 "before": leader, "base": get(head, "last") ?? "",
             ])
         return .texts(
-            "taken", next, get(head, "last") ?? "", whole, get(head, "epoch") ?? "",
+            "granted", next, get(head, "last") ?? "", whole, get(head, "epoch") ?? "",
             get(head, "secret") ?? "", term, leader)
     }
 

@@ -68,8 +68,8 @@ enum Stage: String {
         switch self {
         case .follower: break
         case .candidate: _ = it.timePassed(now: 0, random: 5)
-        case .readingAhead: _ = it.electionAnswered(.successor(of: 8, .first, last: 9), now: 0)
-        case .recovering: _ = it.electionAnswered(.given(last: 9), now: 0)
+        case .readingAhead: _ = it.leadershipRequestAnswered(.successor(of: 8, .first, last: 9), now: 0)
+        case .recovering: _ = it.leadershipRequestAnswered(.given(last: 9), now: 0)
         case .confirming: _ = it.pageRead([(9, 1)], hasHeads: true, now: 0, random: 6)
         case .serving: _ = it.appendAnswered(.renewal, .done, now: 0, random: 6)
         case .draining:
@@ -91,11 +91,11 @@ struct Arrow: CustomStringConvertible, Sendable {
     let from: Stage
     let to: Stage
     let name: String
-    let event: @Sendable (inout ShardLeadership) -> [LeadershipEffect]
+    let event: @Sendable (inout ShardLeadership) -> [LeadershipAction]
 
     init(
         _ from: Stage, _ to: Stage, _ name: String,
-        _ event: @escaping @Sendable (inout ShardLeadership) -> [LeadershipEffect]
+        _ event: @escaping @Sendable (inout ShardLeadership) -> [LeadershipAction]
     ) {
         (self.from, self.to, self.name, self.event) = (from, to, name, event)
     }
@@ -107,27 +107,29 @@ struct Arrow: CustomStringConvertible, Sendable {
     private static let election = [
         Arrow(.follower, .candidate, "the election delay is over") { $0.timePassed(now: 0, random: 5) },
         Arrow(.candidate, .follower, "another node leads") {
-            $0.electionAnswered(.held(by: "b"), now: 0)
+            $0.leadershipRequestAnswered(.held(by: "b"), now: 0)
         },
-        Arrow(.candidate, .follower, "there is no journal yet") { $0.electionAnswered(.empty, now: 0) },
+        Arrow(.candidate, .follower, "there is no journal yet") {
+            $0.leadershipRequestAnswered(.empty, now: 0)
+        },
         Arrow(.candidate, .follower, "the journal has another layout") {
-            $0.electionAnswered(.otherLayout("4 shards"), now: 0)
+            $0.leadershipRequestAnswered(.otherLayout("4 shards"), now: 0)
         },
-        Arrow(.candidate, .follower, "Redis could not be asked") { $0.electionFailed(now: 0) },
+        Arrow(.candidate, .follower, "Redis could not be asked") { $0.leadershipRequestFailed(now: 0) },
         Arrow(.candidate, .follower, "the successor has read everything") {
-            $0.electionAnswered(.successor(of: 8, .first, last: 0), now: 0)
+            $0.leadershipRequestAnswered(.successor(of: 8, .first, last: 0), now: 0)
         },
         Arrow(.candidate, .readingAhead, "the leader has named this node") {
-            $0.electionAnswered(.successor(of: 8, .first, last: 9), now: 0)
+            $0.leadershipRequestAnswered(.successor(of: 8, .first, last: 9), now: 0)
         },
         Arrow(.candidate, .recovering, "Redis gives the leadership") {
-            $0.electionAnswered(.given(last: 9), now: 0)
+            $0.leadershipRequestAnswered(.given(last: 9), now: 0)
         },
         Arrow(.candidate, .serving, "Redis gives the leadership and nothing is left to read") {
-            $0.electionAnswered(.given(last: 0), now: 0)
+            $0.leadershipRequestAnswered(.given(last: 0), now: 0)
         },
         Arrow(.candidate, .startingAnew, "the journal is not whole") {
-            $0.electionAnswered(.taken(.first, last: 9, isWhole: false, after: 0), now: 0)
+            $0.leadershipRequestAnswered(.granted(.first, last: 9, isWhole: false, after: 0), now: 0)
         },
     ]
 
@@ -306,9 +308,9 @@ extension JournalTerm {
     fileprivate static let first = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
 }
 
-extension JournalAnswer.Take {
+extension JournalAnswer.LeadershipRequest {
     fileprivate static func given(last: UInt64) -> Self {
-        .taken(.first, last: last, isWhole: true, after: 0)
+        .granted(.first, last: last, isWhole: true, after: 0)
     }
 }
 

@@ -102,9 +102,9 @@ private final class WatchedShard: JournalDelegate {
     func makeCheckpointPage(isFirst: Bool) -> (bytes: ByteBuffer, isLast: Bool) {
         shard.makeCheckpointPage(isFirst: isFirst)
     }
-    func didTransferLeadership() { shard.didTransferLeadership() }
-    func didResumeLeadership() { shard.didResumeLeadership() }
-    func didLoseLeadership(_ reason: String, closesLinks: Bool) {
-        shard.didLoseLeadership(reason, closesLinks: closesLinks)
+    func didBeginAwaitingSuccessor(_ reason: String) { shard.didBeginAwaitingSuccessor(reason) }
+    func didResumeServing() { shard.didResumeServing() }
+    func didStepDown(_ reason: String, closesLinks: Bool) {
+        shard.didStepDown(reason, closesLinks: closesLinks)
     }
 }

@@ -2,7 +2,7 @@ import RTMRedis
 
 /// What the scripts of the journal answer. The head of each script says what its answers mean.
 enum JournalAnswer {
-    enum Take: Equatable {
+    enum LeadershipRequest: Equatable {
         case held(by: String)
         case empty
         /// The leader is about to let this node lead.
@@ -14,7 +14,7 @@ enum JournalAnswer {
         /// - Parameters:
         ///   - isWhole: whether the journal has all that was acknowledged.
         ///   - after: the token of the leader before; 0 if there was none.
-        case taken(JournalTerm, last: UInt64, isWhole: Bool, after: UInt64)
+        case granted(JournalTerm, last: UInt64, isWhole: Bool, after: UInt64)
         /// The journal was begun for another layout of the channels.
         case otherLayout(String)
     }
@@ -39,31 +39,31 @@ enum JournalAnswer {
         case unknown
     }
 
-    enum Reinstate: Equatable {
+    enum Reinstatement: Equatable {
         case done(last: UInt64)
         case ended
         case unknown
     }
 }
 
-extension JournalAnswer.Take {
+extension JournalAnswer.LeadershipRequest {
     init?(_ reply: RedisReply) {
         guard let fields = reply.elements, let kind = fields.first?.string else { return nil }
         switch (kind, fields.count) {
         case ("empty", _): self = .empty
         case ("held", 2...): self = .held(by: fields[1].string ?? "")
         case ("other", 2...): self = .otherLayout(fields[1].string ?? "")
-        case ("heir", 6...):
+        case ("successor", 6...):
             guard let leader = fields[1].number, let term = fields[2].number, let last = fields[3].number,
                 let epoch = fields[4].number, let secret = fields[5].number
             else { return nil }
             self = .successor(
                 of: leader, JournalTerm(term: term, follows: term, epoch: epoch, secret: secret), last: last)
-        case ("taken", 8...):
+        case ("granted", 8...):
             guard let term = fields[1].number, let last = fields[2].number, let epoch = fields[4].number,
                 let secret = fields[5].number, let follows = fields[6].number
             else { return nil }
-            self = .taken(
+            self = .granted(
                 JournalTerm(term: term, follows: follows, epoch: epoch, secret: secret), last: last,
                 isWhole: fields[3].number == 1, after: fields[7].number ?? 0)
         default: return nil
@@ -93,7 +93,7 @@ extension JournalAnswer.Transfer {
     }
 }
 
-extension JournalAnswer.Reinstate {
+extension JournalAnswer.Reinstatement {
     init(_ outcome: Result<RedisReply, RedisFailure>) {
         guard let fields = (try? outcome.get())?.elements else {
             self = .unknown

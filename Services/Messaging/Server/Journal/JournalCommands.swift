@@ -1,6 +1,6 @@
 import RTMRedis
 
-/// What the journal of one shard asks Redis. Each command carries out one effect of `ShardLeadership`.
+/// What the journal of one shard asks Redis. Each command carries out one action of `ShardLeadership`.
 struct JournalCommands: Sendable {
     /// Limit: batches that are read at once.
     private static let pageCount: UInt64 = 32
@@ -26,11 +26,11 @@ struct JournalCommands: Sendable {
     ///   - epoch: the epoch of the first partition, if a journal may begin; otherwise nil.
     ///   - electionDelay: for how many milliseconds nobody must have led.
     ///   - readUntil: how far this node has read ahead.
-    func take(
+    func requestLeadership(
         _ token: UInt64, epoch: UInt64?, secret: UInt64, electionDelay: UInt64, readUntil: JournalPosition?
     ) -> RedisCommand {
         RedisCommand(
-            JournalScripts.take, keys: [names.head],
+            JournalScripts.requestLeadership, keys: [names.head],
             [
                 RedisArgument(token), .text(names.node), lease, .run,
                 RedisArgument(epoch != nil), RedisArgument(epoch ?? 0), RedisArgument(secret),
@@ -75,9 +75,9 @@ struct JournalCommands: Sendable {
     }
 
     /// - Parameter successor: empty: any node.
-    func release(_ token: UInt64, last: UInt64, to successor: String) -> RedisCommand {
+    func transfer(_ token: UInt64, last: UInt64, to successor: String) -> RedisCommand {
         RedisCommand(
-            JournalScripts.release, keys: [names.head],
+            JournalScripts.transfer, keys: [names.head],
             [RedisArgument(token), RedisArgument(last), .run, .text(successor), lease])
     }
 
@@ -105,7 +105,7 @@ struct JournalNames: Sendable {
     init(prefix: String, of shard: BrokerLimits, node: String, layout: String) {
         head = "{\(prefix)journal:\(shard.shard)}:head"
         batches = "{\(prefix)journal:\(shard.shard)}:batches"
-        firstEpoch = "{\(prefix)journal}:era"
+        firstEpoch = "{\(prefix)journal}:firstEpoch"
         self.shard = UInt64(shard.shard)
         epochsBefore = shard.firstEpoch(from: 0)
         self.node = node
@@ -116,15 +116,15 @@ struct JournalNames: Sendable {
 /// The Lua scripts of the journal, which are embedded in the binary. The head of each one says what it takes,
 /// returns and costs.
 enum JournalScripts {
-    static let take = script("take", PackageResources.take_lua)
+    static let requestLeadership = script("request_leadership", PackageResources.request_leadership_lua)
     static let append = script("append", PackageResources.append_lua)
     static let reinstate = script("reinstate", PackageResources.reinstate_lua)
     static let offer = script("offer", PackageResources.offer_lua)
-    static let release = script("release", PackageResources.release_lua)
+    static let transfer = script("transfer", PackageResources.transfer_lua)
     static let firstEpoch = script("first_epoch", PackageResources.first_epoch_lua)
     static let register = script("register", PackageResources.register_lua)
 
-    static let all = [take, append, reinstate, offer, release, firstEpoch, register]
+    static let all = [requestLeadership, append, reinstate, offer, transfer, firstEpoch, register]
 
     private static func script(_ name: String, _ bytes: [UInt8]) -> RedisScript {
         RedisScript(name: name, source: String(decoding: bytes, as: UTF8.self))

@@ -34,7 +34,7 @@ struct JournalWriter {
     /// What was under way when Redis was found to have lost something. It follows the checkpoint.
     private var interrupted: (append: JournalAppend, purpose: Purpose)?
     /// Whether Redis is asked, and hasn't answered yet.
-    private(set) var isAsked = false
+    private(set) var awaitsRedis = false
     /// Limit: bytes from which on a batch takes nothing more, so that Redis isn't busy with one for long.
     static let batchBytesMax = 256 * 1024
 
@@ -84,7 +84,7 @@ struct JournalWriter {
 
     /// The batch that is to be sent now; nil if one is under way, or if there is nothing to write.
     mutating func next(_ limits: JournalLimits, now: UInt64) -> JournalAppend? {
-        guard !isAsked else { return nil }
+        guard !awaitsRedis else { return nil }
         if underWay == nil, !isWritingCheckpoint {
             if let batch = full.popFirst() {
                 let number = pendingNumber - UInt64(full.count) - 1
@@ -96,15 +96,15 @@ struct JournalWriter {
                 begin(ByteBuffer(), .renewal, isWhole: true, limits, now: now)
             }
         }
-        isAsked = underWay != nil
+        awaitsRedis = underWay != nil
         return underWay?.append
     }
 
     /// Prolongs the lease now; nil while Redis is asked something else.
     mutating func renew(_ limits: JournalLimits, now: UInt64) -> JournalAppend? {
-        guard !isAsked, underWay == nil else { return nil }
+        guard !awaitsRedis, underWay == nil else { return nil }
         begin(ByteBuffer(), .renewal, isWhole: true, limits, now: now)
-        isAsked = true
+        awaitsRedis = true
         return underWay?.append
     }
 
@@ -112,9 +112,9 @@ struct JournalWriter {
     mutating func writeCheckpoint(
         _ page: ByteBuffer, isLast: Bool, _ limits: JournalLimits, now: UInt64
     ) -> JournalAppend? {
-        guard isWritingCheckpoint, !isAsked, page.readableBytes > 0 else { return nil }
+        guard isWritingCheckpoint, !awaitsRedis, page.readableBytes > 0 else { return nil }
         begin(page, .checkpoint, isWhole: isLast, limits, now: now)
-        isAsked = true
+        awaitsRedis = true
         return underWay?.append
     }
 
@@ -143,7 +143,7 @@ struct JournalWriter {
 
     /// Redis has the batch that was under way.
     mutating func done(now: UInt64) -> Written {
-        isAsked = false
+        awaitsRedis = false
         renewedAt = now
         guard let (append, purpose) = underWay.take() else { return .renewed }
         guard purpose != .renewal else { return .renewed }
@@ -157,13 +157,13 @@ struct JournalWriter {
     }
 
     /// There was no answer, so the batch is sent once more: Redis knows it by its number.
-    mutating func unanswered() { isAsked = false }
+    mutating func unanswered() { awaitsRedis = false }
 
     /// From now on nothing counts that was sent under the token before. The next append goes to Redis at
     /// once, because it says that the journal is whole.
     mutating func reinstated(_ token: UInt64) {
         self.token = token
-        isAsked = false
+        awaitsRedis = false
         renewedAt = 0
         renumber()
     }

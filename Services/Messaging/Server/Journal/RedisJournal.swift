@@ -27,17 +27,18 @@ protocol JournalDelegate: AnyObject {
     func didWriteBatches(through number: UInt64)
     /// The next page of what is in memory, for a journal that was lost.
     func makeCheckpointPage(isFirst: Bool) -> (bytes: ByteBuffer, isLast: Bool)
-    /// Another node may lead. What is in memory stays until it does.
-    func didTransferLeadership()
+    /// Another node leads, or may lead from now on. What is in memory stays until it is certain that the
+    /// other node leads.
+    func didBeginAwaitingSuccessor(_ reason: String)
     /// This node serves again after all. What was requested meanwhile has no answer.
-    func didResumeLeadership()
+    func didResumeServing()
     /// Another node leads.
     ///
     /// - Parameter closesLinks: whether the links are from the time in which this node was the leader.
-    func didLoseLeadership(_ reason: String, closesLinks: Bool)
+    func didStepDown(_ reason: String, closesLinks: Bool)
 }
 
-/// The journal of one shard in Redis: it carries out the effects of `ShardLeadership` and reports what Redis
+/// The journal of one shard in Redis: it carries out the actions of `ShardLeadership` and reports what Redis
 /// answers. It is confined to one event loop.
 final class RedisJournal {
     private static let tick = TimeAmount.milliseconds(25)
@@ -193,16 +194,16 @@ final class RedisJournal {
     // MARK: - Effects
 
     /// Feeds an event to the leadership, and carries out what follows from it.
-    private func update(_ event: (inout ShardLeadership) -> [LeadershipEffect]) {
+    private func update(_ event: (inout ShardLeadership) -> [LeadershipAction]) {
         let wasLeader = leadership.isLeader
-        let effects = event(&leadership)
+        let actions = event(&leadership)
         let isLeader = leadership.isLeader
         if isLeader != wasLeader { metrics.leading.add(isLeader ? 1 : -1) }
-        for effect in effects { perform(effect) }
+        for action in actions { perform(action) }
     }
 
-    private func perform(_ effect: LeadershipEffect) {
-        switch effect {
+    private func perform(_ action: LeadershipAction) {
+        switch action {
         case .requestLeadership(let token, let createsJournal, let electionDelay, let readUntil):
             requestLeadership(token, createsJournal: createsJournal, electionDelay, readUntil)
         case .readJournal(let token, let number): read(token, after: number)
@@ -211,17 +212,17 @@ final class RedisJournal {
             reinstate(token, before: before, empties: empties, isWhole: isWhole)
         case .offerLeadership(let token, let successor): offer(token, to: successor)
         case .transferLeadership(let token, let last, let successor):
-            release(token, last: last, to: successor)
+            transfer(token, last: last, to: successor)
         case .beginRecovery(let term): delegate?.didBeginRecovery(term)
         case .discardRecovery: delegate?.didDiscardRecovery()
         case .becomeLeader(let term, let isAnew): becomeLeader(term, isAnew: isAnew)
         case .releaseOutput(let number): delegate?.didWriteBatches(through: number)
         case .writeCheckpoint(let isFirst): writeCheckpoint(isFirst: isFirst)
-        case .awaitSuccessor: delegate?.didTransferLeadership()
-        case .resumeServing: delegate?.didResumeLeadership()
+        case .awaitSuccessor(let reason): delegate?.didBeginAwaitingSuccessor(reason)
+        case .resumeServing: delegate?.didResumeServing()
         case .stepDown(let reason, let closesLinks):
             logger.notice("this node is no longer the leader", metadata: ["reason": "\(reason)"])
-            delegate?.didLoseLeadership(reason, closesLinks: closesLinks)
+            delegate?.didStepDown(reason, closesLinks: closesLinks)
             countBacklog()
             end()
         case .refuse(let reason):
@@ -234,11 +235,15 @@ final class RedisJournal {
     private func requestLeadership(
         _ token: UInt64, createsJournal: Bool, _ electionDelay: UInt64, _ readUntil: JournalPosition?
     ) {
-        guard createsJournal else { return take(token, epoch: nil, electionDelay, readUntil) }
+        guard createsJournal else { return requestLeadership(token, epoch: nil, electionDelay, readUntil) }
         client.send(commands.exists) { [self] outcome in
-            guard case .success(let reply) = outcome else { return takeFailed(outcome) }
-            guard reply.number == 0 else { return take(token, epoch: nil, electionDelay, readUntil) }
-            askForFirstEpoch { [self] epoch in take(token, epoch: epoch, electionDelay, readUntil) }
+            guard case .success(let reply) = outcome else { return leadershipRequestFailed(outcome) }
+            guard reply.number == 0 else {
+                return requestLeadership(token, epoch: nil, electionDelay, readUntil)
+            }
+            askForFirstEpoch { [self] epoch in
+                requestLeadership(token, epoch: epoch, electionDelay, readUntil)
+            }
         }
     }
 
@@ -246,44 +251,45 @@ final class RedisJournal {
         guard mayHaveFirstEpoch else { return done(JournalTerm.epoch(from: random)) }
         client.send(commands.firstEpoch(JournalTerm.epoch(from: random))) { [self] outcome in
             guard case .success(let reply) = outcome, reply.string != "wait" else {
-                return takeFailed(outcome)
+                return leadershipRequestFailed(outcome)
             }
             done(reply.number.map { $0 + names.epochsBefore } ?? JournalTerm.epoch(from: random))
         }
     }
 
     /// - Parameter epoch: of the first partition, if a journal may begin; otherwise nil.
-    private func take(
+    private func requestLeadership(
         _ token: UInt64, epoch: UInt64?, _ electionDelay: UInt64, _ readUntil: JournalPosition?
     ) {
-        let command = commands.take(
+        let command = commands.requestLeadership(
             token, epoch: epoch, secret: random, electionDelay: electionDelay, readUntil: readUntil)
         client.send(command) { [self] outcome in
-            guard case .success(let reply) = outcome, let answer = JournalAnswer.Take(reply) else {
-                return takeFailed(outcome)
+            guard case .success(let reply) = outcome, let answer = JournalAnswer.LeadershipRequest(reply)
+            else {
+                return leadershipRequestFailed(outcome)
             }
             hasAnswer = true
-            if case .taken = answer { mayHaveFirstEpoch = false }
+            if case .granted = answer { mayHaveFirstEpoch = false }
             logLeader(answer)
             let now = now
-            update { $0.electionAnswered(answer, now: now) }
+            update { $0.leadershipRequestAnswered(answer, now: now) }
         }
     }
 
-    private func takeFailed(_ outcome: Result<RedisReply, RedisFailure>) {
+    private func leadershipRequestFailed(_ outcome: Result<RedisReply, RedisFailure>) {
         if case .failure = outcome { report(outcome) }
         let now = now
-        update { $0.electionFailed(now: now) }
+        update { $0.leadershipRequestFailed(now: now) }
     }
 
-    private func logLeader(_ answer: JournalAnswer.Take) {
+    private func logLeader(_ answer: JournalAnswer.LeadershipRequest) {
         switch answer {
         case .held(let node):
             probe.ready()
             if node != leader { logger.info("another node leads", metadata: ["node": "\(node)"]) }
             leader = node
         case .successor: probe.ready()
-        case .empty, .taken, .otherLayout: break
+        case .empty, .granted, .otherLayout: break
         }
     }
 
@@ -362,7 +368,7 @@ final class RedisJournal {
         guard let term = leadership.writer?.term else { return }
         let command = commands.reinstate(token, before: before, empties: empties, isWhole: isWhole, term)
         client.send(command) { [self] outcome in
-            let answer = JournalAnswer.Reinstate(outcome)
+            let answer = JournalAnswer.Reinstatement(outcome)
             if answer == .unknown { report(outcome) }
             collect()
             let (now, random) = (now, random)
@@ -378,8 +384,8 @@ final class RedisJournal {
         }
     }
 
-    private func release(_ token: UInt64, last: UInt64, to successor: String) {
-        client.send(commands.release(token, last: last, to: successor)) { [self] outcome in
+    private func transfer(_ token: UInt64, last: UInt64, to successor: String) {
+        client.send(commands.transfer(token, last: last, to: successor)) { [self] outcome in
             collect()
             let (now, random) = (now, random)
             update { $0.transferAnswered(JournalAnswer.Transfer(outcome), now: now, random: random) }

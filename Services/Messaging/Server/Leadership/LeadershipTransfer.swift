@@ -18,7 +18,7 @@ struct LeadershipTransfer {
     /// Whether this node ends with the transfer.
     private let isLast: Bool
     /// Whether Redis is asked how far the successor has read, and hasn't answered yet.
-    private var isAsked = false
+    private var awaitsRedis = false
 
     private let began: UInt64
     /// When the successor last read something, or the present state of this node began, in milliseconds.
@@ -57,8 +57,8 @@ struct LeadershipTransfer {
             successor = ""
             return .drain
         }
-        guard !isAsked else { return .wait }
-        isAsked = true
+        guard !awaitsRedis else { return .wait }
+        awaitsRedis = true
         return .ask
     }
 
@@ -67,7 +67,7 @@ struct LeadershipTransfer {
     ///   - written: the last batch that this node has written.
     /// - Returns: whether the successor has little left to read.
     mutating func offerAnswered(_ ahead: UInt64?, written: UInt64, now: UInt64) -> Bool {
-        isAsked = false
+        awaitsRedis = false
         guard let ahead else { return false }
         if ahead > self.ahead { (self.ahead, progressAt) = (ahead, now) }
         if ahead >= mark { return true }

@@ -8,7 +8,7 @@ import NIOCore
 /// it hasn't written it neither acknowledges nor delivers. Time decides only when a node may try, never who
 /// is right.
 ///
-/// Each event is a method, takes the time and a random number where it needs them, and returns the effects
+/// Each event is a method, takes the time and a random number where it needs them, and returns the actions
 /// that `RedisJournal` carries out. All others read the answer here and store it nowhere. The type is pure.
 struct ShardLeadership {
     enum State: Equatable {
@@ -24,7 +24,7 @@ struct ShardLeadership {
         case recovering(isAhead: Bool)
         /// The whole journal was read. It counts if Redis, asked once more, is still the server that gave the
         /// leadership.
-        case confirming(isAsked: Bool)
+        case confirming(awaitsRedis: Bool)
         case leader(Leader)
         /// Redis may have lost something: this node asks to lead under a new token.
         case rebuilding(token: UInt64, Rebuilding)
@@ -36,15 +36,16 @@ struct ShardLeadership {
         case serving
         /// No request is taken any more, and what has happened is written.
         ///
-        /// - Parameter isAsked: whether everything is written, and Redis was asked to let the successor lead.
-        case draining(isAsked: Bool)
+        /// - Parameter awaitsRedis: whether everything is written, and Redis was asked to let the successor
+        ///   lead.
+        case draining(awaitsRedis: Bool)
         /// The successor may lead. Until it does, this node keeps the shard in memory, and asks Redis
         /// again and again.
-        case transferring(isAsked: Bool)
+        case transferring(awaitsRedis: Bool)
         /// Another node has become the leader without being asked. A Redis that was replaced may answer for a
         /// moment longer, and what it gave then is lost with it. So this node keeps the shard in memory until
-        /// the same Redis has said for a lease that another node leads.
-        case replaced(isAsked: Bool)
+        /// the same Redis has answered for a lease that another node leads.
+        case replaced(awaitsRedis: Bool)
     }
 
     enum Rebuilding: Equatable {
@@ -87,12 +88,14 @@ struct ShardLeadership {
     }
 
     /// Whether batches are written now.
-    private var isWriting: Bool { state == .leader(.serving) || state == .leader(.draining(isAsked: false)) }
+    private var isWriting: Bool {
+        state == .leader(.serving) || state == .leader(.draining(awaitsRedis: false))
+    }
 
     // MARK: - Time
 
     /// - Parameter random: a new random number, for a token.
-    mutating func timePassed(now: UInt64, random: UInt64) -> [LeadershipEffect] {
+    mutating func timePassed(now: UInt64, random: UInt64) -> [LeadershipAction] {
         switch state {
         case .follower(let nextAttempt):
             guard now >= nextAttempt else { return [] }
@@ -100,10 +103,10 @@ struct ShardLeadership {
         // While the journal is being read, only the lease can be due.
         case .recovering(isAhead: false), .confirming: return next(now: now)
         case .leader(.serving): return continueOffer(now) + next(now: now)
-        case .leader(.draining(isAsked: false)):
+        case .leader(.draining(awaitsRedis: false)):
             // Redis takes too long to have everything.
             return (transfer?.isLate(limits, now: now) == true ? resume() : []) + next(now: now)
-        case .leader(.transferring(isAsked: false)), .leader(.replaced(isAsked: false)):
+        case .leader(.transferring(awaitsRedis: false)), .leader(.replaced(awaitsRedis: false)):
             return askForTransfer()
         case .rebuilding(let token, let step):
             guard isReinstatementDue else { return [] }
@@ -112,9 +115,11 @@ struct ShardLeadership {
         }
     }
 
-    private mutating func next(now: UInt64) -> [LeadershipEffect] {
+    private mutating func next(now: UInt64) -> [LeadershipAction] {
         if let append = writer?.next(limits, now: now) { return [.append(append)] }
-        guard case .leader(.draining(isAsked: false)) = state, writer?.isWritten == true else { return [] }
+        guard case .leader(.draining(awaitsRedis: false)) = state, writer?.isWritten == true else {
+            return []
+        }
         transfer?.progressed(now: now)
         return askForTransfer()
     }
@@ -123,7 +128,7 @@ struct ShardLeadership {
     mutating func recorded(_ bytes: ByteBuffer) { writer?.gathered(bytes) }
 
     /// Something happened that must not leave the node before it is written.
-    mutating func recorded(_ bytes: ByteBuffer, now: UInt64) -> [LeadershipEffect] {
+    mutating func recorded(_ bytes: ByteBuffer, now: UInt64) -> [LeadershipAction] {
         recorded(bytes)
         return isWriting ? next(now: now) : []
     }
@@ -132,7 +137,7 @@ struct ShardLeadership {
 
     private mutating func requestLeadership(
         _ token: UInt64, createsJournal: Bool
-    ) -> [LeadershipEffect] {
+    ) -> [LeadershipAction] {
         state = .candidate(token: token)
         return [
             .requestLeadership(
@@ -141,7 +146,9 @@ struct ShardLeadership {
         ]
     }
 
-    mutating func electionAnswered(_ answer: JournalAnswer.Take, now: UInt64) -> [LeadershipEffect] {
+    mutating func leadershipRequestAnswered(_ answer: JournalAnswer.LeadershipRequest, now: UInt64)
+        -> [LeadershipAction]
+    {
         guard case .candidate(let token) = state else { return [] }
         switch answer {
         case .held:
@@ -155,7 +162,7 @@ struct ShardLeadership {
         case .successor(let leader, let term, let last):
             missingJournal.found()
             return readAhead(of: leader, term, last: last, now: now)
-        case .taken(let term, let last, let isWhole, let leader):
+        case .granted(let term, let last, let isWhole, let leader):
             missingJournal.found()
             let read = reader.take() ?? JournalReader(of: leader, now: now)
             let isContinued = isWhole && read.leader == leader && read.hasHeads
@@ -163,7 +170,7 @@ struct ShardLeadership {
             self.reader = reader
             writer = JournalWriter(term, token: token, written: last, kept: reader.kept, now: now)
             guard isWhole else { return startAnew() }
-            let preparation: [LeadershipEffect] = isContinued ? [] : [.beginRecovery(term)]
+            let preparation: [LeadershipAction] = isContinued ? [] : [.beginRecovery(term)]
             guard reader.last < last else { return preparation + lead() }
             self.reader?.end = last
             state = .recovering(isAhead: false)
@@ -171,26 +178,26 @@ struct ShardLeadership {
         }
     }
 
-    private mutating func follow(_ now: UInt64) -> [LeadershipEffect] {
+    private mutating func follow(_ now: UInt64) -> [LeadershipAction] {
         writer = nil
         state = .follower(nextAttempt: now + limits.attemptInterval)
         return reader.take() == nil ? [] : [.discardRecovery]
     }
 
     /// Redis could not be asked.
-    mutating func electionFailed(now: UInt64) -> [LeadershipEffect] {
+    mutating func leadershipRequestFailed(now: UInt64) -> [LeadershipAction] {
         if case .candidate = state { follow(now) } else { [] }
     }
 
     /// Nobody knows any more what was acknowledged, so the logs begin anew, with other epochs.
-    private mutating func startAnew() -> [LeadershipEffect] {
+    private mutating func startAnew() -> [LeadershipAction] {
         guard let token = writer?.token else { return [] }
         reader = nil
         writer?.term.startAnew(JournalTerm.epoch(from: token))
         return reinstate(token &+ 1, .startingAnew)
     }
 
-    private mutating func lead(isAnew: Bool = false) -> [LeadershipEffect] {
+    private mutating func lead(isAnew: Bool = false) -> [LeadershipAction] {
         (state, reader) = (.leader(.serving), nil)
         return writer.map { [.becomeLeader($0.term, isAnew: isAnew)] } ?? []
     }
@@ -205,7 +212,7 @@ struct ShardLeadership {
     ///   - random: a new random number, for a token.
     mutating func pageRead(
         _ batches: [(number: UInt64, bytes: Int)]?, hasHeads: Bool, now: UInt64, random: UInt64
-    ) -> [LeadershipEffect] {
+    ) -> [LeadershipAction] {
         guard case .recovering(let isAhead) = state, var reader else { return [] }
         guard let batches else { return follow(now) }
         if batches.isEmpty { return pageUnreadable(now: now) }
@@ -221,49 +228,49 @@ struct ShardLeadership {
     }
 
     /// Between two pages the leader has cut off what comes next.
-    private mutating func readAgain(now: UInt64) -> [LeadershipEffect] {
+    private mutating func readAgain(now: UInt64) -> [LeadershipAction] {
         guard case .recovering(isAhead: false) = state, let writer else { return follow(now) }
         reader?.restart()
         return [.beginRecovery(writer.term), .readJournal(token: writer.token, after: 0)]
     }
 
     /// Redis may have come back with older data between two pages.
-    private mutating func confirm(now: UInt64) -> [LeadershipEffect] {
+    private mutating func confirm(now: UInt64) -> [LeadershipAction] {
         let append = writer?.renew(limits, now: now)
-        state = .confirming(isAsked: append != nil)
+        state = .confirming(awaitsRedis: append != nil)
         return append.map { [.append($0)] } ?? []
     }
 
     /// A page of the journal is missing, or can't be decoded.
-    mutating func pageUnreadable(now: UInt64) -> [LeadershipEffect] {
+    mutating func pageUnreadable(now: UInt64) -> [LeadershipAction] {
         guard case .recovering(let isAhead) = state else { return [] }
         return isAhead ? follow(now) : startAnew()
     }
 
     private mutating func readAhead(
         of leader: UInt64, _ term: JournalTerm, last: UInt64, now: UInt64
-    ) -> [LeadershipEffect] {
-        var effects: [LeadershipEffect] = []
+    ) -> [LeadershipAction] {
+        var actions: [LeadershipAction] = []
         if reader?.leader != leader {
             reader = JournalReader(of: leader, now: now)
-            effects = [.beginRecovery(term)]
+            actions = [.beginRecovery(term)]
         }
         reader?.reported(now: now)
         // The leader waits for this node, so it asks again soon.
         guard let position = reader?.last, position < last else {
             state = .follower(nextAttempt: now)
-            return effects
+            return actions
         }
         reader?.end = last
         state = .recovering(isAhead: true)
-        return effects + [.readJournal(token: leader, after: position)]
+        return actions + [.readJournal(token: leader, after: position)]
     }
 
     // MARK: - Batches
 
     mutating func appendAnswered(
         _ append: JournalAppend, _ answer: JournalAnswer.Append, now: UInt64, random: UInt64
-    ) -> [LeadershipEffect] {
+    ) -> [LeadershipAction] {
         guard append.token == token else { return [] }
         switch answer {
         case .ended: return replaced(now)
@@ -279,8 +286,8 @@ struct ShardLeadership {
         }
     }
 
-    private mutating func written(_ written: JournalWriter.Written?, now: UInt64) -> [LeadershipEffect] {
-        if case .confirming(let isAsked) = state { return isAsked ? lead() : confirm(now: now) }
+    private mutating func written(_ written: JournalWriter.Written?, now: UInt64) -> [LeadershipAction] {
+        if case .confirming(let awaitsRedis) = state { return awaitsRedis ? lead() : confirm(now: now) }
         guard isWriting else { return [] }
         switch written {
         case .gathered(let number): return [.releaseOutput(number)] + next(now: now)
@@ -291,17 +298,17 @@ struct ShardLeadership {
     }
 
     /// Another node has become the leader. If Redis turns out to have forgotten that, this node resumes.
-    private mutating func replaced(_ now: UInt64) -> [LeadershipEffect] {
+    private mutating func replaced(_ now: UInt64) -> [LeadershipAction] {
         guard keepsLogs else { return stepDown(now) }
         transfer = LeadershipTransfer(replacedAt: now)
         writer?.unanswered()
-        state = .leader(.replaced(isAsked: false))
-        return [.awaitSuccessor]
+        state = .leader(.replaced(awaitsRedis: false))
+        return [.awaitSuccessor("another node leads")]
     }
 
     private mutating func stepDown(
         _ now: UInt64, _ reason: String = "another node leads"
-    ) -> [LeadershipEffect] {
+    ) -> [LeadershipAction] {
         let wasLeader = isLeader
         (writer, transfer, reader) = (nil, nil, nil)
         state = .follower(nextAttempt: now)
@@ -317,7 +324,7 @@ struct ShardLeadership {
     ///   - isLast: whether this node ends then, and can't wait for a successor that doesn't come.
     mutating func transferRequested(
         to successor: String, isLast: Bool, now: UInt64
-    ) -> [LeadershipEffect] {
+    ) -> [LeadershipAction] {
         guard state == .leader(.serving), transfer == nil, let writer, !writer.isWritingCheckpoint else {
             return []
         }
@@ -325,7 +332,7 @@ struct ShardLeadership {
         return continueOffer(now)
     }
 
-    private mutating func continueOffer(_ now: UInt64) -> [LeadershipEffect] {
+    private mutating func continueOffer(_ now: UInt64) -> [LeadershipAction] {
         guard var transfer, let token else { return [] }
         let step = transfer.nextStep(limits, now: now)
         self.transfer = transfer
@@ -345,39 +352,39 @@ struct ShardLeadership {
     ///   - ahead: the last batch that the successor has read; nil if Redis didn't answer.
     mutating func offerAnswered(
         to successor: String, under token: UInt64, _ ahead: UInt64?, now: UInt64
-    ) -> [LeadershipEffect] {
+    ) -> [LeadershipAction] {
         guard state == .leader(.serving), let writer, writer.token == token, transfer?.successor == successor
         else { return [] }
         let isCaughtUp = transfer?.offerAnswered(ahead, written: writer.written, now: now) ?? false
         return isCaughtUp ? drain(now) : []
     }
 
-    private mutating func drain(_ now: UInt64) -> [LeadershipEffect] {
+    private mutating func drain(_ now: UInt64) -> [LeadershipAction] {
         transfer?.progressed(now: now)
-        state = .leader(.draining(isAsked: false))
+        state = .leader(.draining(awaitsRedis: false))
         return next(now: now)
     }
 
-    private mutating func askForTransfer() -> [LeadershipEffect] {
+    private mutating func askForTransfer() -> [LeadershipAction] {
         guard let writer, let transfer, case .leader(let leader) = state else { return [] }
-        state = .leader(leader.asked(true))
+        state = .leader(leader.awaitingRedis(true))
         return [.transferLeadership(token: writer.token, last: writer.written, to: transfer.successor)]
     }
 
     /// - Parameter random: a new random number, for a token.
     mutating func transferAnswered(
         _ answer: JournalAnswer.Transfer, now: UInt64, random: UInt64
-    ) -> [LeadershipEffect] {
-        guard case .leader(let leader) = state, leader != .serving, leader != .draining(isAsked: false),
+    ) -> [LeadershipAction] {
+        guard case .leader(let leader) = state, leader != .serving, leader != .draining(awaitsRedis: false),
             let outcome = transfer?.answered(answer, to: leader, limits, now: now)
         else { return [] }
         switch outcome {
         case .ask:
-            state = .leader(leader.asked(false))
+            state = .leader(leader.awaitingRedis(false))
             return []
         case .transferred:
-            state = .leader(.transferring(isAsked: false))
-            return [.awaitSuccessor]
+            state = .leader(.transferring(awaitsRedis: false))
+            return [.awaitSuccessor("another node is about to lead")]
         case .stepDown:
             return stepDown(now, "another node \(leader.isReplaced ? "leads" : "was asked to lead")")
         case .resume: return resume() + reinstate(random, .comparing)
@@ -385,7 +392,7 @@ struct ShardLeadership {
     }
 
     /// Redis has lost something, and only this node can write it again; or Redis is too slow.
-    private mutating func resume() -> [LeadershipEffect] {
+    private mutating func resume() -> [LeadershipAction] {
         transfer = nil
         guard state != .leader(.serving) else { return [] }
         state = .leader(.serving)
@@ -394,7 +401,7 @@ struct ShardLeadership {
 
     // MARK: - When Redis has lost something
 
-    private mutating func reinstate(_ token: UInt64, _ step: Rebuilding) -> [LeadershipEffect] {
+    private mutating func reinstate(_ token: UInt64, _ step: Rebuilding) -> [LeadershipAction] {
         state = .rebuilding(token: token, step)
         isReinstatementDue = false
         guard let writer else { return [] }
@@ -407,8 +414,8 @@ struct ShardLeadership {
 
     /// - Parameter random: a new random number, for a token.
     mutating func reinstatementAnswered(
-        _ answer: JournalAnswer.Reinstate, now: UInt64, random: UInt64
-    ) -> [LeadershipEffect] {
+        _ answer: JournalAnswer.Reinstatement, now: UInt64, random: UInt64
+    ) -> [LeadershipAction] {
         guard case .rebuilding(let token, let step) = state, let written = writer?.written else { return [] }
         switch (answer, step) {
         case (.ended, .comparing), (.ended, .emptying): return replaced(now)
@@ -435,7 +442,7 @@ struct ShardLeadership {
     }
 
     /// The next page of the checkpoint was made from memory, for a journal that was lost.
-    mutating func checkpointPageMade(_ page: ByteBuffer, isLast: Bool, now: UInt64) -> [LeadershipEffect] {
+    mutating func checkpointPageMade(_ page: ByteBuffer, isLast: Bool, now: UInt64) -> [LeadershipAction] {
         guard isWriting else { return [] }
         if let append = writer?.writeCheckpoint(page, isLast: isLast, limits, now: now) {
             return [.append(append)]
@@ -443,14 +450,14 @@ struct ShardLeadership {
         return isLast ? checkpointWritten(now: now) : []
     }
 
-    private mutating func checkpointWritten(now: UInt64) -> [LeadershipEffect] {
+    private mutating func checkpointWritten(now: UInt64) -> [LeadershipAction] {
         writer?.checkpointWritten()
         return next(now: now)
     }
 
     /// A caller knows a later term than this node's, of which Redis knows nothing any more: Redis came back
     /// with older data. What was acknowledged in the later term is lost.
-    mutating func laterTermReported(_ term: UInt64, now: UInt64) -> [LeadershipEffect] {
+    mutating func laterTermReported(_ term: UInt64, now: UInt64) -> [LeadershipAction] {
         guard keepsLogs, let token, let next = writer?.term.superseding(term) else { return [] }
         let wasLeader = isLeader
         transfer = nil
@@ -494,13 +501,13 @@ extension ShardLeadership.State {
 }
 
 extension ShardLeadership.Leader {
-    /// The same state, with Redis asked to let the successor lead, or with its answer.
-    fileprivate func asked(_ isAsked: Bool) -> Self {
+    /// The same state, in which Redis is asked, or has answered.
+    fileprivate func awaitingRedis(_ awaitsRedis: Bool) -> Self {
         switch self {
         case .serving: .serving
-        case .draining: .draining(isAsked: isAsked)
-        case .transferring: .transferring(isAsked: isAsked)
-        case .replaced: .replaced(isAsked: isAsked)
+        case .draining: .draining(awaitsRedis: awaitsRedis)
+        case .transferring: .transferring(awaitsRedis: awaitsRedis)
+        case .replaced: .replaced(awaitsRedis: awaitsRedis)
         }
     }
 

@@ -1,7 +1,6 @@
--- Keeps the list of messaging nodes that live, and says who they are. A node of another layout than that of the others isn't
--- taken into it.
--- KEYS  1 nodes (hash: the time in ms until which each node counts as living, by its name; `layout`)
--- ARGV  1 node, 2 lease in ms; 0: the node leaves, 3 the layout of the channels
+-- Keeps the list of messaging nodes that live, and answers with their names. A node whose layout isn't that of the others is refused.
+-- KEYS  1 nodes (hash: the time in ms at which each node's lease ends, by its name; `layout`)
+-- ARGV  1 node, 2 the node's lease in ms; 0: the node leaves, 3 the layout of the channels
 -- Result: {'nodes', name, ...}, or {'other', layout}.
 -- Cost: O(nodes).
 local time = redis.call('TIME')

@@ -127,21 +127,21 @@ extension MessagingShard: JournalDelegate {
         return broker.checkpointPage(&checkpoint, now: clock())
     }
 
-    func didTransferLeadership() {
-        closeLinks("another messaging node is about to lead")
+    func didBeginAwaitingSuccessor(_ reason: String) {
+        closeLinks(reason)
         // Links that are opened from now on wait for nothing.
         journal?.gate.open(through: .max)
     }
 
     /// What was requested meanwhile stays without an answer, so the links end.
-    func didResumeLeadership() { closeLinks("the messaging node remains the leader") }
+    func didResumeServing() { closeLinks("the messaging node remains the leader") }
 
     private func closeLinks(_ reason: String) {
         for link in links.values { link.close(saying: ServiceLinkGoAway(.draining, reason)) }
     }
 
     /// What waits behind the gate was never written, so the links that wait there are closed.
-    func didLoseLeadership(_ reason: String, closesLinks: Bool) {
+    func didStepDown(_ reason: String, closesLinks: Bool) {
         if closesLinks { closeLinks(reason) }
         journal?.replay = nil
         journal?.gate.open(through: .max)

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// What `ShardLeadership` wants done. `RedisJournal` carries it out.
-enum LeadershipEffect: Equatable {
+enum LeadershipAction: Equatable {
     // Sent to Redis.
 
     /// Ask Redis for the leadership.
@@ -39,8 +39,9 @@ enum LeadershipEffect: Equatable {
     ///
     /// - Parameter isFirst: whether the journal is empty.
     case writeCheckpoint(isFirst: Bool)
-    /// Another node may lead. Close the links, and keep what is in memory until it does.
-    case awaitSuccessor
+    /// Another node leads, or may lead from now on. Close the links for this reason, and keep what is in
+    /// memory until it is certain that the other node leads.
+    case awaitSuccessor(String)
     /// The leadership could not be transferred, or was lost: serve again.
     case resumeServing
     /// Another node leads. Forget everything, and discard what waits for the journal.
