@@ -58,7 +58,7 @@ import Testing
         }
         #expect(
             leadership.transferRequested(to: "b", isLast: false, now: 10) == [
-                .offerLeadership(token: 5, to: "b")
+                .offerLeadership(leaderToken: 5, to: "b")
             ])
         #expect(leadership.offerAnswered(to: "b", under: 5, 0, now: 11) == [])
         #expect(leadership.timePassed(now: 1_010, random: 6) == [])
@@ -72,11 +72,11 @@ import Testing
         leadership.lead(at: 0)
         #expect(
             leadership.transferRequested(to: "b", isLast: false, now: 0) == [
-                .offerLeadership(token: 5, to: "b")
+                .offerLeadership(leaderToken: 5, to: "b")
             ])
-        let transfer = LeadershipAction.transferLeadership(token: 5, last: 0, to: "b")
+        let transfer = LeadershipAction.transferLeadership(leaderToken: 5, last: 0, to: "b")
         #expect(leadership.offerAnswered(to: "b", under: 5, 0, now: 0) == [transfer])
-        let reinstate = LeadershipAction.reinstate(token: 7, before: 5, empties: false, isWhole: false)
+        let reinstate = LeadershipAction.reinstate(leaderToken: 7, before: 5, empties: false, isWhole: false)
         #expect(leadership.transferAnswered(.lost, now: 1, random: 7) == [.resumeServing, reinstate])
         #expect(
             leadership.reinstatementAnswered(.done(last: 0), now: 2, random: 8) == [] && leadership.keepsLogs)
@@ -89,7 +89,7 @@ import Testing
         var leadership = ShardLeadership(Self.limits)
         leadership.lead(at: 0)
         _ = leadership.transferRequested(to: "b", isLast: false, now: 0)
-        let transfer = LeadershipAction.transferLeadership(token: 5, last: 0, to: "b")
+        let transfer = LeadershipAction.transferLeadership(leaderToken: 5, last: 0, to: "b")
         #expect(leadership.offerAnswered(to: "b", under: 5, 0, now: 0) == [transfer])
         #expect(
             leadership.transferAnswered(.done, now: 1, random: 7) == [
@@ -113,7 +113,7 @@ import Testing
             leadership.appendAnswered(.renewal(of: 5, last: 9), .ended, now: 10, random: 6) == [
                 .awaitSuccessor("another node leads")
             ])
-        let ask = LeadershipAction.transferLeadership(token: 5, last: 9, to: "")
+        let ask = LeadershipAction.transferLeadership(leaderToken: 5, last: 9, to: "")
         for now in stride(from: 20 as UInt64, to: 1_010, by: 100) {
             #expect(leadership.timePassed(now: now, random: 6) == [ask])
             #expect(leadership.transferAnswered(.ended, now: now, random: 7) == [])
@@ -144,7 +144,7 @@ import Testing
         _ = leadership.timePassed(now: 2_100, random: 6)
         #expect(
             leadership.transferAnswered(.lost, now: 2_100, random: 7)
-                == [.resumeServing, .reinstate(token: 7, before: 5, empties: false, isWhole: false)])
+                == [.resumeServing, .reinstate(leaderToken: 7, before: 5, empties: false, isWhole: false)])
         _ = leadership.reinstatementAnswered(.done(last: 9), now: 2_110, random: 8)
         #expect(leadership.keepsLogs && leadership.writer?.written == 9)
     }
@@ -171,16 +171,17 @@ import Testing
         staying.lead(at: 0, last: 9)
         _ = staying.transferRequested(to: "b", isLast: false, now: 0)
         #expect(staying.offerAnswered(to: "b", under: 5, 0, now: 1) == [])
-        #expect(staying.timePassed(now: 500, random: 6).contains(.offerLeadership(token: 5, to: "b")))
+        #expect(staying.timePassed(now: 500, random: 6).contains(.offerLeadership(leaderToken: 5, to: "b")))
         #expect(staying.offerAnswered(to: "b", under: 5, 0, now: 501) == [])
-        #expect(!staying.timePassed(now: 1_000, random: 6).contains(.offerLeadership(token: 5, to: "b")))
+        #expect(
+            !staying.timePassed(now: 1_000, random: 6).contains(.offerLeadership(leaderToken: 5, to: "b")))
         var ending = ShardLeadership(Self.limits)
         ending.lead(at: 0, last: 9)
         _ = ending.transferRequested(to: "b", isLast: true, now: 0)
         #expect(ending.offerAnswered(to: "b", under: 5, 0, now: 1) == [])
         _ = ending.timePassed(now: 1_000, random: 6)
         #expect(ending.state == .leader(.draining(awaitsRedis: false)))
-        let transfer = LeadershipAction.transferLeadership(token: 5, last: 9, to: "")
+        let transfer = LeadershipAction.transferLeadership(leaderToken: 5, last: 9, to: "")
         #expect(ending.appendAnswered(.renewal(of: 5, last: 9), .done, now: 1_001, random: 6) == [transfer])
         #expect(ending.transferAnswered(.done, now: 1_003, random: 7).count == 1)
     }
@@ -258,11 +259,11 @@ import Testing
         var leadership = ShardLeadership(Self.limits)
         _ = leadership.timePassed(now: 0, random: 5)
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
-        let prepared = [LeadershipAction.beginRecovery(term), .readJournal(token: 9, after: 0)]
+        let prepared = [LeadershipAction.beginRecovery(term), .readJournal(leaderToken: 9, after: 0)]
         #expect(leadership.leadershipRequestAnswered(.successor(of: 9, term, last: 40), now: 0) == prepared)
         #expect(
             leadership.pageRead([(1, 1), (2, 1)], hasHeads: true, now: 1, random: 6)
-                == [.readJournal(token: 9, after: 2)])
+                == [.readJournal(leaderToken: 9, after: 2)])
         #expect(leadership.pageRead([(8, 1)], hasHeads: true, now: 2, random: 6) == [.discardRecovery])
         _ = leadership.timePassed(now: 100, random: 7)
         #expect(leadership.leadershipRequestAnswered(.successor(of: 9, term, last: 40), now: 100) == prepared)
@@ -277,19 +278,19 @@ import Testing
         #expect(
             leadership.pageRead([(1, 1), (2, 1)], hasHeads: true, now: 300, random: 6) == [
                 .requestLeadership(
-                    token: 6, createsJournal: false, electionDelay: 0,
-                    readUntil: JournalPosition(leader: 9, last: 2))
+                    leaderToken: 6, createsJournal: false, electionDelay: 0,
+                    readUntil: JournalPosition(leaderToken: 9, last: 2))
             ])
         #expect(
             leadership.leadershipRequestAnswered(.successor(of: 9, term, last: 41), now: 301) == [
-                .readJournal(token: 9, after: 2)
+                .readJournal(leaderToken: 9, after: 2)
             ])
     }
 
     @Test("what gathers is cut into batches, and each is waited for under a number of its own")
     func cut() {
         var writer = JournalWriter(
-            JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3), token: 5, written: 0, now: 0)
+            JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3), leaderToken: 5, written: 0, now: 0)
         let half = ByteBuffer(repeating: 1, count: JournalWriter.batchBytesMax / 2)
         var numbers: [UInt64] = []
         for _ in 0..<5 {
@@ -314,12 +315,12 @@ import Testing
         var leadership = ShardLeadership(Self.limits)
         #expect(
             leadership.timePassed(now: 0, random: 4) == [
-                .requestLeadership(token: 4, createsJournal: false, electionDelay: 0, readUntil: nil)
+                .requestLeadership(leaderToken: 4, createsJournal: false, electionDelay: 0, readUntil: nil)
             ])
         #expect(leadership.leadershipRequestAnswered(.empty, now: 0) == [])
         #expect(
             leadership.timePassed(now: 1_000, random: 5) == [
-                .requestLeadership(token: 5, createsJournal: true, electionDelay: 0, readUntil: nil)
+                .requestLeadership(leaderToken: 5, createsJournal: true, electionDelay: 0, readUntil: nil)
             ],
             "a leader that lives would have written it again by now")
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
@@ -327,12 +328,12 @@ import Testing
             leadership.leadershipRequestAnswered(.granted(term, last: 0, isWhole: true, after: 0), now: 0)
                 == [.beginRecovery(term), .becomeLeader(term, isAnew: false)])
         let append = JournalAppend(
-            token: 5, number: 1, bytes: ByteBuffer(string: "a"), oldestKept: 1, isWhole: true)
+            leaderToken: 5, number: 1, bytes: ByteBuffer(string: "a"), oldestKept: 1, isWhole: true)
         #expect(leadership.recorded(ByteBuffer(string: "a"), now: 0) == [.append(append)])
         #expect(leadership.recorded(ByteBuffer(string: "b"), now: 0) == [])
         #expect(leadership.recorded(ByteBuffer(string: "c"), now: 0) == [])
         let next = JournalAppend(
-            token: 5, number: 2, bytes: ByteBuffer(string: "bc"), oldestKept: 1, isWhole: true)
+            leaderToken: 5, number: 2, bytes: ByteBuffer(string: "bc"), oldestKept: 1, isWhole: true)
         #expect(
             leadership.appendAnswered(append, .done, now: 1, random: 6) == [
                 .releaseOutput(1), .append(next),
@@ -388,8 +389,9 @@ extension ShardLeadership {
 }
 
 extension JournalAppend {
-    fileprivate static func renewal(of token: UInt64, last: UInt64) -> JournalAppend {
-        JournalAppend(token: token, number: last, bytes: ByteBuffer(), oldestKept: last, isWhole: true)
+    fileprivate static func renewal(of leaderToken: UInt64, last: UInt64) -> JournalAppend {
+        JournalAppend(
+            leaderToken: leaderToken, number: last, bytes: ByteBuffer(), oldestKept: last, isWhole: true)
     }
 }
 
@@ -661,16 +663,16 @@ private struct JournalWorld {
         let actions: [LeadershipAction] =
             switch action {
             case .requestLeadership: nodes[index].leadership.leadershipRequestFailed(now: now)
-            case .readJournal(let token, _):
-                token == nodes[index].leadership.readToken
+            case .readJournal(let leaderToken, _):
+                leaderToken == nodes[index].leadership.readToken
                     ? nodes[index].leadership.pageRead(nil, hasHeads: false, now: now, random: next) : []
             case .append(let append):
                 nodes[index].leadership.appendAnswered(append, .unknown, now: now, random: next)
             case .reinstate: nodes[index].leadership.reinstatementAnswered(.unknown, now: now, random: next)
             case .transferLeadership:
                 nodes[index].leadership.transferAnswered(.unknown, now: now, random: next)
-            case .offerLeadership(let token, let successor):
-                nodes[index].leadership.offerAnswered(to: successor, under: token, nil, now: now)
+            case .offerLeadership(let leaderToken, let successor):
+                nodes[index].leadership.offerAnswered(to: successor, under: leaderToken, nil, now: now)
             default: []
             }
         perform(actions, at: index)
@@ -681,17 +683,17 @@ private struct JournalWorld {
         // An answer may get lost, after the call was done.
         let isLost = !isCalm && Int.random(in: 0..<30, using: &random) == 0
         switch action {
-        case .requestLeadership(let token, let createsJournal, let delay, let readUntil):
+        case .requestLeadership(let leaderToken, let createsJournal, let delay, let readUntil):
             let command = commands[index].requestLeadership(
-                token, epoch: createsJournal ? now : nil, secret: 7, electionDelay: delay,
+                leaderToken, epoch: createsJournal ? now : nil, secret: 7, electionDelay: delay,
                 readUntil: readUntil)
             guard let reply = ask(command), let answer = JournalAnswer.LeadershipRequest(reply) else {
                 return faults.append("\(now): no answer to a request for the leadership")
             }
             if isLost { return perform(nodes[index].leadership.leadershipRequestFailed(now: now), at: index) }
             perform(nodes[index].leadership.leadershipRequestAnswered(answer, now: now), at: index)
-        case .readJournal(let token, let after):
-            guard token == nodes[index].leadership.readToken else { return }
+        case .readJournal(let leaderToken, let after):
+            guard leaderToken == nodes[index].leadership.readToken else { return }
             let next = self.token()
             if isLost {
                 return perform(
@@ -714,28 +716,28 @@ private struct JournalWorld {
             perform(
                 nodes[index].leadership.appendAnswered(append, received, now: now, random: token()), at: index
             )
-        case .reinstate(let token, let before, let empties, let isWhole):
+        case .reinstate(let leaderToken, let before, let empties, let isWhole):
             guard let term = nodes[index].leadership.writer?.term else { return }
             let command = commands[index].reinstate(
-                token, before: before, empties: empties, isWhole: isWhole, term)
+                leaderToken, before: before, empties: empties, isWhole: isWhole, term)
             let answer = JournalAnswer.Reinstatement(redis.answer(command, now: now))
             let received = isLost ? JournalAnswer.Reinstatement.unknown : answer
             let next = self.token()
             perform(
                 nodes[index].leadership.reinstatementAnswered(received, now: now, random: next), at: index)
-        case .transferLeadership(let token, let last, let successor):
-            let command = commands[index].transfer(token, last: last, to: successor)
+        case .transferLeadership(let leaderToken, let last, let successor):
+            let command = commands[index].transfer(leaderToken, last: last, to: successor)
             let answer = JournalAnswer.Transfer(redis.answer(command, now: now))
             let next = self.token()
             perform(
                 nodes[index].leadership.transferAnswered(isLost ? .unknown : answer, now: now, random: next),
                 at: index
             )
-        case .offerLeadership(let token, let successor):
-            let ahead = ask(commands[index].offer(token, to: successor))?.number
+        case .offerLeadership(let leaderToken, let successor):
+            let ahead = ask(commands[index].offer(leaderToken, to: successor))?.number
             perform(
                 nodes[index].leadership.offerAnswered(
-                    to: successor, under: token, isLost ? nil : ahead, now: now),
+                    to: successor, under: leaderToken, isLost ? nil : ahead, now: now),
                 at: index)
         case .becomeLeader, .beginRecovery, .discardRecovery, .releaseOutput, .writeCheckpoint,
             .awaitSuccessor,

@@ -162,7 +162,7 @@ private struct ScriptHistory {
             return commands.requestLeadership(
                 random.next() >> 1, epoch: random.chance(2, in: 3) ? 77 : nil, secret: 88,
                 electionDelay: number(0, 20_000_000),
-                readUntil: JournalPosition(leader: number(token, token, 1), last: number(last, last, 0)))
+                readUntil: JournalPosition(leaderToken: number(token, token, 1), last: number(last, last, 0)))
         case 12..<25: return append(commands)
         case 25..<28: return commands.read(after: number(0, 0, last / 2, last))
         case 28..<33: return reinstate(commands)
@@ -180,7 +180,7 @@ private struct ScriptHistory {
         let isEmpty = random.chance(1, in: 5)
         return commands.append(
             JournalAppend(
-                token: self.number(token, token, token, token, 1), number: number,
+                leaderToken: self.number(token, token, token, token, 1), number: number,
                 bytes: isEmpty ? ByteBuffer() : ByteBuffer(bytes: random.bytes(upTo: 40) + [0, 13, 10]),
                 oldestKept: 1, isWhole: random.chance(2, in: 3)))
     }
@@ -201,7 +201,7 @@ private struct ScriptHistory {
     /// A batch with one byte.
     static func batch(_ number: UInt64, under token: UInt64) -> JournalAppend {
         JournalAppend(
-            token: token, number: number, bytes: ByteBuffer(bytes: [1]), oldestKept: 1, isWhole: true)
+            leaderToken: token, number: number, bytes: ByteBuffer(bytes: [1]), oldestKept: 1, isWhole: true)
     }
 
     static func commands(

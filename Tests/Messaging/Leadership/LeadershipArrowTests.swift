@@ -316,5 +316,5 @@ extension JournalAnswer.LeadershipRequest {
 
 extension JournalAppend {
     fileprivate static let renewal = JournalAppend(
-        token: 5, number: 9, bytes: ByteBuffer(), oldestKept: 9, isWhole: true)
+        leaderToken: 5, number: 9, bytes: ByteBuffer(), oldestKept: 9, isWhole: true)
 }

@@ -5,15 +5,15 @@ enum JournalAnswer {
     enum LeadershipRequest: Equatable {
         case held(by: String)
         case empty
-        /// The leader is about to let this node lead.
+        /// The leader is about to transfer the leadership to this node.
         ///
         /// - Parameters:
-        ///   - of: its token.
-        ///   - last: the last batch that it has written.
+        ///   - of: the leader's token.
+        ///   - last: the last batch that the leader has written.
         case successor(of: UInt64, JournalTerm, last: UInt64)
         /// - Parameters:
         ///   - isWhole: whether the journal has all that was acknowledged.
-        ///   - after: the token of the leader before; 0 if there was none.
+        ///   - after: the leader token before; 0 if there was none.
         case granted(JournalTerm, last: UInt64, isWhole: Bool, after: UInt64)
         /// The journal was begun for another layout of the channels.
         case otherLayout(String)

@@ -27,15 +27,16 @@ struct JournalCommands: Sendable {
     ///   - electionDelay: for how many milliseconds nobody must have led.
     ///   - readUntil: how far this node has read ahead.
     func requestLeadership(
-        _ token: UInt64, epoch: UInt64?, secret: UInt64, electionDelay: UInt64, readUntil: JournalPosition?
+        _ leaderToken: UInt64, epoch: UInt64?, secret: UInt64, electionDelay: UInt64,
+        readUntil: JournalPosition?
     ) -> RedisCommand {
         RedisCommand(
             JournalScripts.requestLeadership, keys: [names.head],
             [
-                RedisArgument(token), .text(names.node), lease, .run,
+                RedisArgument(leaderToken), .text(names.node), lease, .run,
                 RedisArgument(epoch != nil), RedisArgument(epoch ?? 0), RedisArgument(secret),
                 .text(names.layout), RedisArgument(electionDelay), RedisArgument(isConfirmed),
-                RedisArgument(readUntil?.last ?? 0), RedisArgument(readUntil?.leader ?? 0),
+                RedisArgument(readUntil?.last ?? 0), RedisArgument(readUntil?.leaderToken ?? 0),
                 RedisArgument(limits.lossReportTime),
             ])
     }
@@ -51,34 +52,34 @@ struct JournalCommands: Sendable {
         RedisCommand(
             JournalScripts.append, keys: [names.head, names.batches],
             [
-                RedisArgument(append.token), RedisArgument(append.number), .run, lease,
+                RedisArgument(append.leaderToken), RedisArgument(append.number), .run, lease,
                 RedisArgument(append.oldestKept), .buffer(append.bytes), RedisArgument(append.isWhole),
             ])
     }
 
     func reinstate(
-        _ token: UInt64, before: UInt64, empties: Bool, isWhole: Bool, _ term: JournalTerm
+        _ leaderToken: UInt64, before: UInt64, empties: Bool, isWhole: Bool, _ term: JournalTerm
     ) -> RedisCommand {
         RedisCommand(
             JournalScripts.reinstate, keys: [names.head, names.batches],
             [
-                RedisArgument(token), RedisArgument(before), .text(names.node), lease, .run,
+                RedisArgument(leaderToken), RedisArgument(before), .text(names.node), lease, .run,
                 RedisArgument(empties), RedisArgument(isWhole), RedisArgument(term.term),
                 RedisArgument(term.epoch), RedisArgument(term.secret), .text(names.layout),
                 RedisArgument(isConfirmed),
             ])
     }
 
-    func offer(_ token: UInt64, to successor: String) -> RedisCommand {
+    func offer(_ leaderToken: UInt64, to successor: String) -> RedisCommand {
         RedisCommand(
-            JournalScripts.offer, keys: [names.head], [RedisArgument(token), .text(successor), lease])
+            JournalScripts.offer, keys: [names.head], [RedisArgument(leaderToken), .text(successor), lease])
     }
 
     /// - Parameter successor: empty: any node.
-    func transfer(_ token: UInt64, last: UInt64, to successor: String) -> RedisCommand {
+    func transfer(_ leaderToken: UInt64, last: UInt64, to successor: String) -> RedisCommand {
         RedisCommand(
             JournalScripts.transfer, keys: [names.head],
-            [RedisArgument(token), RedisArgument(last), .run, .text(successor), lease])
+            [RedisArgument(leaderToken), RedisArgument(last), .run, .text(successor), lease])
     }
 
     /// - Parameter lease: how long the node counts as living, in milliseconds; 0: it leaves the list.
@@ -90,7 +91,8 @@ struct JournalCommands: Sendable {
 
 /// Under which keys the journal of a shard lies, and who writes it.
 struct JournalNames: Sendable {
-    /// Both lie in one slot, so that one script can use them. The shards lie on all masters of a Cluster.
+    /// Both lie in one hash slot, so that one script can use them. The shards lie on all masters of a
+    /// Cluster.
     let head: String
     let batches: String
     /// All shards share it.

@@ -1,7 +1,7 @@
 /// What a node has read of the journal so far. Pure.
 struct JournalReader {
-    /// The token under which it was written. Under another one the journal may be another.
-    let leader: UInt64
+    /// The leader token under which it was written. Under another one the journal may be another.
+    let leaderToken: UInt64
     private(set) var last: UInt64 = 0
     /// The last batch that the journal had.
     var end: UInt64 = 0
@@ -12,7 +12,7 @@ struct JournalReader {
     /// When this node last reported to the leader how far it has read, in milliseconds.
     private var reportedAt: UInt64
 
-    init(of leader: UInt64, now: UInt64) { (self.leader, reportedAt) = (leader, now) }
+    init(under leaderToken: UInt64, now: UInt64) { (self.leaderToken, reportedAt) = (leaderToken, now) }
 
     var isDone: Bool { last >= end }
 
@@ -36,5 +36,5 @@ struct JournalReader {
     func isReportDue(_ limits: JournalLimits, now: UInt64) -> Bool { now >= reportedAt + limits.renewal }
 
     /// What this node could lead with; nil if the heads are missing.
-    var position: JournalPosition? { hasHeads ? JournalPosition(leader: leader, last: last) : nil }
+    var position: JournalPosition? { hasHeads ? JournalPosition(leaderToken: leaderToken, last: last) : nil }
 }

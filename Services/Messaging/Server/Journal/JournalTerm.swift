@@ -6,7 +6,7 @@ struct JournalTerm: Equatable {
     var follows: UInt64
     /// The epoch of the first partition.
     var epoch: UInt64
-    /// Decides about the numbers of channels and clients.
+    /// The key of `NameHash`, by which channels and clients are numbered; the next leader needs the same one.
     var secret: UInt64
 
     /// The term of new logs that supersedes a later one; nil if this term continues that one's logs, or is
@@ -27,8 +27,8 @@ struct JournalTerm: Equatable {
 
 /// How far a node has read the journal.
 struct JournalPosition: Equatable {
-    /// The token under which it was written.
-    let leader: UInt64
+    /// The leader token under which it was written.
+    let leaderToken: UInt64
     /// The last batch.
     let last: UInt64
 }

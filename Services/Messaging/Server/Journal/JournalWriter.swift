@@ -3,7 +3,7 @@ import NIOCore
 
 /// One batch on its way.
 struct JournalAppend: Equatable {
-    let token: UInt64
+    let leaderToken: UInt64
     let number: UInt64
     /// Empty: nothing is written, and the lease is prolonged.
     let bytes: ByteBuffer
@@ -27,7 +27,7 @@ struct JournalWriter {
     }
 
     var term: JournalTerm
-    private(set) var token: UInt64
+    private(set) var leaderToken: UInt64
     /// The last batch that Redis is known to have.
     private(set) var written: UInt64
     private var underWay: (append: JournalAppend, purpose: Purpose)?
@@ -51,10 +51,12 @@ struct JournalWriter {
     var kept: JournalKept
 
     /// - Parameter kept: what of the journal was read already.
-    init(_ term: JournalTerm, token: UInt64, written: UInt64, kept: JournalKept = JournalKept(), now: UInt64)
-    {
+    init(
+        _ term: JournalTerm, leaderToken: UInt64, written: UInt64, kept: JournalKept = JournalKept(),
+        now: UInt64
+    ) {
         self.term = term
-        self.token = token
+        self.leaderToken = leaderToken
         self.written = written
         self.kept = kept
         renewedAt = now
@@ -123,7 +125,7 @@ struct JournalWriter {
     ) {
         let number = purpose == .renewal ? written : written + 1
         let append = JournalAppend(
-            token: token, number: number, bytes: bytes,
+            leaderToken: leaderToken, number: number, bytes: bytes,
             oldestKept: kept.cut(limits, now: now) ?? number, isWhole: isWhole)
         underWay = (append, purpose)
     }
@@ -159,23 +161,23 @@ struct JournalWriter {
     /// There was no answer, so the batch is sent once more: Redis knows it by its number.
     mutating func unanswered() { awaitsRedis = false }
 
-    /// From now on nothing counts that was sent under the token before. The next append goes to Redis at
-    /// once, because it says that the journal is whole.
-    mutating func reinstated(_ token: UInt64) {
-        self.token = token
+    /// From now on nothing counts that was sent under the leader token before. The next append goes to Redis
+    /// at once, because it reports that the journal is whole.
+    mutating func reinstated(_ leaderToken: UInt64) {
+        self.leaderToken = leaderToken
         awaitsRedis = false
         renewedAt = 0
         renumber()
     }
 
     /// The journal is empty. The checkpoint is written first, then what was under way.
-    mutating func emptied(_ token: UInt64) {
+    mutating func emptied(_ leaderToken: UInt64) {
         written = 0
         kept = JournalKept()
         isWritingCheckpoint = true
         // A page of a checkpoint that was under way is still in memory.
         if let batch = underWay.take(), case .gathered = batch.purpose { interrupted = batch }
-        reinstated(token)
+        reinstated(leaderToken)
     }
 
     /// The batch under way follows what Redis has.
@@ -183,7 +185,8 @@ struct JournalWriter {
         guard let (append, purpose) = underWay else { return }
         let number = purpose == .renewal ? written : written + 1
         let next = JournalAppend(
-            token: token, number: number, bytes: append.bytes, oldestKept: min(append.oldestKept, number),
+            leaderToken: leaderToken, number: number, bytes: append.bytes,
+            oldestKept: min(append.oldestKept, number),
             isWhole: append.isWhole)
         underWay = (next, purpose)
     }

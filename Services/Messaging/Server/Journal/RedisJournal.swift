@@ -108,13 +108,13 @@ final class RedisJournal {
         }
     }
 
-    // MARK: - Which node is to lead
+    // MARK: - Which node should lead
 
-    /// - Parameter isOwner: whether this node should lead the shard, as long as the nodes live that do now.
-    ///   The others lead it only if no other node does.
-    func assign(isOwner: Bool) {
+    /// - Parameter isPreferredLeader: whether this node should lead the shard, as long as the nodes live that
+    ///   do now. The others lead it only if no other node does.
+    func assign(isPreferredLeader: Bool) {
         isAssigned = true
-        leadership.electionDelay = isOwner ? 0 : leadership.limits.lease / 2
+        leadership.electionDelay = isPreferredLeader ? 0 : leadership.limits.lease / 2
     }
 
     /// The number of shards isn't that of the nodes that live.
@@ -204,15 +204,15 @@ final class RedisJournal {
 
     private func perform(_ action: LeadershipAction) {
         switch action {
-        case .requestLeadership(let token, let createsJournal, let electionDelay, let readUntil):
-            requestLeadership(token, createsJournal: createsJournal, electionDelay, readUntil)
-        case .readJournal(let token, let number): read(token, after: number)
+        case .requestLeadership(let leaderToken, let createsJournal, let electionDelay, let readUntil):
+            requestLeadership(leaderToken, createsJournal: createsJournal, electionDelay, readUntil)
+        case .readJournal(let leaderToken, let number): read(leaderToken, after: number)
         case .append(let append): send(append)
-        case .reinstate(let token, let before, let empties, let isWhole):
-            reinstate(token, before: before, empties: empties, isWhole: isWhole)
-        case .offerLeadership(let token, let successor): offer(token, to: successor)
-        case .transferLeadership(let token, let last, let successor):
-            transfer(token, last: last, to: successor)
+        case .reinstate(let leaderToken, let before, let empties, let isWhole):
+            reinstate(leaderToken, before: before, empties: empties, isWhole: isWhole)
+        case .offerLeadership(let leaderToken, let successor): offer(leaderToken, to: successor)
+        case .transferLeadership(let leaderToken, let last, let successor):
+            transfer(leaderToken, last: last, to: successor)
         case .beginRecovery(let term): delegate?.didBeginRecovery(term)
         case .discardRecovery: delegate?.didDiscardRecovery()
         case .becomeLeader(let term, let isAnew): becomeLeader(term, isAnew: isAnew)
@@ -233,16 +233,18 @@ final class RedisJournal {
     }
 
     private func requestLeadership(
-        _ token: UInt64, createsJournal: Bool, _ electionDelay: UInt64, _ readUntil: JournalPosition?
+        _ leaderToken: UInt64, createsJournal: Bool, _ electionDelay: UInt64, _ readUntil: JournalPosition?
     ) {
-        guard createsJournal else { return requestLeadership(token, epoch: nil, electionDelay, readUntil) }
+        guard createsJournal else {
+            return requestLeadership(leaderToken, epoch: nil, electionDelay, readUntil)
+        }
         client.send(commands.exists) { [self] outcome in
             guard case .success(let reply) = outcome else { return leadershipRequestFailed(outcome) }
             guard reply.number == 0 else {
-                return requestLeadership(token, epoch: nil, electionDelay, readUntil)
+                return requestLeadership(leaderToken, epoch: nil, electionDelay, readUntil)
             }
             askForFirstEpoch { [self] epoch in
-                requestLeadership(token, epoch: epoch, electionDelay, readUntil)
+                requestLeadership(leaderToken, epoch: epoch, electionDelay, readUntil)
             }
         }
     }
@@ -259,10 +261,10 @@ final class RedisJournal {
 
     /// - Parameter epoch: of the first partition, if a journal may begin; otherwise nil.
     private func requestLeadership(
-        _ token: UInt64, epoch: UInt64?, _ electionDelay: UInt64, _ readUntil: JournalPosition?
+        _ leaderToken: UInt64, epoch: UInt64?, _ electionDelay: UInt64, _ readUntil: JournalPosition?
     ) {
         let command = commands.requestLeadership(
-            token, epoch: epoch, secret: random, electionDelay: electionDelay, readUntil: readUntil)
+            leaderToken, epoch: epoch, secret: random, electionDelay: electionDelay, readUntil: readUntil)
         client.send(command) { [self] outcome in
             guard case .success(let reply) = outcome, let answer = JournalAnswer.LeadershipRequest(reply)
             else {
@@ -293,9 +295,9 @@ final class RedisJournal {
         }
     }
 
-    private func read(_ token: UInt64, after number: UInt64) {
+    private func read(_ leaderToken: UInt64, after number: UInt64) {
         client.send(commands.read(after: number)) { [self] outcome in
-            guard token == leadership.readToken else { return }
+            guard leaderToken == leadership.readToken else { return }
             guard case .success(let reply) = outcome else {
                 report(outcome)
                 return pageRead(nil, hasHeads: false)
@@ -364,9 +366,10 @@ final class RedisJournal {
         }
     }
 
-    private func reinstate(_ token: UInt64, before: UInt64, empties: Bool, isWhole: Bool) {
+    private func reinstate(_ leaderToken: UInt64, before: UInt64, empties: Bool, isWhole: Bool) {
         guard let term = leadership.writer?.term else { return }
-        let command = commands.reinstate(token, before: before, empties: empties, isWhole: isWhole, term)
+        let command = commands.reinstate(
+            leaderToken, before: before, empties: empties, isWhole: isWhole, term)
         client.send(command) { [self] outcome in
             let answer = JournalAnswer.Reinstatement(outcome)
             if answer == .unknown { report(outcome) }
@@ -376,16 +379,16 @@ final class RedisJournal {
         }
     }
 
-    private func offer(_ token: UInt64, to successor: String) {
-        client.send(commands.offer(token, to: successor)) { [self] outcome in
+    private func offer(_ leaderToken: UInt64, to successor: String) {
+        client.send(commands.offer(leaderToken, to: successor)) { [self] outcome in
             collect()
             let (now, ahead) = (now, (try? outcome.get())?.number)
-            update { $0.offerAnswered(to: successor, under: token, ahead, now: now) }
+            update { $0.offerAnswered(to: successor, under: leaderToken, ahead, now: now) }
         }
     }
 
-    private func transfer(_ token: UInt64, last: UInt64, to successor: String) {
-        client.send(commands.transfer(token, last: last, to: successor)) { [self] outcome in
+    private func transfer(_ leaderToken: UInt64, last: UInt64, to successor: String) {
+        client.send(commands.transfer(leaderToken, last: last, to: successor)) { [self] outcome in
             collect()
             let (now, random) = (now, random)
             update { $0.transferAnswered(JournalAnswer.Transfer(outcome), now: now, random: random) }

@@ -11,17 +11,17 @@ enum LeadershipAction: Equatable {
     ///   - electionDelay: for how many milliseconds nobody must have led.
     ///   - readUntil: how far this node has read ahead as the successor of the leader.
     case requestLeadership(
-        token: UInt64, createsJournal: Bool, electionDelay: UInt64, readUntil: JournalPosition?)
+        leaderToken: UInt64, createsJournal: Bool, electionDelay: UInt64, readUntil: JournalPosition?)
     /// Read the batches behind this one, as far as one page goes. The answer counts while the journal is read
-    /// under this token.
-    case readJournal(token: UInt64, after: UInt64)
+    /// under this leader token.
+    case readJournal(leaderToken: UInt64, after: UInt64)
     case append(JournalAppend)
-    /// Ask Redis to let this node lead under another token.
-    case reinstate(token: UInt64, before: UInt64, empties: Bool, isWhole: Bool)
+    /// Ask Redis to let this node lead under another leader token.
+    case reinstate(leaderToken: UInt64, before: UInt64, empties: Bool, isWhole: Bool)
     /// Name the successor, and ask how far it has read. An offer holds for a lease.
-    case offerLeadership(token: UInt64, to: String)
+    case offerLeadership(leaderToken: UInt64, to: String)
     /// Everything is written. Let this node lead; empty: any node.
-    case transferLeadership(token: UInt64, last: UInt64, to: String)
+    case transferLeadership(leaderToken: UInt64, last: UInt64, to: String)
 
     // Done at this node.
 

@@ -71,7 +71,7 @@ final class NodeRegistry {
         balance.learned(living, now: now)
         didLearnNodes(living.sorted())
         for (shard, journal) in journals.enumerated() {
-            journal.assign(isOwner: balance.isOwner(of: shard))
+            journal.assign(isPreferredLeader: balance.isPreferredLeader(of: shard))
         }
         let led = journals.indices.filter { journals[$0].leadership.keepsLogs }
         if let (shard, successor) = balance.next(led: led, now: now) {

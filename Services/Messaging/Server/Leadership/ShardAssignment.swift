@@ -9,27 +9,29 @@ import RTMMessagingClient
 /// Pure.
 struct ShardAssignment: Equatable {
     /// By shard: the node that should lead it; nil if no node lives.
-    private let owners: [String?]
+    private let preferredLeaders: [String?]
 
     init(shards: Int, nodes: [String]) {
         let choices = nodes.flatMap { node in
             (0..<shards).map { (weight: Self.weight(of: node, for: $0), shard: $0, node: node) }
         }
-        var owners = [String?](repeating: nil, count: shards)
+        var preferredLeaders = [String?](repeating: nil, count: shards)
         var counts: [String: Int] = [:]
         let share = nodes.isEmpty ? 0 : shards / nodes.count
         var more = nodes.isEmpty ? 0 : shards % nodes.count
         for choice in choices.sorted(by: { ($0.weight, $0.node) > ($1.weight, $1.node) }) {
             let count = counts[choice.node, default: 0]
-            guard owners[choice.shard] == nil, count < share || count == share && more > 0 else { continue }
+            guard preferredLeaders[choice.shard] == nil, count < share || count == share && more > 0 else {
+                continue
+            }
             if count == share { more -= 1 }
-            owners[choice.shard] = choice.node
+            preferredLeaders[choice.shard] = choice.node
             counts[choice.node] = count + 1
         }
-        self.owners = owners
+        self.preferredLeaders = preferredLeaders
     }
 
-    func owner(of shard: Int) -> String? { owners[shard] }
+    func preferredLeader(of shard: Int) -> String? { preferredLeaders[shard] }
 
     private static func weight(of node: String, for shard: Int) -> UInt64 {
         var hash = StableHash()
@@ -74,22 +76,22 @@ struct ShardBalance {
         steadyFrom = now + pause
     }
 
-    func isOwner(of shard: Int) -> Bool { assignment.owner(of: shard) == node }
+    func isPreferredLeader(of shard: Int) -> Bool { assignment.preferredLeader(of: shard) == node }
 
     /// A shard whose leadership is to be transferred now, and who is to lead it.
     ///
     /// - Parameter led: the shards that this node leads.
     mutating func next(led: [Int], now: UInt64) -> (shard: Int, successor: String)? {
         guard now >= steadyFrom else { return nil }
-        let unwanted = led.filter { !isOwner(of: $0) }
+        let unwanted = led.filter { !isPreferredLeader(of: $0) }
         let next = unwanted.first { $0 > lastChosen } ?? unwanted.first
-        guard let shard = next, let successor = assignment.owner(of: shard) else { return nil }
+        guard let shard = next, let successor = assignment.preferredLeader(of: shard) else { return nil }
         (steadyFrom, lastChosen) = (now + pause, shard)
         return (shard, successor)
     }
 
     /// Who is to lead a shard when this node ends; empty if no other node lives.
     func successor(of shard: Int) -> String {
-        ShardAssignment(shards: shards, nodes: nodes.filter { $0 != node }).owner(of: shard) ?? ""
+        ShardAssignment(shards: shards, nodes: nodes.filter { $0 != node }).preferredLeader(of: shard) ?? ""
     }
 }

@@ -3,10 +3,10 @@ import NIOCore
 /// Whether this node leads a shard, and what it does when Redis or another node says otherwise. Decision 0016
 /// has the diagram of the states, with the event of every arrow.
 ///
-/// A node is the leader while its token is the one in Redis. Every batch is written under the token. So a
-/// node that was stopped, cut off or paused writes nothing after another one has become the leader, and what
-/// it hasn't written it neither acknowledges nor delivers. Time decides only when a node may try, never who
-/// is right.
+/// Each leadership has a random number, its leader token. A node is the leader while its leader token is the
+/// one in Redis, and every batch is written under it. So a node that was stopped, cut off or paused writes
+/// nothing after another one has become the leader, and what it hasn't written it neither acknowledges nor
+/// delivers. Time decides only when a node may try, never who is right.
 ///
 /// Each event is a method, takes the time and a random number where it needs them, and returns the actions
 /// that `RedisJournal` carries out. All others read the answer here and store it nowhere. The type is pure.
@@ -17,7 +17,7 @@ struct ShardLeadership {
         /// - Parameter nextAttempt: when this node asks Redis for the leadership, in milliseconds.
         case follower(nextAttempt: UInt64)
         /// Redis was asked for the leadership.
-        case candidate(token: UInt64)
+        case candidate(leaderToken: UInt64)
         /// The journal is being read.
         ///
         /// - Parameter isAhead: whether another node still leads, and has named this one as its successor.
@@ -26,8 +26,8 @@ struct ShardLeadership {
         /// leadership.
         case confirming(awaitsRedis: Bool)
         case leader(Leader)
-        /// Redis may have lost something: this node asks to lead under a new token.
-        case rebuilding(token: UInt64, Rebuilding)
+        /// Redis may have lost something: this node asks to lead under a new leader token.
+        case rebuilding(leaderToken: UInt64, Rebuilding)
         case stopped
     }
 
@@ -80,11 +80,11 @@ struct ShardLeadership {
     var keepsLogs: Bool { state.keepsLogs }
 
     /// Nil while another node leads. Inlined where it is read, it stops the optimizer of Swift 6.3.
-    var token: UInt64? { @inline(never) get { writer?.token } }
+    var leaderToken: UInt64? { @inline(never) get { writer?.leaderToken } }
 
-    /// The token under which the journal is being read.
+    /// The leader token under which the journal is being read.
     var readToken: UInt64? {
-        if case .recovering(isAhead: true) = state { reader?.leader } else { token }
+        if case .recovering(isAhead: true) = state { reader?.leaderToken } else { leaderToken }
     }
 
     /// Whether batches are written now.
@@ -94,7 +94,7 @@ struct ShardLeadership {
 
     // MARK: - Time
 
-    /// - Parameter random: a new random number, for a token.
+    /// - Parameter random: a new random number, for a leader token.
     mutating func timePassed(now: UInt64, random: UInt64) -> [LeadershipAction] {
         switch state {
         case .follower(let nextAttempt):
@@ -108,9 +108,9 @@ struct ShardLeadership {
             return (transfer?.isLate(limits, now: now) == true ? resume() : []) + next(now: now)
         case .leader(.transferring(awaitsRedis: false)), .leader(.replaced(awaitsRedis: false)):
             return askForTransfer()
-        case .rebuilding(let token, let step):
+        case .rebuilding(let leaderToken, let step):
             guard isReinstatementDue else { return [] }
-            return reinstate(token, step)
+            return reinstate(leaderToken, step)
         case .candidate, .recovering, .leader, .stopped: return []
         }
     }
@@ -136,12 +136,12 @@ struct ShardLeadership {
     // MARK: - Election
 
     private mutating func requestLeadership(
-        _ token: UInt64, createsJournal: Bool
+        _ leaderToken: UInt64, createsJournal: Bool
     ) -> [LeadershipAction] {
-        state = .candidate(token: token)
+        state = .candidate(leaderToken: leaderToken)
         return [
             .requestLeadership(
-                token: token, createsJournal: createsJournal, electionDelay: electionDelay,
+                leaderToken: leaderToken, createsJournal: createsJournal, electionDelay: electionDelay,
                 readUntil: reader?.position)
         ]
     }
@@ -149,7 +149,7 @@ struct ShardLeadership {
     mutating func leadershipRequestAnswered(_ answer: JournalAnswer.LeadershipRequest, now: UInt64)
         -> [LeadershipAction]
     {
-        guard case .candidate(let token) = state else { return [] }
+        guard case .candidate(let leaderToken) = state else { return [] }
         switch answer {
         case .held:
             missingJournal.found()
@@ -159,22 +159,22 @@ struct ShardLeadership {
             return follow(now)
         case .otherLayout(let layout):
             return follow(now) + [.refuse("the journal in Redis has \(layout)")]
-        case .successor(let leader, let term, let last):
+        case .successor(let leaderToken, let term, let last):
             missingJournal.found()
-            return readAhead(of: leader, term, last: last, now: now)
-        case .granted(let term, let last, let isWhole, let leader):
+            return readAhead(under: leaderToken, term, last: last, now: now)
+        case .granted(let term, let last, let isWhole, let tokenBefore):
             missingJournal.found()
-            let read = reader.take() ?? JournalReader(of: leader, now: now)
-            let isContinued = isWhole && read.leader == leader && read.hasHeads
-            let reader = isContinued ? read : JournalReader(of: leader, now: now)
+            let read = reader.take() ?? JournalReader(under: tokenBefore, now: now)
+            let isContinued = isWhole && read.leaderToken == tokenBefore && read.hasHeads
+            let reader = isContinued ? read : JournalReader(under: tokenBefore, now: now)
             self.reader = reader
-            writer = JournalWriter(term, token: token, written: last, kept: reader.kept, now: now)
+            writer = JournalWriter(term, leaderToken: leaderToken, written: last, kept: reader.kept, now: now)
             guard isWhole else { return startAnew() }
             let preparation: [LeadershipAction] = isContinued ? [] : [.beginRecovery(term)]
             guard reader.last < last else { return preparation + lead() }
             self.reader?.end = last
             state = .recovering(isAhead: false)
-            return preparation + [.readJournal(token: token, after: reader.last)]
+            return preparation + [.readJournal(leaderToken: leaderToken, after: reader.last)]
         }
     }
 
@@ -191,10 +191,10 @@ struct ShardLeadership {
 
     /// Nobody knows any more what was acknowledged, so the logs begin anew, with other epochs.
     private mutating func startAnew() -> [LeadershipAction] {
-        guard let token = writer?.token else { return [] }
+        guard let leaderToken = writer?.leaderToken else { return [] }
         reader = nil
-        writer?.term.startAnew(JournalTerm.epoch(from: token))
-        return reinstate(token &+ 1, .startingAnew)
+        writer?.term.startAnew(JournalTerm.epoch(from: leaderToken))
+        return reinstate(leaderToken &+ 1, .startingAnew)
     }
 
     private mutating func lead(isAnew: Bool = false) -> [LeadershipAction] {
@@ -209,7 +209,7 @@ struct ShardLeadership {
     /// - Parameters:
     ///   - batches: the numbers and lengths of its batches; nil if Redis didn't answer.
     ///   - hasHeads: whether the batches read so far have the heads of the partitions.
-    ///   - random: a new random number, for a token.
+    ///   - random: a new random number, for a leader token.
     mutating func pageRead(
         _ batches: [(number: UInt64, bytes: Int)]?, hasHeads: Bool, now: UInt64, random: UInt64
     ) -> [LeadershipAction] {
@@ -222,7 +222,7 @@ struct ShardLeadership {
         if isAhead, reader.isDone || reader.isReportDue(limits, now: now) {
             return requestLeadership(random, createsJournal: false)
         }
-        guard reader.isDone else { return [.readJournal(token: readToken ?? 0, after: reader.last)] }
+        guard reader.isDone else { return [.readJournal(leaderToken: readToken ?? 0, after: reader.last)] }
         writer?.kept = reader.kept
         return hasHeads ? confirm(now: now) : startAnew()
     }
@@ -231,7 +231,7 @@ struct ShardLeadership {
     private mutating func readAgain(now: UInt64) -> [LeadershipAction] {
         guard case .recovering(isAhead: false) = state, let writer else { return follow(now) }
         reader?.restart()
-        return [.beginRecovery(writer.term), .readJournal(token: writer.token, after: 0)]
+        return [.beginRecovery(writer.term), .readJournal(leaderToken: writer.leaderToken, after: 0)]
     }
 
     /// Redis may have come back with older data between two pages.
@@ -248,11 +248,11 @@ struct ShardLeadership {
     }
 
     private mutating func readAhead(
-        of leader: UInt64, _ term: JournalTerm, last: UInt64, now: UInt64
+        under leaderToken: UInt64, _ term: JournalTerm, last: UInt64, now: UInt64
     ) -> [LeadershipAction] {
         var actions: [LeadershipAction] = []
-        if reader?.leader != leader {
-            reader = JournalReader(of: leader, now: now)
+        if reader?.leaderToken != leaderToken {
+            reader = JournalReader(under: leaderToken, now: now)
             actions = [.beginRecovery(term)]
         }
         reader?.reported(now: now)
@@ -263,7 +263,7 @@ struct ShardLeadership {
         }
         reader?.end = last
         state = .recovering(isAhead: true)
-        return actions + [.readJournal(token: leader, after: position)]
+        return actions + [.readJournal(leaderToken: leaderToken, after: position)]
     }
 
     // MARK: - Batches
@@ -271,7 +271,7 @@ struct ShardLeadership {
     mutating func appendAnswered(
         _ append: JournalAppend, _ answer: JournalAnswer.Append, now: UInt64, random: UInt64
     ) -> [LeadershipAction] {
-        guard append.token == token else { return [] }
+        guard append.leaderToken == leaderToken else { return [] }
         switch answer {
         case .ended: return replaced(now)
         case .unknown:
@@ -333,11 +333,11 @@ struct ShardLeadership {
     }
 
     private mutating func continueOffer(_ now: UInt64) -> [LeadershipAction] {
-        guard var transfer, let token else { return [] }
+        guard var transfer, let leaderToken else { return [] }
         let step = transfer.nextStep(limits, now: now)
         self.transfer = transfer
         switch step {
-        case .ask: return [.offerLeadership(token: token, to: transfer.successor)]
+        case .ask: return [.offerLeadership(leaderToken: leaderToken, to: transfer.successor)]
         case .wait: return []
         case .withdraw:
             self.transfer = nil
@@ -351,9 +351,10 @@ struct ShardLeadership {
     ///   - token: under which it was offered.
     ///   - ahead: the last batch that the successor has read; nil if Redis didn't answer.
     mutating func offerAnswered(
-        to successor: String, under token: UInt64, _ ahead: UInt64?, now: UInt64
+        to successor: String, under leaderToken: UInt64, _ ahead: UInt64?, now: UInt64
     ) -> [LeadershipAction] {
-        guard state == .leader(.serving), let writer, writer.token == token, transfer?.successor == successor
+        guard state == .leader(.serving), let writer, writer.leaderToken == leaderToken,
+            transfer?.successor == successor
         else { return [] }
         let isCaughtUp = transfer?.offerAnswered(ahead, written: writer.written, now: now) ?? false
         return isCaughtUp ? drain(now) : []
@@ -368,10 +369,12 @@ struct ShardLeadership {
     private mutating func askForTransfer() -> [LeadershipAction] {
         guard let writer, let transfer, case .leader(let leader) = state else { return [] }
         state = .leader(leader.awaitingRedis(true))
-        return [.transferLeadership(token: writer.token, last: writer.written, to: transfer.successor)]
+        return [
+            .transferLeadership(leaderToken: writer.leaderToken, last: writer.written, to: transfer.successor)
+        ]
     }
 
-    /// - Parameter random: a new random number, for a token.
+    /// - Parameter random: a new random number, for a leader token.
     mutating func transferAnswered(
         _ answer: JournalAnswer.Transfer, now: UInt64, random: UInt64
     ) -> [LeadershipAction] {
@@ -401,22 +404,24 @@ struct ShardLeadership {
 
     // MARK: - When Redis has lost something
 
-    private mutating func reinstate(_ token: UInt64, _ step: Rebuilding) -> [LeadershipAction] {
-        state = .rebuilding(token: token, step)
+    private mutating func reinstate(_ leaderToken: UInt64, _ step: Rebuilding) -> [LeadershipAction] {
+        state = .rebuilding(leaderToken: leaderToken, step)
         isReinstatementDue = false
         guard let writer else { return [] }
         return [
             .reinstate(
-                token: token, before: writer.token, empties: step != .comparing,
+                leaderToken: leaderToken, before: writer.leaderToken, empties: step != .comparing,
                 isWhole: step == .startingAnew)
         ]
     }
 
-    /// - Parameter random: a new random number, for a token.
+    /// - Parameter random: a new random number, for a leader token.
     mutating func reinstatementAnswered(
         _ answer: JournalAnswer.Reinstatement, now: UInt64, random: UInt64
     ) -> [LeadershipAction] {
-        guard case .rebuilding(let token, let step) = state, let written = writer?.written else { return [] }
+        guard case .rebuilding(let leaderToken, let step) = state, let written = writer?.written else {
+            return []
+        }
         switch (answer, step) {
         case (.ended, .comparing), (.ended, .emptying): return replaced(now)
         case (.ended, .startingAnew): return stepDown(now)
@@ -424,18 +429,18 @@ struct ShardLeadership {
             isReinstatementDue = true
             return []
         case (.done, .startingAnew):
-            writer?.emptied(token)
+            writer?.emptied(leaderToken)
             writer?.checkpointWritten()
             return lead(isAnew: true)
         case (.done(written), .comparing):
-            writer?.reinstated(token)
+            writer?.reinstated(leaderToken)
             state = .leader(.serving)
             return next(now: now)
         case (.done(let last), .comparing) where last > 0:
-            writer?.reinstated(token)
+            writer?.reinstated(leaderToken)
             return reinstate(random, .emptying)
         case (.done, .comparing), (.done, .emptying):
-            writer?.emptied(token)
+            writer?.emptied(leaderToken)
             state = .leader(.serving)
             return [.writeCheckpoint(isFirst: true)]
         }
@@ -458,10 +463,10 @@ struct ShardLeadership {
     /// A caller knows a later term than this node's, of which Redis knows nothing any more: Redis came back
     /// with older data. What was acknowledged in the later term is lost.
     mutating func laterTermReported(_ term: UInt64, now: UInt64) -> [LeadershipAction] {
-        guard keepsLogs, let token, let next = writer?.term.superseding(term) else { return [] }
+        guard keepsLogs, let leaderToken, let next = writer?.term.superseding(term) else { return [] }
         let wasLeader = isLeader
         transfer = nil
-        writer = JournalWriter(next, token: token, written: 0, now: now)
+        writer = JournalWriter(next, leaderToken: leaderToken, written: 0, now: now)
         return [.stepDown("Redis has forgotten a later leader", closesLinks: wasLeader)] + startAnew()
     }
 
