@@ -14,10 +14,10 @@ struct AppTableTests {
         limits: .limits(channelsMax: 10_000, tailBytesMax: bytesMax), firstEpoch: 1)
 
     private func tail(of key: ChannelKey) -> [UInt64] {
-        guard let place = broker.place(of: key) else { return [] }
-        let start = StreamPosition(epoch: broker.channels.position(of: place).epoch, offset: 0)
-        let tail = broker.channels.tail(of: place)
-        return broker.continuation(at: place, after: start).entries.map { tail.record(at: $0).timestamp }
+        guard let slot = broker.slot(of: key) else { return [] }
+        let start = StreamPosition(epoch: broker.channels.position(of: slot).epoch, offset: 0)
+        let tail = broker.channels.tail(of: slot)
+        return broker.continuation(at: slot, after: start).entries.map { tail.record(at: $0).timestamp }
     }
 
     private func text(_ bytes: Int) -> String { String(repeating: "x", count: bytes) }

@@ -274,8 +274,8 @@ extension BrokerHistory {
             let before = published[key]?[publisher]?.contains(origin.sequence) ?? false
             #expect(!before, "seed \(seed): published again")
         }
-        for place in 0..<UInt64(entries.count) {
-            published[key, default: [:]][publisher, default: []].insert(origin.sequence + place)
+        for index in 0..<UInt64(entries.count) {
+            published[key, default: [:]][publisher, default: []].insert(origin.sequence + index)
         }
         marked[key, default: [:]][publisher] = origin.sequence + UInt64(entries.count) - 1
         log.append(
@@ -284,7 +284,7 @@ extension BrokerHistory {
         #expect(Set(appended.interests) == expected, "seed \(seed)")
         #expect(appended.interests.count == expected.count, "seed \(seed): an interest twice")
         for interest in appended.interests {
-            for place in 0..<UInt64(entries.count) { deliver(entries.offset + place, to: interest) }
+            for index in 0..<UInt64(entries.count) { deliver(entries.offset + index, to: interest) }
         }
     }
 
@@ -419,7 +419,7 @@ extension BrokerHistory {
 extension BrokerHistory {
     /// Entries were appended: they have the next offsets of their partition.
     private mutating func advance(_ key: ChannelKey, to entries: AppendedEntries) {
-        guard let partition = broker.place(of: key)?.partition else { return }
+        guard let partition = broker.slot(of: key)?.partition else { return }
         partitions[key] = partition
         #expect(
             entries.offset == (heads[partition] ?? 0) + 1, "seed \(seed): not the partition's next offset")
@@ -430,7 +430,7 @@ extension BrokerHistory {
     /// known one.
     private mutating func observe(_ key: ChannelKey, at position: StreamPosition?) {
         guard let position else { return }
-        partitions[key] = broker.place(of: key)?.partition
+        partitions[key] = broker.slot(of: key)?.partition
         observe(key, epoch: position.epoch)
         #expect(position.offset >= logs[key]?.head ?? 0, "seed \(seed): before the head")
         #expect(position.offset <= partitionHead(key), "seed \(seed): behind everything")
@@ -479,7 +479,7 @@ extension BrokerHistory {
         #expect(origin.againAfter != nil && appended.interests.isEmpty, "seed \(seed)")
     }
 
-    /// A repeated append was answered with the place of the event, or with the place that it lies before or
+    /// A repeated append was answered with the offset of the event, or with the offset that it lies before or
     /// behind.
     private mutating func judgeRepeated(
         _ sequence: UInt64, _ appends: [(sequence: UInt64, offset: UInt64)], at position: StreamPosition,
@@ -488,9 +488,9 @@ extension BrokerHistory {
         #expect(position.epoch == logs[key]?.epoch ?? position.epoch, "seed \(seed): another log")
         logs[key]?.epoch = position.epoch
         let remembered = appends.suffix(AppendSources.positionsMax)
-        let place = remembered.last { $0.sequence <= sequence }?.offset
-        let expected = place ?? remembered.first.map { $0.offset - 1 }
-        #expect(position.offset == expected, "seed \(seed): another place than the first time")
+        let offset = remembered.last { $0.sequence <= sequence }?.offset
+        let expected = offset ?? remembered.first.map { $0.offset - 1 }
+        #expect(position.offset == expected, "seed \(seed): another offset than the first time")
     }
 
     /// Whether a repeated publish must be known, because its first copy can't have left the log yet.
@@ -515,9 +515,9 @@ extension BrokerHistory {
 
     /// A sweep forgets channels, and they continue where they stood.
     private mutating func sweep() {
-        let before = Self.keys.filter { broker.place(of: $0) != nil }
+        let before = Self.keys.filter { broker.slot(of: $0) != nil }
         broker.sweep(.random(in: 1...20, using: &random), now: now)
-        for key in before where broker.place(of: key) == nil {
+        for key in before where broker.slot(of: key) == nil {
             events.forgotten += 1
             if forgetsNumbers, let partition = partitions[key] { unknown[partition] = heads[partition] }
             sources[key] = nil

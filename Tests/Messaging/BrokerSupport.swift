@@ -30,7 +30,7 @@ extension ChannelKey {
 }
 
 extension Broker {
-    func place(of key: ChannelKey) -> ChannelPlace? { key.withView { channels.place(of: $0) } }
+    func slot(of key: ChannelKey) -> ChannelSlot? { key.withView { channels.slot(of: $0) } }
 
     /// Publishes the text `count` times in one request.
     mutating func publish(

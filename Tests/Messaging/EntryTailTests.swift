@@ -177,7 +177,7 @@ private struct TailScene {
         now: UInt64
     ) -> AppendedEntries {
         let entries = NewEntries(
-            count: sizes.count, channel: ChannelPlace(index: UInt32(channel), partition: 0), session: session,
+            count: sizes.count, channel: ChannelSlot(index: UInt32(channel), partition: 0), session: session,
             feature: feature, origin: .none, now: now)
         var sizes = sizes.makeIterator()
         return tail.append(entries, to: &chains[channel], head: &head) { offset, _, frames in

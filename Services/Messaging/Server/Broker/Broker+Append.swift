@@ -26,33 +26,33 @@ extension Broker {
         guard request.events.allSatisfy(\.feature.isOfEntry) else {
             throw RTMError(.invalidParameter, "an event has one feature that selects it")
         }
-        let index = try channels.occupy(request.channel, by: .service, now: now)
+        let slot = try channels.occupy(request.channel, by: .service, now: now)
         channels.dropOldestEntries()
         var appended: [Appended] = []
         var last: AppendSources.Position?
         for event in request.events {
-            if let position = channels[index].sources.position(of: event.sequence, from: request.source) {
+            if let position = channels[slot].sources.position(of: event.sequence, from: request.source) {
                 last = position
                 continue
             }
-            appended.append(append(event, of: request.source, to: request.channel, at: index, now: now))
-            let chain = channels[index].chain
+            appended.append(append(event, of: request.source, to: request.channel, at: slot, now: now))
+            let chain = channels[slot].chain
             let position = AppendSources.Position(offset: chain.head, timestamp: chain.lastTimestamp)
-            channels[index].sources.appended(event.sequence, from: request.source, at: position)
+            channels[slot].sources.appended(event.sequence, from: request.source, at: position)
             last = position
         }
-        let head = channels.position(of: index)
+        let head = channels.position(of: slot)
         return EventsAppended(
             position: StreamPosition(epoch: head.epoch, offset: last?.offset ?? head.offset),
-            timestamp: last?.timestamp ?? channels[index].chain.lastTimestamp, appended: appended)
+            timestamp: last?.timestamp ?? channels[slot].chain.lastTimestamp, appended: appended)
     }
 
     private mutating func append(
-        _ event: AppendedEvent, of source: UInt64, to channel: ChannelKey, at index: ChannelPlace,
+        _ event: AppendedEvent, of source: UInt64, to channel: ChannelKey, at slot: ChannelSlot,
         now: UInt64
     ) -> Appended {
         let entries = NewEntries(
-            count: 1, channel: index, session: event.publisherSession, feature: event.feature,
+            count: 1, channel: slot, session: event.publisherSession, feature: event.feature,
             origin: names.origin(event), now: now)
         let appended = channels.append(entries) { offset, timestamp, frames in
             channel.name.withWireText { name in
@@ -62,11 +62,11 @@ extension Broker {
                 ServerFrame(publication).encodeFrame(into: &frames)
             }
         }
-        if journal.isKept {
-            journal.note(
-                appended, entries.origin, at: index, in: channels, source: source,
+        if recorder.isKept {
+            recorder.note(
+                appended, entries.origin, at: slot, in: channels, source: source,
                 sourceSequence: event.sequence)
         }
-        return Appended(entries: appended, interests: channels[index].interests)
+        return Appended(entries: appended, interests: channels[slot].interests)
     }
 }

@@ -30,17 +30,17 @@ extension Broker {
         if request.needsReceiver, !hasReceiver(channel, now: now) {
             throw RTMError(.channelReceiverOffline, "user \(channel.name.string) is not online")
         }
-        let index = try channels.occupy(channel, by: .publisher(request.publisherSession), now: now)
-        let oldest = channels.oldestTime(at: index) ?? now
+        let slot = try channels.occupy(channel, by: .publisher(request.publisherSession), now: now)
+        let oldest = channels.oldestTime(at: slot) ?? now
         guard
-            channels[index].chain.admits(origin, count: request.messages.count, oldest: oldest, now: now)
+            channels[slot].chain.admits(origin, count: request.messages.count, oldest: oldest, now: now)
         else {
             throw RTMError(
                 .channelPublishMessageFailed,
                 "the message is late: a newer message of its client is in the log already")
         }
         let entries = NewEntries(
-            count: request.messages.count, channel: index, session: request.publisherSession,
+            count: request.messages.count, channel: slot, session: request.publisherSession,
             feature: .message, origin: origin, now: now)
         var messages = request.messages.makeIterator()
         let appended = channels.append(entries) { offset, timestamp, frames in
@@ -50,8 +50,8 @@ extension Broker {
                 timestampMilliseconds: timestamp, publisher: request.publisher, message: message)
             publication.encodeFrame(into: &frames)
         }
-        if journal.isKept { journal.note(appended, origin, at: index, in: channels) }
-        return Appended(entries: appended, interests: channels[index].interests)
+        if recorder.isKept { recorder.note(appended, origin, at: slot, in: channels) }
+        return Appended(entries: appended, interests: channels[slot].interests)
     }
 
     /// The frames of what was appended, one behind the other; until the next request appends.
@@ -64,8 +64,8 @@ extension Broker {
     /// Whether the channel has a subscriber, or its owner was online at the former leader and is about to
     /// attach again.
     private func hasReceiver(_ channel: ChannelView, now: UInt64) -> Bool {
-        guard let index = channels.place(of: channel) else { return false }
-        return !channels[index].interests.isEmpty
-            || now < settlesAt && channels[index].claim?.isAwaited == true
+        guard let slot = channels.slot(of: channel) else { return false }
+        return !channels[slot].interests.isEmpty
+            || now < settlesAt && channels[slot].claim?.isAwaited == true
     }
 }

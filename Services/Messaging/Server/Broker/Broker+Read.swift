@@ -15,10 +15,10 @@ extension Broker {
     /// The entries after a position, up to `bytesMax` bytes of frames but at least one entry. Entries of
     /// `exceptPublisher` that its own session doesn't receive are left out.
     package mutating func read(_ request: ReadRequest, bytesMax: Int, now: UInt64) throws(RTMError) -> Page {
-        let index = try channels.occupy(request.channel, by: .anybody, now: now)
-        let head = channels.position(of: index)
+        let slot = try channels.occupy(request.channel, by: .anybody, now: now)
+        let head = channels.position(of: slot)
         let continuation = self.continuation(
-            at: index, after: request.after, features: request.features,
+            at: slot, after: request.after, features: request.features,
             except: request.exceptPublisher.withWireText(names.user))
         if let start = continuation.skippedTo {
             // Within an epoch the reader continues live: a reader that is too slow would lose more and more.
@@ -27,13 +27,13 @@ extension Broker {
             }
             return Page(entries: [], position: start, gap: true, more: start != head)
         }
-        return self.page(continuation.entries, at: index, request, bytesMax: bytesMax)
+        return self.page(continuation.entries, at: slot, request, bytesMax: bytesMax)
     }
 
     private func page(
-        _ places: [EntryPlace], at index: ChannelPlace, _ request: ReadRequest, bytesMax: Int
+        _ places: [EntryPlace], at slot: ChannelSlot, _ request: ReadRequest, bytesMax: Int
     ) -> Page {
-        let (head, tail) = (channels.position(of: index), channels.tail(of: index))
+        let (head, tail) = (channels.position(of: slot), channels.tail(of: slot))
         var page: [LogEntry] = []
         var bytes = 0
         for place in places {

@@ -28,8 +28,8 @@ package struct Broker {
     var lastClaim: UInt64 = 0
     var channels: LogTable
     let names: NameHash
-    private var interestsOfLinks: [ServiceLinkID: [UInt64: ChannelPlace]] = [:]
-    var journal = JournalRecorder()
+    private var interestsOfLinks: [ServiceLinkID: [UInt64: ChannelSlot]] = [:]
+    var recorder = JournalRecorder()
     /// Of what was before this time nothing is known, in milliseconds; nil if the logs began here.
     let begin: UInt64?
     /// The logs are at least as old as this, in milliseconds: nothing that was published later can be in logs
@@ -83,13 +83,13 @@ package struct Broker {
     /// can miss.
     package mutating func sweep(_ count: Int, now: UInt64) {
         let isSettled = now >= settlesAt
-        guard journal.isKept else {
+        guard recorder.isKept else {
             return channels.sweep(count, now: now, isSettled: isSettled) { _ in }
         }
-        var journal = JournalRecorder()
-        swap(&journal, &self.journal)
-        channels.sweep(count, now: now, isSettled: isSettled) { journal.note($0) }
-        self.journal = journal
+        var recorder = JournalRecorder()
+        swap(&recorder, &self.recorder)
+        channels.sweep(count, now: now, isSettled: isSettled) { recorder.note($0) }
+        self.recorder = recorder
     }
 }
 
@@ -125,44 +125,44 @@ extension Broker {
     ) throws(RTMError) -> Attached {
         detach(interest, now: now)
         let isInbox = claim != nil && key.type == .user
-        let index = try channels.occupy(key, by: isInbox ? .owner : .anybody, now: now)
+        let slot = try channels.occupy(key, by: isInbox ? .owner : .anybody, now: now)
         let superseded = try claim.flatMap { number throws(RTMError) in
-            if number == 0 { try channels[index].admit(holder, attempt, returns: returns) }
-            return try supersede(number, by: interest, holder, at: index, now: now)
+            if number == 0 { try channels[slot].admit(holder, attempt, returns: returns) }
+            return try supersede(number, by: interest, holder, at: slot, now: now)
         }
-        interestsOfLinks[interest.link, default: [:]][interest.id] = index
-        channels[index].interests.append(interest)
-        if claim != nil { noteClaim(at: index) }
-        let continuation = position.map { self.continuation(at: index, after: $0) }
-        let tail = channels.tail(of: index)
+        interestsOfLinks[interest.link, default: [:]][interest.id] = slot
+        channels[slot].interests.append(interest)
+        if claim != nil { noteClaim(at: slot) }
+        let continuation = position.map { self.continuation(at: slot, after: $0) }
+        let tail = channels.tail(of: slot)
         return Attached(
-            position: channels.position(of: index), skippedTo: continuation?.skippedTo,
+            position: channels.position(of: slot), skippedTo: continuation?.skippedTo,
             lost: continuation?.lost ?? [],
             missed: continuation?.entries.map { tail.entry(at: $0) } ?? [],
-            claim: claim == nil ? 0 : channels[index].claim?.number ?? 0, superseded: superseded)
+            claim: claim == nil ? 0 : channels[slot].claim?.number ?? 0, superseded: superseded)
     }
 
     func continuation(
-        at place: ChannelPlace, after position: StreamPosition, features: SubscriptionFeatures = .all,
+        at slot: ChannelSlot, after position: StreamPosition, features: SubscriptionFeatures = .all,
         except user: UInt32 = 0
     ) -> Continuation {
         let scope = ReadScope(
             features: features, user: user, countMax: limits.catchUpEntriesMax,
             bytesMax: limits.catchUpBytesMax)
-        return channels[place].chain.continuation(
-            after: position, scope, in: channels.tail(of: place),
-            partitionHead: channels.partitionHead(of: place))
+        return channels[slot].chain.continuation(
+            after: position, scope, in: channels.tail(of: slot),
+            partitionHead: channels.partitionHead(of: slot))
     }
 
     /// Gives the channel to a new holder (number 0) or back to a former one. Returns the interest that had
     /// it.
     private mutating func supersede(
-        _ number: UInt64, by interest: Interest, _ holder: UInt64, at index: ChannelPlace, now: UInt64
+        _ number: UInt64, by interest: Interest, _ holder: UInt64, at slot: ChannelSlot, now: UInt64
     ) throws(RTMError) -> Interest? {
         guard number <= Self.claimMax else {
             throw RTMError(.invalidParameter, "no messaging node has given the claim \(number)")
         }
-        let present = channels[index].claim
+        let present = channels[slot].claim
         if number != 0, let present, number < present.number {
             throw RTMError(.loginAborted, "the user has logged in elsewhere")
         }
@@ -170,30 +170,30 @@ extension Broker {
         lastClaim = max(lastClaim + 1, number, now << 10)
         let superseded = present?.interest
         if let superseded { detach(superseded, now: now) }
-        channels[index].claim = BrokerChannel.Claim(
+        channels[slot].claim = BrokerChannel.Claim(
             number: number == 0 ? lastClaim : number, interest: interest, holder: holder)
         return superseded
     }
 
     /// - Parameter isLoggedOut: the interest's holder is not coming back, so an earlier holder may (S-10).
     package mutating func detach(_ interest: Interest, isLoggedOut: Bool = false, now: UInt64) {
-        guard let index = interestsOfLinks[interest.link]?.removeValue(forKey: interest.id) else { return }
-        if isLoggedOut, channels[index].claim?.interest == interest { channels[index].claim?.holder = 0 }
-        remove(interest, at: index, now: now)
+        guard let slot = interestsOfLinks[interest.link]?.removeValue(forKey: interest.id) else { return }
+        if isLoggedOut, channels[slot].claim?.interest == interest { channels[slot].claim?.holder = 0 }
+        remove(interest, at: slot, now: now)
     }
 
     package mutating func linkClosed(_ link: ServiceLinkID, now: UInt64) {
         guard let interests = interestsOfLinks.removeValue(forKey: link) else { return }
-        for (id, index) in interests {
-            remove(Interest(link: link, id: id), at: index, now: now)
+        for (id, slot) in interests {
+            remove(Interest(link: link, id: id), at: slot, now: now)
         }
     }
 
-    private mutating func remove(_ interest: Interest, at index: ChannelPlace, now: UInt64) {
-        channels[index].interests.removeAll { $0 == interest }
-        channels[index].leftAt = now
-        guard channels[index].claim?.interest == interest else { return }
-        channels[index].claim?.interest = nil
-        noteClaim(at: index)
+    private mutating func remove(_ interest: Interest, at slot: ChannelSlot, now: UInt64) {
+        channels[slot].interests.removeAll { $0 == interest }
+        channels[slot].leftAt = now
+        guard channels[slot].claim?.interest == interest else { return }
+        channels[slot].claim?.interest = nil
+        noteClaim(at: slot)
     }
 }

@@ -5,7 +5,7 @@ package struct BrokerLimits: Sendable {
     /// Which shard of the installation it is, of how many.
     package var shard = 0
     package var shards = 1
-    /// How long an entry is kept where there is room, in milliseconds.
+    /// How long an entry is kept if there is memory for it, in milliseconds.
     package var ageMax: UInt64
     /// How many entries of a channel, and how many bytes of their frames, a reader gets who comes back.
     package var catchUpEntriesMax: Int

@@ -28,7 +28,7 @@ struct RepeatedPublish {
         guard origin.client != 0, request.messages.count == 1 else {
             throw RTMError(
                 .invalidParameter,
-                "a message that is sent again needs an instance and a sequence, and a request of its own"
+                "a message that is sent again must have an instance and a sequence, and be alone in its request"
             )
         }
         switch memory(in: channels) {
@@ -66,9 +66,9 @@ struct RepeatedPublish {
     }
 
     private func memory(in channels: LogTable) -> ChannelChain.Memory {
-        if let place = channels.place(of: channel) {
-            return channels[place].chain.memory(
-                of: origin, age: age, in: channels.tail(of: place), now: now)
+        if let slot = channels.slot(of: channel) {
+            return channels[slot].chain.memory(
+                of: origin, age: age, in: channels.tail(of: slot), now: now)
         }
         guard let forgotten = channels.newestForgotten(of: channel) else { return .new }
         return ChannelChain.mayBe(from: age, before: forgotten, now: now) ? .unknown : .new

@@ -28,13 +28,13 @@ struct JournalRecorder {
 
     /// - Parameters: `source` and `sourceSequence` say which event it is.
     mutating func note(
-        _ appended: AppendedEntries, _ origin: EntryOrigin, at place: ChannelPlace, in channels: LogTable,
+        _ appended: AppendedEntries, _ origin: EntryOrigin, at slot: ChannelSlot, in channels: LogTable,
         source: UInt64 = 0, sourceSequence: UInt64 = 0
     ) {
-        guard let key = channels[place].key, var batch = batch.take() else { return }
-        let isFirst = channels.tail(of: place).record(at: appended.place).previous == .none
+        guard let key = channels[slot].key, var batch = batch.take() else { return }
+        let isFirst = channels.tail(of: slot).record(at: appended.place).previous == .none
         let previous =
-            isFirst ? channels[place].chain.newestLost : appended.offset - appended.offsetsBetween - 1
+            isFirst ? channels[slot].chain.newestLost : appended.offset - appended.offsetsBetween - 1
         channels.withFrames(of: appended) { frames in
             var record = JournaledEntries(
                 channel: key, offset: appended.offset, timestamp: appended.timestamp, count: appended.count,
@@ -85,21 +85,21 @@ extension Broker {
     package mutating func keepJournal(settlingFor settling: UInt64, now: UInt64) {
         settlesAt = now + settling
         channels.leaderSince = now
-        journal.begin()
+        recorder.begin()
         journalHeads(now: now)
     }
 
-    package var hasJournaled: Bool { !journal.isEmpty }
+    package var hasJournaled: Bool { !recorder.isEmpty }
 
     /// What has happened since the last call.
-    package mutating func takeJournal() -> ByteBuffer { journal.take() }
+    package mutating func takeJournal() -> ByteBuffer { recorder.take() }
 
     /// Records the heads of all partitions. A node that reads the journal from any batch on finds them soon.
-    package mutating func journalHeads(now: UInt64) { journal.note(channels.heads(now: now)) }
+    package mutating func journalHeads(now: UInt64) { recorder.note(channels.heads(now: now)) }
 
-    mutating func noteClaim(at place: ChannelPlace) {
-        guard journal.isKept, let claim = channels[place].journaledClaim else { return }
-        journal.note(claim)
+    mutating func noteClaim(at slot: ChannelSlot) {
+        guard recorder.isKept, let claim = channels[slot].journaledClaim else { return }
+        recorder.note(claim)
     }
 
     /// The next page of what is in memory, for a journal that was lost.

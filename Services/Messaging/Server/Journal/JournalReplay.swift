@@ -67,22 +67,22 @@ package struct JournalReplay {
         _ entries: JournaledEntries, _ frames: [UnsafeRawBufferPointer]
     ) throws(RTMError) {
         guard !frames.isEmpty,
-            let place = try channels.restore(entries, frames, since: begin ?? entries.timestamp)
+            let slot = try channels.restore(entries, frames, since: begin ?? entries.timestamp)
         else { return }
-        let oldest = channels.oldestTime(at: place) ?? entries.timestamp
-        _ = channels[place].chain.admits(
+        let oldest = channels.oldestTime(at: slot) ?? entries.timestamp
+        _ = channels[slot].chain.admits(
             entries.origin, count: entries.count, oldest: oldest, now: entries.timestamp)
-        channels[place].sources.appended(
+        channels[slot].sources.appended(
             entries.sourceSequence, from: entries.source,
             at: .init(offset: entries.offset, timestamp: entries.timestamp))
     }
 
     private mutating func restore(_ claim: JournaledClaim) throws(RTMError) {
-        let place = try channels.occupy(claim.channel, by: .owner, now: begin ?? 0)
+        let slot = try channels.occupy(claim.channel, by: .owner, now: begin ?? 0)
         lastClaim = max(lastClaim, claim.number)
-        channels[place].claim = BrokerChannel.Claim(
+        channels[slot].claim = BrokerChannel.Claim(
             number: claim.number, interest: nil, holder: claim.holder, isAwaited: claim.isOnline)
-        if claim.attempt > 0 { _ = channels[place].logins.admits(claim.holder, claim.attempt) }
+        if claim.attempt > 0 { _ = channels[slot].logins.admits(claim.holder, claim.attempt) }
     }
 }
 

@@ -24,7 +24,7 @@ struct ChannelChain {
     private(set) var unknownUntil: UInt64 = 0
     private var publishers = PublisherMarks()
     private(set) var lost = LostEntries()
-    /// By the places of the features: the newest offset of the entries that have it.
+    /// By `LostEntries.index(of:)` of the feature: the newest offset of the entries that have it.
     private var newestOffsets = SIMD4<UInt64>()
 
     /// What is kept of a channel without entries.
@@ -107,7 +107,7 @@ extension ChannelChain {
     /// still or not.
     func features(after offset: UInt64) -> SubscriptionFeatures {
         var features = lost.features(after: offset, except: 0)
-        for (place, feature) in LostEntries.features.enumerated() where newestOffsets[place] > offset {
+        for (index, feature) in LostEntries.features.enumerated() where newestOffsets[index] > offset {
             features.insert(feature)
         }
         return features

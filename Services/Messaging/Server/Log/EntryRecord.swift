@@ -17,7 +17,7 @@ struct EntryRecord {
     let offset: UInt64
     /// The entry before it in its channel, whether the tail still has it or not.
     let previous: EntryPlace
-    let channel: ChannelPlace
+    let channel: ChannelSlot
     let feature: SubscriptionFeatures
     let user: UInt32
     /// The lower halves of the client and of its sequence number: no tail holds four billion messages of one
@@ -31,7 +31,7 @@ struct EntryRecord {
     @inline(__always)
     init(
         timestamp: UInt64, publisherSession: UInt64, offset: UInt64, previous: EntryPlace,
-        channel: ChannelPlace, feature: SubscriptionFeatures, _ origin: EntryOrigin,
+        channel: ChannelSlot, feature: SubscriptionFeatures, _ origin: EntryOrigin,
         _ frame: (start: UInt32, length: UInt32)
     ) {
         self.timestamp = timestamp

@@ -81,7 +81,7 @@ struct EntryTail {
 /// What entries that are appended together have in common.
 struct NewEntries {
     let count: Int
-    let channel: ChannelPlace
+    let channel: ChannelSlot
     let session: UInt64
     let feature: SubscriptionFeatures
     let origin: EntryOrigin
@@ -112,7 +112,7 @@ extension EntryTail {
             frames: start..<open.frames.writerIndex)
     }
 
-    /// Whether the segment that takes appends has enough.
+    /// Whether the open segment is full.
     var isFull: Bool { open.frames.writerIndex >= segmentBytes }
 
     var nextPlace: EntryPlace {
@@ -139,7 +139,7 @@ extension EntryTail {
 // MARK: - Giving up
 
 extension EntryTail {
-    /// Ends the segment that takes appends, so that it can be given up.
+    /// Ends the open segment, so that it can be given up.
     ///
     /// - Parameter isFull: whether the next one is likely to become as large.
     mutating func close(isFull: Bool = false) {
@@ -179,7 +179,7 @@ extension EntryTail {
     /// Puts entries of a journal where they were when they were appended, behind all that is here. The caller
     /// has seen that their frames are as many as it says, and that the channel doesn't have them.
     mutating func restore(
-        _ entries: JournaledEntries, _ frames: [UnsafeRawBufferPointer], at channel: ChannelPlace,
+        _ entries: JournaledEntries, _ frames: [UnsafeRawBufferPointer], at channel: ChannelSlot,
         to chain: inout ChannelChain
     ) {
         if isFull { close(isFull: true) }

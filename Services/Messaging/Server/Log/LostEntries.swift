@@ -26,10 +26,10 @@ struct LostEntries {
         }
     }
 
-    /// The features that an entry can have, one index for each.
+    /// The features that an entry can have, each at its index.
     static let features: [SubscriptionFeatures] = [.message, .presence, .metadata, .lock]
 
-    /// By the indices of the features; empty if nothing is lost.
+    /// By `index(of:)` of the feature; empty if nothing is lost.
     private var newest: [Newest] = []
 
     /// - Parameters:

@@ -43,7 +43,7 @@ extension MessagingShard {
         guard method != MessagingMethod.read, isJournalBehind else { return }
         throw RTMError(
             method == MessagingMethod.attach ? .channelSubscribeFailed : .channelPublishMessageFailed,
-            "the journal waits for Redis", retryAfter: .seconds(1),
+            "too much waits to be written to Redis; try again in a second", retryAfter: .seconds(1),
             limit: .init(
                 name: "bytes that wait for the journal",
                 value: UInt64(journal?.redis.limits.backlogMax ?? 0)))
@@ -51,19 +51,20 @@ extension MessagingShard {
 
     /// To be called when something happened that belongs into the journal.
     func closeGate() {
-        guard isLeader, broker.hasJournaled, let use = journal, !use.isDirty else { return }
+        guard isLeader, broker.hasJournaled, let shardJournal = journal, !shardJournal.isDirty else { return }
         journal?.isDirty = true
-        use.gate.close(use.redis.pendingNumber)
-        use.endOfTurn.schedule(self)
+        shardJournal.gate.close(shardJournal.redis.pendingNumber)
+        shardJournal.endOfTurn.schedule(self)
     }
 
     func journalSweep(_ now: UInt64) {
-        guard let use = journal, isLeader else { return }
-        if now >= use.headsAt + 1_000 {
+        guard let shardJournal = journal, isLeader else { return }
+        if now >= shardJournal.headsAt + 1_000 {
             journal?.headsAt = now
             broker.journalHeads(now: now)
             // A sweep visits ten channels in a millisecond.
-            use.redis.keepBatches(forTwice: LogTable.recordInterval + UInt64(broker.channelCount / 10))
+            shardJournal.redis.keepBatches(
+                forTwice: LogTable.recordInterval + UInt64(broker.channelCount / 10))
         }
         closeGate()
     }

@@ -13,7 +13,7 @@ struct AppTable {
         var openCount = 0
         fileprivate(set) var tail: EntryTail
         var forgotten: ForgottenChannels
-        /// When the newest entry came that went for want of room; 0 before the first.
+        /// When the newest entry came that was dropped for want of memory; 0 before the first.
         fileprivate(set) var newestGiven: UInt64 = 0
         /// The memory of the tail, as far as it is counted in the sum.
         fileprivate var bytes = 0
@@ -51,7 +51,7 @@ struct AppTable {
         return records.count - 1
     }
 
-    /// Appends entries to the tail of an app, as `EntryTail.append` says.
+    /// Appends entries to the tail of an app, as `EntryTail.append` does.
     mutating func append(
         _ entries: NewEntries, of app: Int, to chain: inout ChannelChain, head: inout UInt64,
         encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void

@@ -14,7 +14,7 @@ struct BrokerChannel {
         var isAwaited = false
     }
 
-    /// Nil while the place is free.
+    /// Nil while the slot is free.
     var key: ChannelKey?
     /// The number of the app among those of the table.
     let app: Int

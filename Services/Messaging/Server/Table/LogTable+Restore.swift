@@ -26,13 +26,13 @@ extension LogTable {
 
     /// - Parameter since: entries that are older aren't in the journal.
     ///
-    /// - Returns: the place of the channel; nil if the channel has these entries already.
+    /// - Returns: the slot of the channel; nil if the channel has these entries already.
     mutating func restore(
         _ entries: JournaledEntries, _ frames: [UnsafeRawBufferPointer], since: UInt64
-    ) throws(RTMError) -> ChannelPlace? {
-        let isKnown = entries.channel.withView(place(of:)) != nil
-        let place = try occupy(entries.channel, by: .service, now: entries.timestamp)
-        let (partition, index) = (Int(place.partition), Int(place.index))
+    ) throws(RTMError) -> ChannelSlot? {
+        let isKnown = entries.channel.withView(slot(of:)) != nil
+        let slot = try occupy(entries.channel, by: .service, now: entries.timestamp)
+        let (partition, index) = (Int(slot.partition), Int(slot.index))
         if !isKnown {
             partitions[partition].channels[index].chain = ChannelChain(
                 unknownUntil: entries.previous, timestamp: min(since, entries.timestamp - 1))
@@ -44,18 +44,18 @@ extension LogTable {
             if let begin = tail.openSince, begin + limits.ageMax / Self.segmentsPerAge < entries.timestamp {
                 tail.close()
             }
-            tail.restore(entries, frames, at: place, to: &partitions[partition].channels[index].chain)
+            tail.restore(entries, frames, at: slot, to: &partitions[partition].channels[index].chain)
         }
         partitions[partition].head = max(
             partitions[partition].head, entries.offset + UInt64(entries.count) - 1)
-        return place
+        return slot
     }
 
     /// A channel that has nothing in the journal but this.
     mutating func restore(_ channel: JournaledChannel) throws(RTMError) {
-        guard channel.channel.withView(place(of:)) == nil else { return }
-        let place = try occupy(channel.channel, by: .service, now: channel.timestamp)
-        self[place].chain = ChannelChain(
+        guard channel.channel.withView(slot(of:)) == nil else { return }
+        let slot = try occupy(channel.channel, by: .service, now: channel.timestamp)
+        self[slot].chain = ChannelChain(
             unknownUntil: channel.head, timestamp: channel.timestamp, hadEntries: channel.hadEntries)
     }
 }

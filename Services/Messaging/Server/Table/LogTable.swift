@@ -14,7 +14,7 @@ struct LogTable {
     var partitions: ContiguousArray<Partition>
     var apps: AppTable
     /// Where the sweep continues.
-    private var nextPlace = ChannelPlace(index: 0, partition: 0)
+    private var nextSlot = ChannelSlot(index: 0, partition: 0)
     private var sweptApp = 0
     private(set) var count = 0
     /// How many channels there are beside inboxes.
@@ -36,12 +36,12 @@ struct LogTable {
         newChannels = NewChannels(countMax: limits.channelsPerSessionMax, period: max(1, limits.idleMax))
     }
 
-    func place(of channel: ChannelView) -> ChannelPlace? { place(of: channel, names.number(of: channel)) }
+    func slot(of channel: ChannelView) -> ChannelSlot? { slot(of: channel, names.number(of: channel)) }
 
-    private func place(of channel: ChannelView, _ number: UInt64) -> ChannelPlace? {
+    private func slot(of channel: ChannelView, _ number: UInt64) -> ChannelSlot? {
         let partition = partition(of: number)
-        return partitions[Int(partition)].place(of: channel, number).map {
-            ChannelPlace(index: $0, partition: partition)
+        return partitions[Int(partition)].slot(of: channel, number).map {
+            ChannelSlot(index: $0, partition: partition)
         }
     }
 
@@ -49,25 +49,25 @@ struct LogTable {
         UInt16(truncatingIfNeeded: (number >> 32) % UInt64(partitions.count))
     }
 
-    subscript(place: ChannelPlace) -> BrokerChannel {
-        @inline(__always) get { partitions[Int(place.partition)].channels[Int(place.index)] }
-        @inline(__always) _modify { yield &partitions[Int(place.partition)].channels[Int(place.index)] }
+    subscript(slot: ChannelSlot) -> BrokerChannel {
+        @inline(__always) get { partitions[Int(slot.partition)].channels[Int(slot.index)] }
+        @inline(__always) _modify { yield &partitions[Int(slot.partition)].channels[Int(slot.index)] }
     }
 
     /// The newest position of the channel's partition.
-    func partitionHead(of place: ChannelPlace) -> StreamPosition {
-        partitions[Int(place.partition)].position
+    func partitionHead(of slot: ChannelSlot) -> StreamPosition {
+        partitions[Int(slot.partition)].position
     }
 
     /// The position of the channel's newest entry.
-    func position(of place: ChannelPlace) -> StreamPosition {
-        StreamPosition(epoch: partitions[Int(place.partition)].epoch, offset: self[place].chain.head)
+    func position(of slot: ChannelSlot) -> StreamPosition {
+        StreamPosition(epoch: partitions[Int(slot.partition)].epoch, offset: self[slot].chain.head)
     }
 
     /// When the oldest entry of the channel's app was appended.
-    func oldestTime(at place: ChannelPlace) -> UInt64? {
-        let partition = Int(place.partition)
-        return apps.oldestTime(of: partitions[partition].channels[Int(place.index)].app)
+    func oldestTime(at slot: ChannelSlot) -> UInt64? {
+        let partition = Int(slot.partition)
+        return apps.oldestTime(of: partitions[partition].channels[Int(slot.index)].app)
     }
 
     func withFrames<Result>(
@@ -77,9 +77,9 @@ struct LogTable {
     }
 
     /// The tail with the channel's entries.
-    func tail(of place: ChannelPlace) -> EntryTail { apps[self[place].app].tail }
+    func tail(of slot: ChannelSlot) -> EntryTail { apps[self[slot].app].tail }
 
-    /// The timestamp of the newest entry that a channel without a place may have had.
+    /// The timestamp of the newest entry that a channel without a slot may have had.
     func newestForgotten(of channel: ChannelView) -> UInt64? {
         guard let app = apps.number(of: channel.appID.string) else { return nil }
         let number = names.number(of: channel)
@@ -95,12 +95,12 @@ struct LogTable {
     }
 }
 
-// MARK: - Places
+// MARK: - Slots
 
 extension LogTable {
     /// Who makes a channel begin.
     enum Occupant {
-        /// The owner of an inbox. A login is never refused for want of room.
+        /// The owner of an inbox. A login is never refused for want of capacity.
         case owner
         /// Presence or storage. Clients pay for these events with their rates of calls, and a service that is
         /// refused would only come again.
@@ -109,31 +109,31 @@ extension LogTable {
         case anybody
     }
 
-    /// The place of the channel, which begins without entries if it is new.
+    /// The slot of the channel, which begins without entries if it is new.
     mutating func occupy(
         _ channel: ChannelView, by occupant: Occupant, now: UInt64
-    ) throws(RTMError) -> ChannelPlace {
-        if let place = place(of: channel) { return place }
+    ) throws(RTMError) -> ChannelSlot {
+        if let slot = slot(of: channel) { return slot }
         // The key decides about the number: it is repaired if the name is no UTF-8.
         return try occupy(channel.key, by: occupant, now: now)
     }
 
     mutating func occupy(
         _ key: ChannelKey, by occupant: Occupant, now: UInt64
-    ) throws(RTMError) -> ChannelPlace {
-        let (number, place) = key.withView { channel in
+    ) throws(RTMError) -> ChannelSlot {
+        let (number, slot) = key.withView { channel in
             let number = names.number(of: channel)
-            return (number, self.place(of: channel, number))
+            return (number, self.slot(of: channel, number))
         }
-        if let place { return place }
+        if let slot { return slot }
         return try begin(key, number, by: occupant, now: now)
     }
 
     private mutating func begin(
         _ key: ChannelKey, _ number: UInt64, by occupant: Occupant, now: UInt64
-    ) throws(RTMError) -> ChannelPlace {
+    ) throws(RTMError) -> ChannelSlot {
         let app = apps.occupy(key.appID)
-        try checkRoom(for: occupant, of: app, now: now)
+        try checkCapacity(for: occupant, of: app, now: now)
         count += 1
         if key.type != .user {
             openCount += 1
@@ -142,10 +142,10 @@ extension LogTable {
         let partition = partition(of: number)
         let channel = BrokerChannel(key, of: app, chain(for: number, in: partition, of: app, now: now))
         let index = partitions[Int(partition)].insert(channel, number)
-        return ChannelPlace(index: index, partition: partition)
+        return ChannelSlot(index: index, partition: partition)
     }
 
-    private mutating func checkRoom(for occupant: Occupant, of app: Int, now: UInt64) throws(RTMError) {
+    private mutating func checkCapacity(for occupant: Occupant, of app: Int, now: UInt64) throws(RTMError) {
         switch occupant {
         case .owner, .service: return
         case .anybody, .publisher: break
@@ -173,22 +173,22 @@ extension LogTable {
             now: now)
     }
 
-    private mutating func vacate(_ place: ChannelPlace) {
-        let channel = self[place]
+    private mutating func vacate(_ slot: ChannelSlot) {
+        let channel = self[slot]
         guard let key = channel.key else { return }
         // A channel that never had an entry has to be remembered, too, if the partition may have lost entries
         // of channels that aren't remembered: otherwise it would count as one of those when it is used again.
-        let unknown = apps[channel.app].forgotten.dropped(of: place.partition)?.head ?? 0
+        let unknown = apps[channel.app].forgotten.dropped(of: slot.partition)?.head ?? 0
         if channel.chain.hasHadEntries || unknown > channel.chain.unknownUntil {
             apps[channel.app].forgotten.insert(
-                channel.chain.remains(in: place.partition), of: key.withView { names.number(of: $0) })
+                channel.chain.remains(in: slot.partition), of: key.withView { names.number(of: $0) })
         }
         count -= 1
         if key.type != .user {
             openCount -= 1
             apps[channel.app].openCount -= 1
         }
-        partitions[Int(place.partition)].remove(place.index) { $0.withView { names.number(of: $0) } }
+        partitions[Int(slot.partition)].remove(slot.index) { $0.withView { names.number(of: $0) } }
     }
 
     /// When a new channel may be admitted again: the sweep forgets channels all the time.
@@ -204,7 +204,7 @@ extension LogTable {
         while apps.isExceeded, let records = apps.giveUp() { markLost(records) }
     }
 
-    /// Appends entries to a channel, as `EntryTail.append` says.
+    /// Appends entries to a channel, as `EntryTail.append` does.
     mutating func append(
         _ entries: NewEntries,
         encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
@@ -226,7 +226,7 @@ extension LogTable {
 // MARK: - Forgetting
 
 extension LogTable {
-    /// Lets go of what is too old, and looks at the next `count` places: channels that nobody can miss are
+    /// Drops what is too old, and looks at the next `count` slots: channels that nobody can miss are
     /// forgotten.
     ///
     /// - Parameters:
@@ -234,20 +234,20 @@ extension LogTable {
     ///   - seen: gets the channels that stay although the tail has nothing of them, and those whose
     ///     holders aren't awaited any more.
     mutating func sweep(_ count: Int, now: UInt64, isSettled: Bool, seen: (BrokerChannel) -> Void) {
-        giveUpOld(segmentsMax: 1 + count / Self.placesPerSegment, now: now)
-        for _ in 0..<min(count, placeCount) {
-            let place = visit(now, seen)
-            guard isSettled, let place, self[place].claim?.isAwaited == true else { continue }
-            self[place].claim?.isAwaited = false
-            seen(self[place])
+        giveUpOld(segmentsMax: 1 + count / Self.slotsPerSegment, now: now)
+        for _ in 0..<min(count, slotCount) {
+            let slot = visit(now, seen)
+            guard isSettled, let slot, self[slot].claim?.isAwaited == true else { continue }
+            self[slot].claim?.isAwaited = false
+            seen(self[slot])
         }
     }
 
     /// With one more for the end of each partition.
-    private var placeCount: Int { partitions.reduce(partitions.count) { $0 + $1.channels.count } }
+    private var slotCount: Int { partitions.reduce(partitions.count) { $0 + $1.channels.count } }
 
-    /// Segments that are given up for each so many places that a sweep looks at, so that no turn is long.
-    private static let placesPerSegment = 32
+    /// Segments that are given up for each so many slots that a sweep looks at, so that no turn is long.
+    private static let slotsPerSegment = 32
 
     /// A tail that is written seldom has to end its segments, or entries would stay for much longer than they
     /// should. So a segment has the entries of at most this part of their age.
@@ -279,29 +279,29 @@ extension LogTable {
         if apps[app].tail.oldestTime == nil { apps.changeTail(of: app) { $0.release() } }
     }
 
-    /// Looks at the next place, or at the end of a partition.
+    /// Looks at the next slot, or at the end of a partition.
     ///
-    /// - Returns: the place if a channel is there.
-    private mutating func visit(_ now: UInt64, _ seen: (BrokerChannel) -> Void) -> ChannelPlace? {
-        let place = nextPlace
-        if place.index < partitions[Int(place.partition)].channels.count {
-            nextPlace = ChannelPlace(index: place.index + 1, partition: place.partition)
-            if self[place].key != nil { sweep(place, now: now, seen) }
-            return self[place].key == nil ? nil : place
+    /// - Returns: the slot if a channel is there.
+    private mutating func visit(_ now: UInt64, _ seen: (BrokerChannel) -> Void) -> ChannelSlot? {
+        let slot = nextSlot
+        if slot.index < partitions[Int(slot.partition)].channels.count {
+            nextSlot = ChannelSlot(index: slot.index + 1, partition: slot.partition)
+            if self[slot].key != nil { sweep(slot, now: now, seen) }
+            return self[slot].key == nil ? nil : slot
         }
-        partitions[Int(place.partition)].shrink()
-        let next = (Int(place.partition) + 1) % partitions.count
-        nextPlace = ChannelPlace(index: 0, partition: UInt16(next))
+        partitions[Int(slot.partition)].shrink()
+        let next = (Int(slot.partition) + 1) % partitions.count
+        nextSlot = ChannelSlot(index: 0, partition: UInt16(next))
         return nil
     }
 
     /// The milliseconds between two records of one channel.
     static let recordInterval: UInt64 = 30_000
 
-    private mutating func sweep(_ place: ChannelPlace, now: UInt64, _ seen: (BrokerChannel) -> Void) {
-        let channel = self[place]
-        let isSilent = !tail(of: place).holds(channel.chain.newest)
-        if isSilent { self[place].chain.forgetPublishers(now: now) }
+    private mutating func sweep(_ slot: ChannelSlot, now: UInt64, _ seen: (BrokerChannel) -> Void) {
+        let channel = self[slot]
+        let isSilent = !tail(of: slot).holds(channel.chain.newest)
+        if isSilent { self[slot].chain.forgetPublishers(now: now) }
         guard isSilent, channel.interests.isEmpty,
             max(channel.chain.lastTimestamp, channel.leftAt, leaderSince) + limits.idleMax < now
         else {
@@ -309,10 +309,10 @@ extension LogTable {
             guard isSilent || channel.claim != nil, channel.recordedAt + Self.recordInterval < now else {
                 return
             }
-            self[place].recordedAt = now
+            self[slot].recordedAt = now
             return seen(channel)
         }
-        vacate(place)
+        vacate(slot)
     }
 }
 

@@ -13,50 +13,51 @@ struct Partition {
     let epoch: UInt64
     /// Offset of the newest entry; 0 before the first.
     var head: UInt64 = 0
-    private var places = ChannelPlaces()
-    /// The channels by their places. What changes one of them reaches for it here: an accessor between would
+    private var slots = ChannelSlots()
+    /// The channels by their slots. What changes one of them reaches for it here: an accessor between would
     /// take memory for each access.
     var channels = ContiguousArray<BrokerChannel>()
-    /// Places that can be used again. A place that is beyond the end, or in use, doesn't count.
+    /// Slots that can be used again. A slot that is beyond the end, or in use, doesn't count.
     private var free: [UInt32] = []
 
     init(epoch: UInt64) { self.epoch = epoch }
 
     var position: StreamPosition { StreamPosition(epoch: epoch, offset: head) }
+
     /// - Parameter number: of the channel.
-    func place(of channel: ChannelView, _ number: UInt64) -> UInt32? {
-        places.place(of: number) { channels[Int($0)].key?.isSame(as: channel) ?? false }
+    func slot(of channel: ChannelView, _ number: UInt64) -> UInt32? {
+        slots.slot(of: number) { channels[Int($0)].key?.isSame(as: channel) ?? false }
     }
 
     mutating func insert(_ channel: BrokerChannel, _ number: UInt64) -> UInt32 {
-        let place = freePlace() ?? UInt32(channels.count)
-        if place < channels.count {
-            channels[Int(place)] = channel
+        let slot = freeSlot() ?? UInt32(channels.count)
+        if slot < channels.count {
+            channels[Int(slot)] = channel
         } else {
             channels.appendSparingly(channel)
         }
-        places.insert(place, number)
-        return place
+        slots.insert(slot, number)
+        return slot
     }
 
-    private mutating func freePlace() -> UInt32? {
-        while let place = free.popLast() {
-            if place < channels.count, channels[Int(place)].key == nil { return place }
+    private mutating func freeSlot() -> UInt32? {
+        while let slot = free.popLast() {
+            if slot < channels.count, channels[Int(slot)].key == nil { return slot }
         }
         return nil
     }
 
     /// - Parameter number: gives the number of a channel.
-    mutating func remove(_ place: UInt32, number: (ChannelKey) -> UInt64) {
-        guard let key = channels[Int(place)].key else { return }
-        for other in places.remove(place, number(key)) {
-            places.insert(other, channels[Int(other)].key.map(number) ?? 0)
+    mutating func remove(_ slot: UInt32, number: (ChannelKey) -> UInt64) {
+        guard let key = channels[Int(slot)].key else { return }
+        for other in slots.remove(slot, number(key)) {
+            slots.insert(other, channels[Int(other)].key.map(number) ?? 0)
         }
-        channels[Int(place)] = BrokerChannel(nil, of: 0, ChannelChain(head: 0, forgotten: nil, now: 0))
-        free.append(place)
+        channels[Int(slot)] = BrokerChannel(nil, of: 0, ChannelChain(head: 0, forgotten: nil, now: 0))
+        free.append(slot)
     }
 
-    /// Gives back the memory of places that are free at the end, and of tables that are nearly empty.
+    /// Gives back the memory of slots that are free at the end, and of tables that are nearly empty.
     mutating func shrink() {
         while let last = channels.last, last.key == nil { channels.removeLast() }
         guard channels.capacity > Self.capacityMin, channels.count < channels.capacity / 4 else { return }
@@ -65,7 +66,7 @@ struct Partition {
         rest.append(contentsOf: channels)
         channels = rest
         free = free.filter { $0 < channels.count }
-        places.shrink()
+        slots.shrink()
     }
 
     /// A table with room for this many channels isn't worth shrinking.

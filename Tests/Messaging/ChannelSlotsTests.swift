@@ -7,55 +7,55 @@ import Testing
 @testable import RTMMessagingServer
 
 @Suite("Where channels lie")
-struct ChannelPlacesTests {
+struct ChannelSlotsTests {
     /// A table as `Partition` keeps it. Every number belongs to many channels.
     private struct Table {
-        var places = ChannelPlaces()
-        /// The channels by their places.
+        var slots = ChannelSlots()
+        /// The channels by their slots.
         var channels: [UInt32: Int] = [:]
 
         /// Some are the last numbers, behind which the first ones follow.
         static func number(of channel: Int) -> UInt64 { UInt64(channel % 5) &- 3 }
 
-        func place(of channel: Int) -> UInt32? {
-            places.place(of: Self.number(of: channel)) { channels[$0] == channel }
+        func slot(of channel: Int) -> UInt32? {
+            slots.slot(of: Self.number(of: channel)) { channels[$0] == channel }
         }
 
-        mutating func insert(_ channel: Int, at place: UInt32) {
-            channels[place] = channel
-            places.insert(place, Self.number(of: channel))
+        mutating func insert(_ channel: Int, at slot: UInt32) {
+            channels[slot] = channel
+            slots.insert(slot, Self.number(of: channel))
         }
 
-        mutating func remove(at place: UInt32) {
-            guard let channel = channels[place] else { return }
-            for other in places.remove(place, Self.number(of: channel)) {
-                places.insert(other, Self.number(of: channels[other] ?? 0))
+        mutating func remove(at slot: UInt32) {
+            guard let channel = channels[slot] else { return }
+            for other in slots.remove(slot, Self.number(of: channel)) {
+                slots.insert(other, Self.number(of: channels[other] ?? 0))
             }
-            channels[place] = nil
+            channels[slot] = nil
         }
     }
 
     @Test(
-        "channels with one number are told apart, whatever comes and goes",
+        "channels with one number are kept apart, whatever comes and goes",
         arguments: 1...20 as ClosedRange<UInt64>)
     func sameNumbers(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var table = Table()
         var expected: [Int: UInt32] = [:]
-        for place in 0..<400 as Range<UInt32> {
+        for slot in 0..<400 as Range<UInt32> {
             let channel = Int.random(in: 0..<40, using: &random)
             if let known = expected[channel] {
                 table.remove(at: known)
                 expected[channel] = nil
             } else {
-                table.insert(channel, at: place)
-                expected[channel] = place
+                table.insert(channel, at: slot)
+                expected[channel] = slot
             }
-            for channel in 0..<40 { #expect(table.place(of: channel) == expected[channel]) }
-            #expect(table.places.count == expected.count)
+            for channel in 0..<40 { #expect(table.slot(of: channel) == expected[channel]) }
+            #expect(table.slots.count == expected.count)
         }
-        table.places.shrink()
-        for channel in 0..<40 { #expect(table.place(of: channel) == expected[channel]) }
+        table.slots.shrink()
+        for channel in 0..<40 { #expect(table.slot(of: channel) == expected[channel]) }
     }
 
     @Test(
