@@ -1,12 +1,8 @@
-import Foundation
-import NIOCore
-import NIOPosix
-import RTMRedis
 import RTMServiceKit
 import RTMWire
 
-/// The name of a messaging node's process in Redis: where the node is reached, and a random
-/// part, because another process may have listened there before.
+/// The name of a messaging node's process in Redis: where the node is reached, and a random suffix, because
+/// another process may have listened there before.
 struct NodeName: Equatable {
     let text: String
 
@@ -14,66 +10,14 @@ struct NodeName: Equatable {
         text = "\(address)/\(String(random, radix: 16))"
     }
 
-    /// Where the node of this name is reached; nil if it doesn't say: no `messaging.advertise` is set, and it
-    /// listens on a port that the system chose, or on all addresses and reaches Redis on its own machine.
+    /// Where the node of this name is reached. Nil if the name has no address that others reach, because no
+    /// `messaging.advertise` is set, and the node listens on a port that the system chose, or on all
+    /// addresses and reaches Redis on its own machine.
     static func address(of text: String) -> NodeAddress? {
         guard let slash = text.lastIndex(of: "/"), let address = try? HostPort(text: String(text[..<slash])),
             !address.isEverywhere, address.port > 0
         else { return nil }
         return NodeAddress(host: address.host, port: UInt32(address.port))
-    }
-}
-
-/// Where the other services reach this node if that isn't configured and it listens on all addresses of its
-/// machine: at the address with which it reaches its Redis, which they all have to reach as well.
-struct OwnAddress {
-    /// Where Redis is, or who knows it.
-    let towards: [RedisPlace]
-
-    init(towards deployment: RedisConfiguration.Deployment) {
-        switch deployment {
-        case .server(let place): towards = [place]
-        case .sentinel(let places, _): towards = places
-        case .cluster(let seeds): towards = seeds
-        }
-    }
-
-    /// The address that the system would send from. Names are looked up, which may take seconds, on a thread
-    /// of its own.
-    ///
-    /// - Returns: nil if none of the names can be found now, or only this machine reaches the address.
-    func find() async -> String? {
-        try? await NIOThreadPool.singleton.runIfActive { towards.lazy.compactMap(Self.source).first }
-    }
-
-    private static func source(towards place: RedisPlace) -> String? {
-        guard case .tcp(let host, let port) = place,
-            let remote = try? SocketAddress.makeAddressResolvingHost(host, port: port)
-        else { return nil }
-        // Connecting a datagram's socket chooses a route and sends nothing.
-        let descriptor = remote.withSockAddr { address, length -> Int32 in
-            let descriptor = socket(Int32(address.pointee.sa_family), Int32(SOCK_DGRAM.rawValue), 0)
-            guard descriptor >= 0 else { return -1 }
-            guard connect(descriptor, address, socklen_t(length)) == 0 else {
-                close(descriptor)
-                return -1
-            }
-            return descriptor
-        }
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        let isFound = withUnsafeMutablePointer(to: &storage) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                getsockname(descriptor, address, &length) == 0
-                    && getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
-            }
-        }
-        guard isFound else { return nil }
-        let found = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return HostPort(host: found, port: 0).isLoopback ? nil : found
     }
 }
 
