@@ -69,7 +69,7 @@ import Testing
     @Test("a leader resumes when it can't transfer the leadership")
     func resuming() {
         var leadership = ShardLeadership(Self.limits)
-        leadership.lead(at: 0)
+        leadership.becomeLeader(at: 0)
         #expect(
             leadership.transferRequested(to: "b", isLast: false, now: 0) == [
                 .offerLeadership(leaderToken: 5, to: "b")
@@ -87,7 +87,7 @@ import Testing
     @Test("a leader keeps what it has until its successor leads")
     func transferring() {
         var leadership = ShardLeadership(Self.limits)
-        leadership.lead(at: 0)
+        leadership.becomeLeader(at: 0)
         _ = leadership.transferRequested(to: "b", isLast: false, now: 0)
         let transfer = LeadershipAction.transferLeadership(leaderToken: 5, last: 0, to: "b")
         #expect(leadership.offerAnswered(to: "b", under: 5, 0, now: 0) == [transfer])
@@ -108,7 +108,7 @@ import Testing
     @Test("a leader that another node replaced keeps what it has for a lease")
     func replaced() {
         var leadership = ShardLeadership(Self.limits)
-        leadership.lead(at: 0, last: 9)
+        leadership.becomeLeader(at: 0, last: 9)
         #expect(
             leadership.appendAnswered(.renewal(of: 5, last: 9), .ended, now: 10, random: 6) == [
                 .awaitSuccessor("another node leads")
@@ -130,7 +130,7 @@ import Testing
         "a leader resumes if the Redis in which another node replaced it was itself replaced by an older one")
     func replacedInLostRedis() {
         var leadership = ShardLeadership(Self.limits)
-        leadership.lead(at: 0, last: 9)
+        leadership.becomeLeader(at: 0, last: 9)
         #expect(
             leadership.appendAnswered(.renewal(of: 5, last: 9), .ended, now: 10, random: 6) == [
                 .awaitSuccessor("another node leads")
@@ -168,7 +168,7 @@ import Testing
     @Test("a leader doesn't wait for a successor that doesn't read: it resumes, or ends without it")
     func absentSuccessor() {
         var staying = ShardLeadership(Self.limits)
-        staying.lead(at: 0, last: 9)
+        staying.becomeLeader(at: 0, last: 9)
         _ = staying.transferRequested(to: "b", isLast: false, now: 0)
         #expect(staying.offerAnswered(to: "b", under: 5, 0, now: 1) == [])
         #expect(staying.timePassed(now: 500, random: 6).contains(.offerLeadership(leaderToken: 5, to: "b")))
@@ -176,7 +176,7 @@ import Testing
         #expect(
             !staying.timePassed(now: 1_000, random: 6).contains(.offerLeadership(leaderToken: 5, to: "b")))
         var ending = ShardLeadership(Self.limits)
-        ending.lead(at: 0, last: 9)
+        ending.becomeLeader(at: 0, last: 9)
         _ = ending.transferRequested(to: "b", isLast: true, now: 0)
         #expect(ending.offerAnswered(to: "b", under: 5, 0, now: 1) == [])
         _ = ending.timePassed(now: 1_000, random: 6)
@@ -378,7 +378,7 @@ import Testing
 
 extension ShardLeadership {
     /// Leads with the token 5, and has so many batches in the journal.
-    fileprivate mutating func lead(at now: UInt64, last: UInt64 = 0) {
+    fileprivate mutating func becomeLeader(at now: UInt64, last: UInt64 = 0) {
         _ = timePassed(now: now, random: 5)
         let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
         _ = leadershipRequestAnswered(.granted(term, last: last, isWhole: true, after: 0), now: now)
@@ -593,7 +593,7 @@ private struct JournalWorld {
             case .requestLeadership, .readJournal, .append, .reinstate, .offerLeadership,
                 .transferLeadership:
                 calls.append((index, now + UInt64.random(in: 0...75, using: &random), action))
-            case .becomeLeader(let term, let isAnew): lead(index, term, isAnew: isAnew)
+            case .becomeLeader(let term, let isAnew): becomeLeader(index, term, isAnew: isAnew)
             case .releaseOutput(let number): release(number, at: index)
             case .writeCheckpoint: writeCheckpoint(index)
             case .beginRecovery, .discardRecovery: nodes[index].memory = []
@@ -606,7 +606,7 @@ private struct JournalWorld {
         }
     }
 
-    private mutating func lead(_ index: Int, _ term: JournalTerm, isAnew: Bool) {
+    private mutating func becomeLeader(_ index: Int, _ term: JournalTerm, isAnew: Bool) {
         terms += 1
         if isAnew { nodes[index].memory = [] }
         guard term.term == knownTerm || term.follows >= knownTerm else {

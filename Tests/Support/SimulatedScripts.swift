@@ -147,8 +147,8 @@ extension SimulatedRedis {
         let layout = get(head, "layout") ?? ""
         guard layout == call[8] else { return .texts("other", layout) }
         let (isSuccessor, isSameRun) = (get(head, "successor") == node, get(head, "run") == run)
-        let leader = get(head, "leaderToken") ?? ""
-        let hasRead = leader == call[12] ? call[11] : "0"
+        let leaderToken = get(head, "leaderToken") ?? ""
+        let hasRead = leaderToken == call[12] ? call[11] : "0"
         let isReady =
             isSuccessor && isSameRun && get(head, "transferred") == "1" && get(head, "last") == hasRead
         // A successor that has read everything needn't wait for the lease.
@@ -157,7 +157,7 @@ extension SimulatedRedis {
             // A successor that hasn't read everything reads ahead.
             if isSuccessor, isOffered, isSameRun, number(head, "until") > now {
                 set(head, ["ahead": hasRead])
-                return .array((["successor", leader] + facts(head)).map { .text($0) })
+                return .array((["successor", leaderToken] + facts(head)).map { .text($0) })
             }
             let ends = number(head, "until") + (isSuccessor ? 0 : call.number(9))
             guard ends <= now else { return held(head, until: ends) }
@@ -177,11 +177,11 @@ extension SimulatedRedis {
             [
                 "term": next, "leaderToken": token, "node": node, "until": "\(now + lease)", "run": run,
                 "whole": whole, "successor": "", "transferred": "", "doubt": "", "confirms": call[10],
-                "before": leader, "base": get(head, "last") ?? "",
+                "before": leaderToken, "base": get(head, "last") ?? "",
             ])
         return .texts(
             "granted", next, get(head, "last") ?? "", whole, get(head, "epoch") ?? "",
-            get(head, "secret") ?? "", term, leader)
+            get(head, "secret") ?? "", term, leaderToken)
     }
 
     private func facts(_ head: String) -> [String] {

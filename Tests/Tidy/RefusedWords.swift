@@ -48,7 +48,7 @@ enum RefusedWords {
         // NIO's.
         "EmbeddedChannel", "EmbeddedEventLoop", "NIOEmbedded",
         // The calendar's.
-        "dayOfEra", "yearOfEra",
+        "dayOfEra", "era", "yearOfEra",
     ]
 
     /// One violation for each identifier, by that identifier.

@@ -3,8 +3,8 @@ import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
-/// Lets a canary publish and listen in each shard of messaging, and tells what becomes of them. The owner of
-/// the links passes on what messaging says.
+/// Lets a canary publish and listen in each shard of messaging, and reports the verdict on all of them. The
+/// owner of the links passes on what messaging answers and delivers.
 package final class Canaries<Caller: MessagingCaller> {
     /// No other attachment has this number or a greater one: the canary of each shard has one of these.
     package static var firstInterest: UInt64 { .max - UInt64(Limits.shardsMax) }
@@ -20,8 +20,8 @@ package final class Canaries<Caller: MessagingCaller> {
     private var timer: Scheduled<Void>?
 
     /// - Parameters:
-    ///   - context: tells the answer to the canary's publish from those of others.
-    ///   - name: a part of the names of channels, which nobody else has.
+    ///   - context: what the answer to a canary's publish comes back with, so that its owner recognises it.
+    ///   - name: is in the names of the canaries' channels, and nobody else has it.
     package init(
         over messaging: MessagingClient<Caller>, context: @escaping (_ shard: Int) -> Caller.Publish,
         name: String, on eventLoop: any EventLoop, report: @escaping (Canary.Verdict) -> Void
@@ -92,7 +92,7 @@ package final class Canaries<Caller: MessagingCaller> {
     }
 
     /// No app has an empty name, so the channel is out of everybody's reach. It is an inbox, because an inbox
-    /// is never refused for want of room: clients who fill all channels don't make an edge look deaf.
+    /// is never refused for want of capacity: clients who fill all channels don't make an edge look cut off.
     private func channel(in shard: Int) -> ChannelKey {
         var channel = ChannelKey(appID: "", type: .user, name: "canary of \(name)")
         for number in 0... {
@@ -115,7 +115,7 @@ package final class Canaries<Caller: MessagingCaller> {
 }
 
 extension Canary.Verdict {
-    /// What the verdicts of all shards say together: one that is silent is enough.
+    /// The verdict on all shards together: one that is silent is enough.
     package init(of verdicts: [Self]) {
         let silences = verdicts.compactMap { if case .silent(let since) = $0 { since } else { nil } }
         if let since = silences.min() {

@@ -4,7 +4,7 @@
 /// waits for the acknowledgement and for the entry that its own subscription has to receive: the way that all
 /// messages take. The next round begins when a second has passed and the last one is over.
 ///
-/// Pure: told the time, in milliseconds of any clock that doesn't go back.
+/// Pure: it gets the time, in milliseconds of any clock that doesn't go back.
 package struct Canary {
     package enum Step: Equatable {
         case attach
@@ -64,7 +64,7 @@ package struct Canary {
         subscription = succeeded ? .attached : .none
     }
 
-    /// - Parameter offset: of the entry; nil if it was refused, or nobody knows.
+    /// - Parameter offset: of the entry; nil if the publish was refused or has no answer.
     package mutating func published(_ offset: UInt64?, now: UInt64) {
         // The subscription may be gone although the link is up, so it is made anew.
         guard let offset else {

@@ -37,7 +37,7 @@ import Testing
             leader.process.signal(SIGCONT)
             try await trouble.publishing("woken", Self.perRound) {
                 try await eventually("it knows that it doesn't lead") {
-                    try await trouble.isLeading(leader.process) == false
+                    try await trouble.isLeader(leader.process) == false
                 }
             }
             try await trouble.judge(2 * Self.perRound)
@@ -289,13 +289,13 @@ private final class Trouble: Sendable {
     func leader(otherThan listen: String) async throws -> (process: ServiceProcess, listen: String)? {
         for node in system.messagingNodes where node != listen {
             guard let process = try await system.messagingNode(at: node), !process.hasExited else { continue }
-            if try await isLeading(process) == true { return (process, node) }
+            if try await isLeader(process) == true { return (process, node) }
         }
         return nil
     }
 
     /// Nil if it doesn't say.
-    func isLeading(_ process: ServiceProcess) async throws -> Bool? {
+    func isLeader(_ process: ServiceProcess) async throws -> Bool? {
         guard let admin = try await process.listening()["admin"],
             let metrics = try? await system.get("http://\(admin)/metrics")
         else { return nil }

@@ -92,7 +92,7 @@ final class Installation {
 
     private func received(_ news: MessagingJournals.News) {
         switch news {
-        case .leads(let shard, let epoch):
+        case .becameLeader(let shard, let epoch):
             let before = epochs.updateValue(epoch, forKey: shard)
             guard let before, before != epoch else { return }
             journal.record(.fault("shard \(shard) begins anew"))

@@ -12,8 +12,8 @@ import RTMWire
 final class MessagingJournals {
     /// What the world should know of a node.
     enum News {
-        /// It leads a shard, whose first partition has this epoch.
-        case leads(shard: Int, epoch: UInt64)
+        /// It has become the leader of a shard, whose first partition has this epoch.
+        case becameLeader(shard: Int, epoch: UInt64)
         case log(String)
     }
 
@@ -87,7 +87,7 @@ private final class WatchedShard: JournalDelegate {
     }
 
     func didBecomeLeader(_ term: JournalTerm, isAnew: Bool) {
-        received(.leads(shard: shard.limits.shard, epoch: term.epoch))
+        received(.becameLeader(shard: shard.limits.shard, epoch: term.epoch))
         shard.didBecomeLeader(term, isAnew: isAnew)
     }
 

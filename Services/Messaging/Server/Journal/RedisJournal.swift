@@ -61,7 +61,7 @@ final class RedisJournal {
     private var backlogCounted = 0
     /// Whether it is known by now which shards this node should lead.
     private var isAssigned = false
-    /// Whether Redis has said who leads.
+    /// Whether Redis has answered who leads.
     private var hasAnswer = false
     /// Whether this process has neither begun a journal nor read one.
     private var mayHaveFirstEpoch = true

@@ -103,7 +103,7 @@ struct LeadershipTransfer {
             return leader.isReplaced && !isLate(limits, now: now) ? .ask : .stepDown
         case .lost:
             // If the successor leads already, it is the one that writes again what Redis has lost. It gets
-            // the time to say so.
+            // the time to report that.
             let since = lostSince ?? now
             lostSince = since
             return !leader.mayHaveSuccessor || now >= since + limits.lease ? .resume : .ask

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Whether this node leads a shard, and what it does when Redis or another node says otherwise. Decision 0016
-/// has the diagram of the states, with the event of every arrow.
+/// Whether this node leads a shard, and what it does when Redis or another node contradicts that. Decision
+/// 0016 has the diagram of the states, with the event of every arrow.
 ///
 /// Each leadership has a random number, its leader token. A node is the leader while its leader token is the
 /// one in Redis, and every batch is written under it. So a node that was stopped, cut off or paused writes
@@ -171,7 +171,7 @@ struct ShardLeadership {
             writer = JournalWriter(term, leaderToken: leaderToken, written: last, kept: reader.kept, now: now)
             guard isWhole else { return startAnew() }
             let preparation: [LeadershipAction] = isContinued ? [] : [.beginRecovery(term)]
-            guard reader.last < last else { return preparation + lead() }
+            guard reader.last < last else { return preparation + becomeLeader() }
             self.reader?.end = last
             state = .recovering(isAhead: false)
             return preparation + [.readJournal(leaderToken: leaderToken, after: reader.last)]
@@ -197,7 +197,7 @@ struct ShardLeadership {
         return reinstate(leaderToken &+ 1, .startingAnew)
     }
 
-    private mutating func lead(isAnew: Bool = false) -> [LeadershipAction] {
+    private mutating func becomeLeader(isAnew: Bool = false) -> [LeadershipAction] {
         (state, reader) = (.leader(.serving), nil)
         return writer.map { [.becomeLeader($0.term, isAnew: isAnew)] } ?? []
     }
@@ -287,7 +287,9 @@ struct ShardLeadership {
     }
 
     private mutating func written(_ written: JournalWriter.Written?, now: UInt64) -> [LeadershipAction] {
-        if case .confirming(let awaitsRedis) = state { return awaitsRedis ? lead() : confirm(now: now) }
+        if case .confirming(let awaitsRedis) = state {
+            return awaitsRedis ? becomeLeader() : confirm(now: now)
+        }
         guard isWriting else { return [] }
         switch written {
         case .gathered(let number): return [.releaseOutput(number)] + next(now: now)
@@ -431,7 +433,7 @@ struct ShardLeadership {
         case (.done, .startingAnew):
             writer?.emptied(leaderToken)
             writer?.checkpointWritten()
-            return lead(isAnew: true)
+            return becomeLeader(isAnew: true)
         case (.done(written), .comparing):
             writer?.reinstated(leaderToken)
             state = .leader(.serving)

@@ -2,7 +2,8 @@ package import RTMServiceKit
 package import RTMServiceLink
 import RTMWire
 
-/// A messaging node: its half of each shard, of which it leads some. All of it lives on one event loop.
+/// A messaging node: a `MessagingShard` for each shard, some of which it leads. All of it lives on one event
+/// loop.
 package final class MessagingNode {
     package let shards: [MessagingShard]
     private let metrics: MessagingMetrics

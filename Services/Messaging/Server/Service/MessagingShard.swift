@@ -113,6 +113,8 @@ extension MessagingShard: ServiceLinkHandler {
         _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
         from link: AcceptedServiceLink
     ) {
+        // While the shard drains, requests get no answer: the links close in a moment, and callers repeat
+        // them at the next leader.
         guard journal?.redis.leadership.state.isDraining != true else { return }
         defer { closeGate() }
         do {
