@@ -80,10 +80,13 @@ import Testing
             try succeeded(await kit.subscribe(channelName: "lobby", option: nil))
             let bens = try ben.kit
             let bensPresence = try #require(bens.getPresence())
-            let state = try succeeded(
-                await bensPresence.getState(
-                    channelName: "lobby", channelType: .message, userId: "anna"))
-            #expect(state.state.states == ["mood": "fine"])
+            // The states follow the subscribe; its block doesn't wait for them.
+            try await eventually("the states") {
+                try succeeded(
+                    await bensPresence.getState(
+                        channelName: "lobby", channelType: .message, userId: "anna")
+                ).state.states == ["mood": "fine"]
+            }
         }
     }
 
