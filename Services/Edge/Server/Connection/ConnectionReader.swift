@@ -148,9 +148,9 @@ struct ReadGate {
     }
 }
 
-/// How many requests of one client are spend with in a turn of the loop. A read may bring thousands, and
-/// all other clients of the loop would wait for the last of them. After its quota the rest waits until the
-/// loop has looked at its other sockets.
+/// How many requests of one client are handled in one turn of the loop. A read may bring thousands, and all
+/// other clients of the loop would wait for the last of them. What exceeds the quota waits until the loop has
+/// looked at its other sockets.
 ///
 /// Publishes that are accepted don't count. They are sent on in runs, and rates and the `PublishWindow` bound
 /// them. Pure: the time is a parameter.
@@ -166,12 +166,12 @@ struct RequestQuota {
     /// The rest waits.
     private(set) var isPaused = false
 
-    /// The connection has had its share of this quota.
+    /// The connection has used up its quota of this turn.
     var isUsedUp: Bool { count >= Self.requestsMax }
 
     /// The connection is read, for the first time in a turn or once more.
     ///
-    /// - Parameter now: the time of the quota.
+    /// - Parameter now: the time of the turn (`endOfTurn.now`).
     mutating func begin(now: NIODeadline) {
         guard instant != now else { return }
         instant = now

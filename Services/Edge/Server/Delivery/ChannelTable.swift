@@ -4,8 +4,8 @@ import RTMModel
 import RTMServiceKit
 import RTMWire
 
-/// The channels of one loop: where each of them lies, whether messaging delivers it, and which of them have
-/// entries of this pending.
+/// The channels of one loop: the slot of each of them, whether messaging delivers it, and which of them have
+/// entries of this turn.
 ///
 /// A value without I/O. It returns what has to be sent to messaging and to subscribers.
 struct ChannelTable {
@@ -29,17 +29,17 @@ struct ChannelTable {
         _modify { yield &channels[index] }
     }
 
-    /// The index of an interest, unless its channel is gone. 0 is the interest of free indices.
+    /// The index of an interest, unless its channel is gone. 0 is the interest of free slots.
     func index(of interest: UInt64) -> Int? {
         let index = Int(interest & 0xFFFF_FFFF)
         return interest != 0 && index < channels.count && channels[index].interest == interest ? index : nil
     }
 }
 
-// MARK: - Places
+// MARK: - Slots
 
 extension ChannelTable {
-    /// The index of the channel, which is taken if the channel is new here.
+    /// The index of the channel's slot. A channel that is new here gets a slot.
     mutating func occupy(_ key: ChannelKey) -> Int {
         if let index = indices[key] { return index }
         let index = occupy(key, owner: nil)
@@ -47,8 +47,8 @@ extension ChannelTable {
         return index
     }
 
-    /// An inbox has a index of its own for each owner, which only its interest names. For a while there may
-    /// be two inboxes of one user, until messaging has said which one is superseded.
+    /// An inbox has a slot of its own for each owner, which only its interest names. For a while there may be
+    /// two inboxes of one user, until messaging has reported which one is superseded.
     mutating func occupy(_ key: ChannelKey, owner: InboxOwner?) -> Int {
         generation += 1
         let index = free.popLast() ?? channels.count
@@ -62,7 +62,7 @@ extension ChannelTable {
         guard channels[index].isUnused else { return nil }
         let (key, interest) = (channels[index].key, channels[index].interest)
         let isOwnerLoggedOut = isLoggedOut && channels[index].owner != nil
-        // No subscriber is left to get the entries, and the next channel in this index must not get them.
+        // No subscriber is left to get the entries, and the next channel in this slot must not get them.
         if let number = channels[index].batch { pending[number] = DeliveryBatch() }
         if channels[index].owner == nil { indices[key] = nil }
         if key.type == .topic { audiences[index] = nil }

@@ -149,7 +149,7 @@ struct PendingDeliveries {
         return count - 1
     }
 
-    /// Takes a batch out before the turn ends. An empty one stays in its index.
+    /// Takes a batch out before the turn ends. It leaves an empty one in its slot.
     mutating func take(_ number: Int) -> DeliveryBatch {
         var taken = DeliveryBatch()
         swap(&taken, &gathered[number].batch)

@@ -36,8 +36,8 @@ struct EdgeChannel {
     }
 
     let key: ChannelKey
-    /// The number under which messaging delivers. It names the index in the table and how often that index
-    /// was reused.
+    /// The number under which messaging delivers. It names the channel's slot in the table, and how often
+    /// that slot was reused.
     let interest: UInt64
     /// Set for an inbox. An inbox belongs to one session: the newest login of its user.
     let owner: InboxOwner?
@@ -74,7 +74,7 @@ struct EdgeChannel {
         return subscribers.count - 1
     }
 
-    /// Returns the session that took over the index, if one did.
+    /// Returns the session whose subscriber is at this index now, if there is one.
     mutating func remove(at index: Int) -> SessionKey? {
         subscribers.swapAt(index, subscribers.count - 1)
         subscribers.removeLast()
