@@ -12,18 +12,25 @@ import RTMWire
 /// does nothing.
 struct SubscribeMachine {
     enum State {
-        /// The channel isn't attached yet. Followed by `preparing`; a login skips that.
+        /// The channel isn't attached yet. Followed by `preparing`; without snapshots, as at a login, by
+        /// `reading`, `awaitingWritable` or live. A session that was subscribed before is suspended or stays
+        /// live if the attach fails; a new one is refused.
         case attaching
-        /// Presence and storage are asked. Followed by `reading`, `awaitingWritable`, `suspended`, or live.
+        /// Presence and storage are asked. Followed by `reading`, `awaitingWritable`, `suspended`, live or a
+        /// refusal; by `pageDue` after a snapshot that was asked for by itself.
         case preparing(Preparation)
         /// The client hasn't read what was sent before: its next snapshot or page waits, so that what a
         /// client asks for itself never makes it a slow consumer. Neither is held meanwhile; they are read
-        /// again when it is writable. Followed by `preparing`, `reading`, `suspended`, or live.
+        /// again when it is writable. Followed by `preparing`, `reading`, `suspended` or live.
         case awaitingWritable
-        /// A page of what it missed is under way. Followed by every other state but the first two, or live.
+        /// A page of what it missed is under way. Followed by `pageDue`, `awaitingWritable`, `suspended`,
+        /// live or a refusal.
         case reading
-        /// The log can't be read at present. Followed by `reading` or live with the next attachment of the
-        /// channel, or by a later attempt.
+        /// The next page is read once the actions of this step are performed: what they send may fill the
+        /// socket. Followed by `reading` or `awaitingWritable`.
+        case pageDue
+        /// The log can't be read at present. The next attachment of the channel or a later attempt leads to
+        /// `reading`, `awaitingWritable` or live.
         case suspended
     }
 
@@ -47,7 +54,7 @@ struct SubscribeMachine {
     }
 
     /// The channel and the session's socket as an event finds them.
-    struct ChannelView {
+    struct Circumstances {
         let position: StreamPosition?
         let isAttached: Bool
         /// The session's client has taken nearly all that was sent to it.
@@ -68,7 +75,7 @@ struct SubscribeMachine {
     private var reply: SubscribeReply
     /// Features that the session didn't have before. Each of them needs a snapshot.
     private var added: SubscriptionFeatures
-    /// It has been suspended until its client had read what was sent before.
+    /// It has been in `awaitingWritable` once, so its client may hold an old snapshot.
     private var hasWaited = false
     /// Behind the snapshot that it has, something is lost.
     private var lostEvents = false
@@ -125,23 +132,23 @@ extension SubscribeMachine {
         var transition = Transition.none
     }
 
-    mutating func handle(_ event: SubscribeEvent, _ view: ChannelView) -> Step {
+    mutating func handle(_ event: SubscribeEvent, _ circumstances: Circumstances) -> Step {
         switch event {
-        case .proceed: proceed(view)
-        case .attachFailed(let failure): attachFailed(failure, view)
-        case .presenceAnswered(let answer): presenceAnswered(answer, view)
-        case .storageAnswered(let outcome): storageAnswered(outcome, view)
-        case .pageRead(.success(let page)): pageRead(page, view)
-        case .pageRead(.failure(let failure)): readFailed(failure, view)
+        case .proceed: proceed(circumstances)
+        case .attachFailed(let failure): attachFailed(failure, circumstances)
+        case .presenceAnswered(let answer): presenceAnswered(answer, circumstances)
+        case .storageAnswered(let outcome): storageAnswered(outcome, circumstances)
+        case .pageRead(.success(let page)): pageRead(page, circumstances)
+        case .pageRead(.failure(let failure)): readFailed(failure, circumstances)
         }
     }
 
     /// Proceeds as far as it can.
-    private mutating func proceed(_ view: ChannelView) -> Step {
+    private mutating func proceed(_ circumstances: Circumstances) -> Step {
         switch state {
-        case .attaching where !request.hasSnapshots: begin(view)
-        case .attaching: ask(view)
-        case .suspended, .awaitingWritable: begin(view)
+        case .attaching where !request.hasSnapshots: begin(circumstances)
+        case .attaching: ask(circumstances)
+        case .suspended, .awaitingWritable, .pageDue: begin(circumstances)
         case .preparing, .reading: Step()
         }
     }
@@ -153,8 +160,8 @@ extension SubscribeMachine {
 
     /// Every subscriber is a member of the channel (M-3), so every subscribe waits for presence:
     /// "subscribed" means "listed".
-    private mutating func ask(_ view: ChannelView) -> Step {
-        given = given ?? view.position
+    private mutating func ask(_ circumstances: Circumstances) -> Step {
+        given = given ?? circumstances.position
         let wanted = request.features.intersection(added)
         let query = SnapshotQuery(
             id: id, session: request.session, channel: request.channel,
@@ -168,8 +175,9 @@ extension SubscribeMachine {
         return Step(transition: .prepare(query))
     }
 
-    /// What can't be had is said, not waited for; the lease's sync announces the membership later.
-    private mutating func presenceAnswered(_ answer: PresenceAnswer, _ view: ChannelView) -> Step {
+    /// The answer names what can't be had, and doesn't wait for it. The lease's sync announces the membership
+    /// later.
+    private mutating func presenceAnswered(_ answer: PresenceAnswer, _ circumstances: Circumstances) -> Step {
         guard case .preparing(var preparation) = state else { return Step() }
         preparation.awaitsPresence = false
         if case .refused(let refusal) = answer { preparation.refusal = refusal }
@@ -178,13 +186,13 @@ extension SubscribeMachine {
         case .snapshot(let pages): reply.presencePages = pages
         case .bigSnapshot: reply.awaitsPresence()
         case .refused: break
-        case .unavailable: return prepared(view, withoutPresence(isMember: preparation.isCollection))
+        case .unavailable: return prepared(circumstances, withoutPresence(isMember: preparation.isCollection))
         }
-        return prepared(view)
+        return prepared(circumstances)
     }
 
     private mutating func storageAnswered(
-        _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>, _ view: ChannelView
+        _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>, _ circumstances: Circumstances
     ) -> Step {
         guard case .preparing(var preparation) = state else { return Step() }
         preparation.awaitsStorage = false
@@ -198,18 +206,18 @@ extension SubscribeMachine {
             reply.unavailable.formUnion(request.features.intersection([.metadata, .lock]))
         }
         state = .preparing(preparation)
-        return prepared(view)
+        return prepared(circumstances)
     }
 
-    private mutating func prepared(_ view: ChannelView, _ actions: [SubscribeAction] = []) -> Step {
+    private mutating func prepared(_ circumstances: Circumstances, _ actions: [SubscribeAction] = []) -> Step {
         guard case .preparing(let preparation) = state else { return Step() }
         guard !preparation.awaitsPresence, !preparation.awaitsStorage else { return Step(actions: actions) }
         guard let refusal = preparation.refusal else {
-            return preparation.isCollection ? collected(view, actions) : begin(view, actions)
+            return preparation.isCollection ? collected(circumstances, actions) : begin(circumstances, actions)
         }
         guard kind == .returning else { return Step(actions: actions, transition: .giveUp(refusal)) }
         // It stays subscribed; only the snapshot that it asked for can't be had.
-        return begin(view, actions + reply.refuse(refusal))
+        return begin(circumstances, actions + reply.refuse(refusal))
     }
 
     /// Presence knows the membership of a subscriber that only lacks a snapshot, so that needs no sync: the
@@ -232,24 +240,24 @@ extension SubscribeMachine {
         return Step(actions: actions + [.collect(query)])
     }
 
-    private mutating func collected(_ view: ChannelView, _ actions: [SubscribeAction]) -> Step {
-        guard given != view.position else { return Step(actions: actions, transition: .goLive(gap: false)) }
-        state = .suspended
+    private mutating func collected(_ circumstances: Circumstances, _ actions: [SubscribeAction]) -> Step {
+        guard given != circumstances.position else { return Step(actions: actions, transition: .goLive(gap: false)) }
+        state = .pageDue
         return Step(actions: actions + reply.giveAll(at: given) + [.proceed(id)])
     }
 
     // MARK: Reading
 
     /// The snapshots are there: the session is live at once, or first reads what it missed.
-    private mutating func begin(_ view: ChannelView, _ actions: [SubscribeAction] = []) -> Step {
-        guard view.isWritable else { return awaitWritable(actions) }
+    private mutating func begin(_ circumstances: Circumstances, _ actions: [SubscribeAction] = []) -> Step {
+        guard circumstances.isWritable else { return awaitWritable(actions) }
         if reply.lacksPresence || reply.lacksStored { return collect(actions) }
-        guard let given, given != view.position else {
+        guard let given, given != circumstances.position else {
             return Step(actions: actions, transition: .goLive(gap: false))
         }
         // A page would reach beyond the position of a channel that isn't attached, and what lies between
         // would come twice.
-        guard view.isAttached else {
+        guard circumstances.isAttached else {
             state = .suspended
             return Step(actions: actions, transition: .awaitAttachment)
         }
@@ -261,13 +269,13 @@ extension SubscribeMachine {
         return Step(actions: actions, transition: .read(query))
     }
 
-    private mutating func pageRead(_ page: SubscribePage, _ view: ChannelView) -> Step {
+    private mutating func pageRead(_ page: SubscribePage, _ circumstances: Circumstances) -> Step {
         guard case .reading = state else { return Step() }
         // Something else was sent meanwhile. To hold the page would take memory that nothing bounds.
-        guard view.isWritable else { return awaitWritable() }
+        guard circumstances.isWritable else { return awaitWritable() }
         // The link was lost while the read waited for its turn. As above: what lies behind our position comes
         // with the next attachment, too.
-        guard view.isAttached else {
+        guard circumstances.isAttached else {
             state = .suspended
             return Step(transition: .awaitAttachment)
         }
@@ -276,7 +284,7 @@ extension SubscribeMachine {
         }
         let actions = take(page)
         guard page.more else { return Step(actions: actions, transition: .goLive(gap: false)) }
-        state = .suspended
+        state = .pageDue
         return Step(actions: actions + [.proceed(id)])
     }
 
@@ -285,7 +293,7 @@ extension SubscribeMachine {
         lostEvents = lostEvents || hasOldSnapshot
         let actions = reply.giveAll(at: position, gap: true)
         given = position
-        state = .suspended
+        state = .pageDue
         return Step(actions: actions + [.proceed(id)])
     }
 
@@ -300,7 +308,7 @@ extension SubscribeMachine {
 
     /// A subscriber isn't turned away, and no gap is reported to it either while the log has what it missed:
     /// the subscribe is suspended until the log can be read.
-    private mutating func readFailed(_ failure: ServiceLinkRequestFailure, _ view: ChannelView) -> Step {
+    private mutating func readFailed(_ failure: ServiceLinkRequestFailure, _ circumstances: Circumstances) -> Step {
         guard case .reading = state else { return Step() }
         guard reply.isGiven || kind == .returning else {
             return Step(transition: .giveUp(request.error(failure)))
@@ -309,15 +317,15 @@ extension SubscribeMachine {
             return Step(transition: .goLive(gap: true))
         }
         state = .suspended
-        let actions = view.isWritable ? reply.giveAll(at: given) : []
+        let actions = circumstances.isWritable ? reply.giveAll(at: given) : []
         return Step(actions: actions + [.retry(id, after: Self.retryDelay)])
     }
 
     /// The channel could not be attached. A subscriber that was to come in again stays what it was.
-    private mutating func attachFailed(_ failure: ServiceLinkRequestFailure, _ view: ChannelView) -> Step {
+    private mutating func attachFailed(_ failure: ServiceLinkRequestFailure, _ circumstances: Circumstances) -> Step {
         switch state {
         case .attaching, .suspended: break
-        case .preparing, .awaitingWritable, .reading: return Step()
+        case .preparing, .awaitingWritable, .reading, .pageDue: return Step()
         }
         guard reply.isGiven || kind == .returning else {
             return Step(transition: .giveUp(request.error(failure)))
@@ -325,8 +333,8 @@ extension SubscribeMachine {
         var actions: [SubscribeAction] = []
         if case .attaching = state { actions = withoutSnapshots() }
         state = .suspended
-        if given == view.position { return begin(view, actions) }
-        if view.isWritable { actions += reply.giveAll(at: given) }
+        if given == circumstances.position { return begin(circumstances, actions) }
+        if circumstances.isWritable { actions += reply.giveAll(at: given) }
         return Step(actions: actions, transition: .awaitNextAttachment)
     }
 
@@ -339,7 +347,7 @@ extension SubscribeMachine {
 
     // MARK: Waiting for the client
 
-    /// The client may not have the patience to wait for what was sent before, so it is answered now. But the
+    /// The client's call could time out before the client has read everything, so it is answered now. But the
     /// answer says whether storage can be asked, so it waits for what storage is asked again.
     private mutating func awaitWritable(_ actions: [SubscribeAction] = []) -> Step {
         var actions = actions

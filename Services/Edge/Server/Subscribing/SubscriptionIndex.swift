@@ -196,10 +196,10 @@ extension SubscriptionIndex {
         if channels[channelIndex].caughtUp.contains(subscribes.values[entry].request.subscriber) {
             subscribes.values[entry].advance(to: position)
         }
-        let view = SubscribeMachine.ChannelView(
+        let circumstances = SubscribeMachine.Circumstances(
             position: position, isAttached: channels[channelIndex].attachment == .attached,
             isWritable: isWritable)
-        let step = subscribes.values[entry].handle(event, view)
+        let step = subscribes.values[entry].handle(event, circumstances)
         return step.actions + perform(step.transition, of: id, at: channelIndex)
     }
 
@@ -321,7 +321,7 @@ extension SubscriptionIndex {
     }
 }
 
-// MARK: - What messaging says
+// MARK: - What messaging reports
 
 extension SubscriptionIndex {
     mutating func attached(_ interest: UInt64, _ response: AttachResponse) -> [SubscribeAction] {
