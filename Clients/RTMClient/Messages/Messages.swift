@@ -107,12 +107,12 @@ final class Messages {
     /// The server could not reach its messaging service, or lost it before the answer, and said when that may
     /// be over. Until then the publish waits, and its time runs on.
     func postpone(_ id: UInt64, _ refusal: RTMError, for pause: Duration) {
-        publishes.refused(id, refusal)
+        publishes.postpone(id, refusal)
         session.retry(.publishes, after: pause)
     }
 
-    func resendRefused() {
-        for sending in publishes.takeRefused(now: session.now) { send(sending) }
+    func resendPostponed() {
+        for sending in publishes.takePostponed(now: session.now) { send(sending) }
     }
 
     /// The server publishes only what it hasn't published before, and answers the rest as it did the first

@@ -38,7 +38,7 @@ struct PublishCall<Caller: PublishCaller>: Request {
         return true
     }
 
-    func isPutOff(by refusal: Rtm_Client_Error) -> Bool {
+    func isPostponed(by refusal: Rtm_Client_Error) -> Bool {
         guard refusal.code == .errorChannelPublishMessageFailed, refusal.retryAfterMs > 0 else {
             return false
         }

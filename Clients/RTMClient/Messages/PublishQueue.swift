@@ -2,16 +2,15 @@
 // sent once more, and when new ones have to wait. Their sequence lets the server publish each of them once,
 // and in order. Pure: it gets the time.
 //
-//     paced ──its time has come──▶ sent ──answered──▶ removed
-//       │                          │  ▲
-//       │                          │  └──after the time that the server names──┐
-//       │                          └──refused for the moment──▶ refused ────────┘
-//       └──its time has come, while another publish to its destination is refused──▶ held
+//     new ──its pace lets it go──▶ sent ──answered──▶ removed
+//     new ──others have used up the rate──▶ paced ──its time has come──▶ sent
+//     sent ──the server refuses it for the moment──▶ postponed ──after the time it names──▶ sent
+//     new, paced ──as to sent, while another one to the destination is postponed──▶ held
 //     held ──the last one before it has its answer──▶ sent
 //
 // Thousands may be paced, so no step looks at all of them: a heap knows which is next, and each destination
-// knows which came last. What is removed stays in both until it is first or last there, or until such
-// leftovers outnumber the rest.
+// knows which came last. A removed publish leaves a stale slot in the heap and in its destination's queue. A
+// stale slot is dropped when it reaches an end, or when stale slots outnumber the others.
 
 import DequeModule
 import HeapModule
@@ -47,8 +46,9 @@ struct PublishQueue {
         case held
         /// The server has it.
         case sent
-        /// The server had no messaging service at that moment. The publish is sent again after a while.
-        case refused(RTMError)
+        /// The server had no messaging service at that moment, and refused it with this. The publish is sent
+        /// again after a while.
+        case postponed(RTMError)
     }
 
     private struct Entry {
@@ -92,7 +92,7 @@ struct PublishQueue {
     /// The paced publishes to one destination.
     private struct PacedSlots {
         var slots = Deque<Slot>()
-        /// How many of the slots are no leftovers.
+        /// How many of the slots are not stale.
         var count = 0
     }
 
@@ -103,8 +103,8 @@ struct PublishQueue {
     /// The sequence of the latest publish that has none of its own. By it and by the client's instance the
     /// server recognises a publish that is sent again.
     private var lastSequence: UInt64 = 0
-    /// By destination with a publish that was refused for the moment: how many have been sent and have no
-    /// answer. New ones wait until all of them have, so that none overtakes the refused one.
+    /// By destination with a postponed publish: how many have been sent and have no answer. New ones wait
+    /// until all of them have, so that none overtakes the postponed one.
     private var unanswered: [MessageDestination: Int] = [:]
     private var schedule = Heap<Slot>()
     private var paced: [MessageDestination: PacedSlots] = [:]
@@ -180,7 +180,7 @@ struct PublishQueue {
         case .paced: unpaced(entry.destination)
         case .held: break
         case .sent: answered(entry)
-        case .refused(let refusal):
+        case .postponed(let refusal):
             answered(entry)
             return refusal
         }
@@ -195,7 +195,7 @@ struct PublishQueue {
         switch entries[id]?.state {
         case .paced: unsent = .paced
         case .held: unsent = .held
-        case .sent, .refused, nil: return nil
+        case .sent, .postponed, nil: return nil
         }
         remove(id)
         return unsent
@@ -222,18 +222,18 @@ struct PublishQueue {
 
     /// The server refused a publish for the moment. Others to the same destination that are under way it
     /// refuses in the same manner.
-    mutating func refused(_ id: UInt64, _ refusal: RTMError) {
+    mutating func postpone(_ id: UInt64, _ refusal: RTMError) {
         guard let destination = entries[id]?.destination else { return }
-        entries[id]?.state = .refused(refusal)
+        entries[id]?.state = .postponed(refusal)
         guard unanswered[destination] == nil else { return }
         unanswered[destination] = entries.values.count { entry in
             if case .paced = entry.state { false } else { entry.destination == destination }
         }
     }
 
-    mutating func takeRefused(now: Instant) -> [Sending] {
+    mutating func takePostponed(now: Instant) -> [Sending] {
         inOrder.compactMap { id in
-            guard case .refused = entries[id]?.state else { return nil }
+            guard case .postponed = entries[id]?.state else { return nil }
             return send(id, now: now)
         }
     }
@@ -272,7 +272,7 @@ extension PublishQueue {
     var nextDue: Instant? { schedule.min?.time }
     /// The paced publishes in the order of their times.
     var pacedIDs: [UInt64] { pacedSlots.map(\.id) }
-    /// How much is remembered of paced publishes, leftovers included.
+    /// How much is remembered of paced publishes, stale slots included.
     var pacedSize: Int { schedule.count + paced.values.reduce(0) { $0 + $1.slots.count } }
 
     private var pacedSlots: [Slot] {

@@ -230,12 +230,12 @@ final class Outbox {
     /// The message is sent again after a while, or on the next connection.
     ///
     /// - Parameter isSent: whether the server may have it.
-    fileprivate func putOff(_ sending: OutboxQueue.Sending, for pause: Duration?, isSent: Bool = true) {
+    fileprivate func postpone(_ sending: OutboxQueue.Sending, for pause: Duration?, isSent: Bool = true) {
         guard isOpen else { return }
         let pause = pause ?? Self.pause
         let time = session.now + pause
         if isSent {
-            queue.putOff(sending.message.id, until: time)
+            queue.postpone(sending.message.id, until: time)
         } else if let record = queue.notSent(sending, until: time) {
             records.append(record)
         }
@@ -255,9 +255,9 @@ private struct OutboxCall: PublishCaller {
     func refused(_ error: RTMError) {
         switch error.code {
         case .channelPublishMessageTooFrequent, .operationRateExceedLimitation:
-            outbox.putOff(sending, for: error.retryAfter, isSent: false)
+            outbox.postpone(sending, for: error.retryAfter, isSent: false)
         case _ where error.retryAfter != nil, .channelPublishMessageTimeout:
-            outbox.putOff(sending, for: error.retryAfter)
+            outbox.postpone(sending, for: error.retryAfter)
         case .channelPublishMessageFailed:
             outbox.ended(sending.message, .unknown(error))
         case .channelReceiverOfflineButMessageStoreSucceeded, .channelMessageDeliveredButStoreFailed,
@@ -270,12 +270,12 @@ private struct OutboxCall: PublishCaller {
         }
     }
 
-    func failed(_ error: RTMError) { outbox.putOff(sending, for: error.retryAfter) }
+    func failed(_ error: RTMError) { outbox.postpone(sending, for: error.retryAfter) }
 
     func unsent(_ error: RTMError) {
         // A message that can't be encrypted now can't be encrypted later.
         guard error.code == .channelEncryptMessageFailed else {
-            return outbox.putOff(sending, for: error.retryAfter, isSent: false)
+            return outbox.postpone(sending, for: error.retryAfter, isSent: false)
         }
         outbox.ended(sending.message, sending.again == nil ? .refused(error) : .unknown(error))
     }

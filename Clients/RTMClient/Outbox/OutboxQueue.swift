@@ -174,7 +174,7 @@ struct OutboxQueue {
     }
 
     /// The server has refused the message for the moment, or nobody knows what has become of it.
-    mutating func putOff(_ id: ID, until time: Instant) {
+    mutating func postpone(_ id: ID, until time: Instant) {
         guard sent.remove(id) != nil, let destination = waiting[id]?.message.destination else { return }
         paused[destination] = time
     }
@@ -187,7 +187,7 @@ struct OutboxQueue {
         let id = sending.message.id
         guard sent.contains(id) else { return nil }
         if let time {
-            putOff(id, until: time)
+            postpone(id, until: time)
         } else {
             sent.remove(id)
             ready.append(sending.message.destination)

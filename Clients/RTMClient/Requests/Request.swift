@@ -28,7 +28,7 @@ protocol Request {
     /// The server refused the request, perhaps only for the moment. This is asked before `refused`.
     ///
     /// - Returns: true if the request stays in the table, to be sent again later.
-    func isPutOff(by refusal: Rtm_Client_Error) -> Bool
+    func isPostponed(by refusal: Rtm_Client_Error) -> Bool
 }
 
 /// Takes an answer that comes after its request was given up.
@@ -37,5 +37,5 @@ typealias LateAnswer = (ServerBody) -> Void
 extension Request {
     var repetition: ClientBody? { nil }
 
-    func isPutOff(by refusal: Rtm_Client_Error) -> Bool { false }
+    func isPostponed(by refusal: Rtm_Client_Error) -> Bool { false }
 }

@@ -135,7 +135,7 @@ final class Requests {
             return
         }
         if case .error(let error) = body {
-            guard !request.isPutOff(by: error) else { return }
+            guard !request.isPostponed(by: error) else { return }
             table.take(id)
             request.refused(RTMError(error, unknownCode: request.operation.codes.refused))
         } else {

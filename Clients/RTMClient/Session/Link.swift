@@ -259,8 +259,8 @@ extension Link {
 
     private func perform(_ retry: Retries.Retry) {
         switch retry {
-        case .publishes: messages.resendRefused()
-        case .subscribes: subscriptions.resendRefused()
+        case .publishes: messages.resendPostponed()
+        case .subscribes: subscriptions.resendPostponed()
         case .pacedPublishes: messages.sendPaced()
         case .outbox: outbox?.advance()
         case .restoration(let channel): subscriptions.restoreAgain(channel)

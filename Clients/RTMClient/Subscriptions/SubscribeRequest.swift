@@ -17,7 +17,7 @@ struct SubscribeRequest: Request {
         return true
     }
 
-    func isPutOff(by refusal: Rtm_Client_Error) -> Bool {
+    func isPostponed(by refusal: Rtm_Client_Error) -> Bool {
         let isWanted = subscriptions.subscribed.table.isWanted(channel, request: completion.id)
         guard isWanted, refusal.isOfOutage else { return false }
         subscriptions.postpone(self, RTMError(refusal, unknownCode: operation.codes.refused))
@@ -30,7 +30,7 @@ struct SubscribeRequest: Request {
     }
 
     func givenUp(_ error: RTMError) -> LateAnswer? {
-        if let refusal = subscriptions.refused.remove(completion.id) {
+        if let refusal = subscriptions.postponed.remove(completion.id) {
             refused(error.code == operation.codes.timedOut ? refusal : error)
             return nil
         }
@@ -43,7 +43,7 @@ struct SubscribeRequest: Request {
     }
 
     func lost(_ reason: String) {
-        subscriptions.refused.remove(completion.id)
+        subscriptions.postponed.remove(completion.id)
         _ = subscriptions.subscribed.table.abandon(channel, request: completion.id)
         completion.fail(.notConnected, "the connection was lost: \(reason)")
     }
@@ -125,7 +125,7 @@ struct RestoreRequest: Request {
 }
 
 /// Subscribes of the app that the server refused for the moment, and that wait to be sent again.
-struct RefusedSubscribes {
+struct PostponedSubscribes {
     private var requests: [UInt64: (channel: ChannelID, refusal: RTMError)] = [:]
 
     /// - Parameter refusal: what the app learns if the time of its call is over first.

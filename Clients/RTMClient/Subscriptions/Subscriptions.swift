@@ -6,7 +6,7 @@ import RTMProtocol
 
 final class Subscriptions {
     let subscribed: LinkSubscriptions
-    var refused = RefusedSubscribes()
+    var postponed = PostponedSubscribes()
     private let session: LinkSession
     private let requests: Requests
     private let events: EventOutlet
@@ -67,7 +67,7 @@ final class Subscriptions {
             }
             end(channel)
             // While the path changes a subscribe waits here to be sent again.
-            refused.remove(of: channel)
+            postponed.remove(of: channel)
             requests.refuse(.unsubscribedMeanwhile) { ($0 as? SubscribeRequest)?.channel == channel }
             locks.endWaits(in: channel)
             completion.succeed()
@@ -75,7 +75,7 @@ final class Subscriptions {
             guard subscribed.table.contains(channel) else {
                 return completion.fail(channel.isNotSubscribed)
             }
-            if let id = refused.remove(of: channel) {
+            if let id = postponed.remove(of: channel) {
                 requests.refuse(id, .unsubscribedMeanwhile)
                 guard subscribed.table.contains(channel) else { return completion.succeed() }
             }
@@ -91,12 +91,12 @@ final class Subscriptions {
     /// The server could not reach the messaging service, and said when that may be over. Until then the
     /// subscribe waits, and its time runs on.
     func postpone(_ request: SubscribeRequest, _ refusal: RTMError) {
-        refused.add(request.completion.id, of: request.channel, refusal)
+        postponed.add(request.completion.id, of: request.channel, refusal)
         session.retry(.subscribes, after: refusal.retryAfter ?? .zero)
     }
 
-    func resendRefused() {
-        for id in refused.takeAll() { requests.resend(id) }
+    func resendPostponed() {
+        for id in postponed.takeAll() { requests.resend(id) }
     }
 
     // MARK: Answers

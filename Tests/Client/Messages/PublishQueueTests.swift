@@ -24,12 +24,12 @@ struct PublishQueueTests {
         #expect(queue.send(4, .init(), inboxEpoch: 7, now: start)?.sequence == 2)
     }
 
-    @Test func `Behind a refused publish new ones wait, until it has its answer`() {
+    @Test func `Behind a postponed publish new ones wait, until it has its answer`() {
         var queue = queue(1)
-        queue.refused(1, refusal)
+        queue.postpone(1, refusal)
         #expect(queue.send(2, .init(), inboxEpoch: 7, now: start) == nil)
         #expect(queue.takeHeld(now: start).isEmpty)
-        let again = queue.takeRefused(now: start + .milliseconds(20))
+        let again = queue.takePostponed(now: start + .milliseconds(20))
         #expect(ids(again) == [1])
         #expect(again.first?.publish.again == true)
         #expect(again.first?.publish.epoch == 7)
@@ -42,33 +42,33 @@ struct PublishQueueTests {
         #expect(queue.send(3, .init(), inboxEpoch: 7, now: start) != nil)
     }
 
-    @Test func `New publishes wait for those that were under way when one was refused`() {
+    @Test func `New publishes wait for those that were under way when one was postponed`() {
         var queue = queue(1, 2)
-        queue.refused(1, refusal)
+        queue.postpone(1, refusal)
         #expect(queue.send(3, .init(), inboxEpoch: 7, now: start) == nil)
-        #expect(ids(queue.takeRefused(now: start)) == [1])
+        #expect(ids(queue.takePostponed(now: start)) == [1])
         queue.remove(1)
         #expect(queue.takeHeld(now: start).isEmpty)
         queue.remove(2)
         #expect(ids(queue.takeHeld(now: start)) == [3])
     }
 
-    @Test func `A refused publish delays what goes to the same destination, and nothing else`() {
+    @Test func `A postponed publish delays what goes to the same destination, and nothing else`() {
         func publish(_ channel: String, _ type: Rtm_Client_ChannelType = .message) -> Rtm_Client_Publish {
             .with { ($0.channel, $0.channelType) = (channel, type) }
         }
         var queue = PublishQueue()
         _ = queue.send(1, publish("a"), inboxEpoch: 7, now: start)
         _ = queue.send(2, publish("b"), inboxEpoch: 7, now: start)
-        queue.refused(1, refusal)
+        queue.postpone(1, refusal)
         #expect(queue.send(3, publish("a"), inboxEpoch: 7, now: start) == nil)
         #expect(queue.send(4, publish("b"), inboxEpoch: 7, now: start)?.sequence == 4)
         #expect(queue.send(5, publish("a", .user), inboxEpoch: 7, now: start) != nil)
         queue.remove(2)
         #expect(queue.takeHeld(now: start).isEmpty)
-        queue.refused(4, refusal)
+        queue.postpone(4, refusal)
         #expect(queue.send(6, publish("b"), inboxEpoch: 7, now: start) == nil)
-        #expect(ids(queue.takeRefused(now: start)) == [1, 4])
+        #expect(ids(queue.takePostponed(now: start)) == [1, 4])
         queue.remove(4)
         #expect(ids(queue.takeHeld(now: start)) == [6])
         queue.remove(1)
@@ -76,9 +76,9 @@ struct PublishQueueTests {
         #expect(queue.send(7, publish("a"), inboxEpoch: 7, now: start) != nil)
     }
 
-    @Test func `A refused publish that is given up ends with what it was refused with`() {
+    @Test func `A postponed publish that is given up ends with what it was refused with`() {
         var queue = queue(1, 2)
-        queue.refused(1, refusal)
+        queue.postpone(1, refusal)
         #expect(queue.remove(1) == refusal)
         #expect(queue.remove(2) == nil)
         #expect(queue.remove(2) == nil)
@@ -86,7 +86,7 @@ struct PublishQueueTests {
 
     @Test func `After a reconnect all are sent again in the order in which the app published`() {
         var queue = queue(5, 3, 8)
-        queue.refused(3, refusal)
+        queue.postpone(3, refusal)
         #expect(queue.send(1, .init(), inboxEpoch: 7, now: start) == nil)
         #expect(queue.connectionLost(keptMax: 1_024) == [5, 3, 8, 1])
         let (again, tooOld) = queue.takeLost(now: start + .seconds(1), ageMax: .seconds(120))
@@ -126,7 +126,7 @@ struct PublishQueueTests {
 
     @Test func `A repetition that waited behind others has its age of when it leaves`() {
         var queue = queue(1)
-        queue.refused(1, refusal)
+        queue.postpone(1, refusal)
         let repetition = PublishRepetition(firstSentAt: start - .seconds(1), epoch: 3)
         #expect(queue.send(2, .init(), again: repetition, inboxEpoch: 7, now: start) == nil)
         #expect(queue.removeUnsent(1) == nil && queue.removeUnsent(9) == nil)

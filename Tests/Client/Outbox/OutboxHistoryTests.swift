@@ -94,10 +94,10 @@ struct OutboxHistoryTests {
                 return write(queue.notSent(sending, until: start + .milliseconds(now + 20)))
             }
             if below(4) == 0 {
-                return queue.putOff(sending.message.id, until: start + .milliseconds(now + 20))
+                return queue.postpone(sending.message.id, until: start + .milliseconds(now + 20))
             }
             server.take(sending)
-            if below(3) == 0 { return queue.putOff(sending.message.id, until: start + .milliseconds(now)) }
+            if below(3) == 0 { return queue.postpone(sending.message.id, until: start + .milliseconds(now)) }
             write(queue.ended(sending.message.id))
         }
 

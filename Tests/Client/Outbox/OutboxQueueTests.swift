@@ -51,7 +51,7 @@ struct OutboxQueueTests {
         var queue = OutboxQueue(origin: 5)
         let added = OutboxRecord.added(try queue.add(message("a")))
         let first = due(&queue, at: 1_000)
-        queue.putOff(first.sendings[0].message.id, until: start + .seconds(1))
+        queue.postpone(first.sendings[0].message.id, until: start + .seconds(1))
         let again = due(&queue, at: 1_500, epoch: 3)
         #expect(again.records.isEmpty)
         #expect(again.sendings.map(\.again) == [.init(firstSentAt: start + .seconds(1), epoch: 2)])
@@ -92,17 +92,17 @@ struct OutboxQueueTests {
     }
 
     @Test("What was put off waits for its time with all behind it, or for the next connection")
-    func putOff() throws {
+    func postpone() throws {
         var queue = OutboxQueue(origin: 5)
         for text in ["a", "b"] { _ = try queue.add(message(text)) }
         _ = try queue.add(message("c", to: .user("anna")))
         let sent = due(&queue, at: 0).sendings
-        queue.putOff(sent[0].message.id, until: start + .seconds(5))
+        queue.postpone(sent[0].message.id, until: start + .seconds(5))
         #expect(queue.nextDue == start + .seconds(5))
         _ = queue.ended(sent[1].message.id)
         #expect(due(&queue, at: 4_999).sendings.isEmpty)
         #expect(due(&queue, at: 5_000).sendings.map(\.message.payload) == [.text("a")])
-        queue.putOff(sent[0].message.id, until: start + .seconds(60))
+        queue.postpone(sent[0].message.id, until: start + .seconds(60))
         queue.connected()
         #expect(queue.nextDue == nil)
         #expect(due(&queue, at: 6_000).sendings.map(\.message.payload) == [.text("a")])
@@ -157,7 +157,7 @@ struct OutboxQueueTests {
         let first = try #require(due(&queue, at: 7).sendings.first)
         _ = queue.ended(first.message.id)
         let second = try #require(due(&queue, at: 8).sendings.first)
-        queue.putOff(second.message.id, until: start)
+        queue.postpone(second.message.id, until: start)
         var restarted = OutboxQueue(queue.compacted, origin: 6)
         #expect(restarted.byteCount == queue.byteCount)
         #expect(restarted.messages == queue.messages)

@@ -7,7 +7,7 @@ import Testing
 
 /// Subscribes that meet a channel whose messaging node is being replaced (M-9).
 @Suite(.ends(withinMinutes: 1))
-struct RefusedSubscribeTests {
+struct PostponedSubscribeTests {
     private static func refuse(_ times: Int) -> FakeEdge.Script {
         let left = Mutex(times)
         return { frame in
@@ -22,7 +22,7 @@ struct RefusedSubscribeTests {
         }
     }
 
-    @Test func `It is sent again until the server can, and the app hears of one success`() async throws {
+    @Test func `It is sent again until the server can, and the app learns of one success`() async throws {
         try await withClient(Self.refuse(3)) { client, edge in
             try await client.subscribe(to: "lobby")
             #expect(edge.received.filter(\.isSubscribe).count == 4)
