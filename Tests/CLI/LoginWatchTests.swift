@@ -25,7 +25,7 @@ struct LoginWatchTests {
     }
 
     @Test("what may pass is waited for, and so is everything when the user has said how long")
-    func patience() throws {
+    func waiting() throws {
         var watch = watch()
         #expect(watch.notice.hasPrefix("waiting for 127.0.0.1:7710, for up to 10 s"))
         try watch.attemptFailed("no answer", .timedOut)

@@ -181,7 +181,7 @@ struct RegressionTests {
         }
     }
 
-    @Test func `2.1.11: subscribe and unsubscribe in quick turns end as the last call says`() async throws {
+    @Test func `2.1.11: subscribe and unsubscribe in quick turns end as the last call wants`() async throws {
         try await withClient { client, edge in
             for _ in 0..<100 {
                 try await client.subscribe(to: "lobby")

@@ -3,8 +3,6 @@
 enum Exceptions {
     /// Files that belong into the file of their only user, by path.
     static let fragments: Set<String> = [
-        "Clients/rtm/Connection/GuestName.swift",
-        "Clients/rtm/Connection/Interruption.swift",
         "Services/Standalone/Main/StandaloneDirectory.swift",
         "Services/Storage/Server/Engines/SQLite/FileIdentity.swift",
         "Shared/ServiceLink/Server/ServiceLinkAdmission.swift",
@@ -20,12 +18,8 @@ enum Exceptions {
         "LockCall",
         "Outbox",
         "OutboxEvent",
-        "ProxyTests",
         "Screen",
-        "SecondPathTests",
-        "SeededRandom",
         "StorageCaller",
-        "SubscribeRequest",
     ]
 
     /// Identifiers with a word that `RefusedWords` refuses.
@@ -37,33 +31,15 @@ enum Exceptions {
         "EmbeddedPresence",
         "EmbeddedStorage",
         "departure",
-        "departures",
-        "departuresInDoubt",
         "embedded",
-        "farewell",
-        "hear",
         "heard",
-        "hears",
         "isDeparture",
         "isHeard",
-        "isSaid",
-        "lastAttemptLead",
         "leads",
         "leadsElsewhere",
-        "makeRoom",
-        "manyEntrants",
-        "patience",
-        "said",
-        "say",
-        "sayClose",
-        "says",
-        "saysNotHeld",
-        "saysNotSubscribed",
-        "sessionsTold",
         "stranger",
         "strangers",
         "tell",
-        "toldAgain",
     ]
 
     /// Documents whose prose isn't wrapped.

@@ -67,7 +67,7 @@ struct WithdrawRequest: Request {
     }
 
     func refused(_ error: RTMError) {
-        if error.saysNotHeld { locks.withdrawn(key) }
+        if error.isNotHeld { locks.withdrawn(key) }
         completion?.succeed()
     }
 

@@ -67,7 +67,7 @@ final class OwnLocks {
             wait(call)
             return session.retry(.lockQueues, after: pause)
         }
-        if error.saysNotHeld, call.operation == .releaseLock { ledger.released(call.key) }
+        if error.isNotHeld, call.operation == .releaseLock { ledger.released(call.key) }
         end(call, .failure(error))
     }
 
@@ -140,7 +140,7 @@ final class OwnLocks {
     }
 
     func refused(_ claim: LockLedger.Claim, _ error: RTMError) {
-        guard error.saysNotHeld else { return undecided(claim) }
+        guard error.isNotHeld else { return undecided(claim) }
         ledger.refused(claim)
         // An acquisition whose answer was lost may have made the lock this client's again.
         if !ledger.isWanted(claim.key) { withdraw(claim.key) }
@@ -254,5 +254,5 @@ final class OwnLocks {
 
 extension RTMError {
     /// The server says that this client doesn't have the lock.
-    var saysNotHeld: Bool { code == .lockNotAcquired || code == .lockNotExist }
+    var isNotHeld: Bool { code == .lockNotAcquired || code == .lockNotExist }
 }

@@ -74,7 +74,7 @@ struct Outage: Sendable {
         let delay = failures == 0 ? loss.advice ?? usual : usual
         let notBefore = earliestReturn(loss, now: now)
         self.notBefore = notBefore
-        let last = suspendAt - timing.lastAttemptLead
+        let last = suspendAt - timing.lastAttemptMargin
         let retryAt = min(max(now + delay, notBefore), max(last, notBefore))
         let fits = retryAt <= last && retryAt >= min(now + delay, now + timing.firstRetryDelay)
         self.retryAt = fits ? retryAt : nil
@@ -130,7 +130,7 @@ package struct LinkTiming: Sendable, Hashable {
     package var suspendedRetryDelay: Duration = .seconds(30)
     /// The last attempt starts this long before the link is `suspended`, so that it can still end in time
     /// (S-14).
-    package var lastAttemptLead: Duration = .seconds(10)
+    package var lastAttemptMargin: Duration = .seconds(10)
     /// A delay is longer or shorter by up to this share (S-14).
     package var jitter = 0.2
     /// If a heartbeat has no answer within this time, the connection is lost (S-40).

@@ -52,7 +52,7 @@ extension ChannelID {
 
 extension RTMError {
     /// The server has no such subscription.
-    var saysNotSubscribed: Bool {
+    var isNotSubscribed: Bool {
         code == .channelNotSubscribed || code == .channelNotJoined || code == .channelTopicNotSubscribed
     }
 }

@@ -48,7 +48,7 @@ final class Subscriptions {
         if beginsAnew { presence.forget(channel) }
         let body = ClientBody.subscribe(
             Rtm_Client_Subscribe(.init(channel: channel, features: features, after: nil, detail: detail)))
-        let request = SubscribeRequest(
+        let request = SubscribeCall(
             subscriptions: self, completion: completion, channel: channel, features: features,
             repetition: body)
         requests.send(request, id: completion.id) { $0.body = body }
@@ -68,7 +68,7 @@ final class Subscriptions {
             end(channel)
             // While the path changes a subscribe waits here to be sent again.
             postponed.remove(of: channel)
-            requests.refuse(.unsubscribedMeanwhile) { ($0 as? SubscribeRequest)?.channel == channel }
+            requests.refuse(.unsubscribedMeanwhile) { ($0 as? SubscribeCall)?.channel == channel }
             locks.endWaits(in: channel)
             completion.succeed()
         case .connected:
@@ -90,7 +90,7 @@ final class Subscriptions {
 
     /// The server could not reach the messaging service, and said when that may be over. Until then the
     /// subscribe waits, and its time runs on.
-    func postpone(_ request: SubscribeRequest, _ refusal: RTMError) {
+    func postpone(_ request: SubscribeCall, _ refusal: RTMError) {
         postponed.add(request.completion.id, of: request.channel, refusal)
         session.retry(.subscribes, after: refusal.retryAfter ?? .zero)
     }
@@ -102,7 +102,7 @@ final class Subscriptions {
     // MARK: Answers
 
     /// The server confirmed the app's subscribe.
-    func confirmed(_ request: SubscribeRequest, _ answer: Rtm_Client_Subscribed) {
+    func confirmed(_ request: SubscribeCall, _ answer: Rtm_Client_Subscribed) {
         let channel = request.channel
         let position = StreamPosition(answer.position)
         let gap = subscribed.table.confirm(

@@ -24,7 +24,7 @@ struct Chat: Sendable {
     private func take(_ line: String) async throws -> Bool {
         switch ChatLine(line) {
         case .nothing: break
-        case .say(let text): try await say(text)
+        case .message(let text): try await publish(text)
         case .help: try await output.remark(ChatLine.helpText)
         case .unknown(let word): try await output.remark("there is no \(word); \(ChatLine.helpText)")
         case .who: try await listUsers()
@@ -56,7 +56,7 @@ struct Chat: Sendable {
         }
     }
 
-    private func say(_ text: String) async throws {
+    private func publish(_ text: String) async throws {
         do {
             let receipt = try await respectingRates { () async throws(RTMError) in
                 try await client.publish(text, to: .channel(channel))

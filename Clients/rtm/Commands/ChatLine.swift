@@ -1,7 +1,7 @@
 /// The meaning of a line that was typed in a chat.
 enum ChatLine: Sendable, Hashable {
     case nothing
-    case say(String)
+    case message(String)
     case quit
     case help
     /// The user asks who is in the channel.
@@ -11,11 +11,11 @@ enum ChatLine: Sendable, Hashable {
     /// Reads a line. A text that begins with a slash is written with two slashes.
     init(_ line: String) {
         guard line.hasPrefix("/") else {
-            self = line.allSatisfy(\.isWhitespace) ? .nothing : .say(line)
+            self = line.allSatisfy(\.isWhitespace) ? .nothing : .message(line)
             return
         }
         if line.hasPrefix("//") {
-            self = .say(String(line.dropFirst()))
+            self = .message(String(line.dropFirst()))
             return
         }
         let word = String(line.prefix { !$0.isWhitespace })

@@ -2,6 +2,8 @@
 // chooses the exit status.
 
 import ArgumentParser
+import Dispatch
+import Foundation
 import RTMClient
 
 extension ExitCode {
@@ -60,5 +62,28 @@ extension Output {
         } catch is OutputClosed {
             // It is not an error if the reader of the output has read enough.
         }
+    }
+}
+
+/// The signal that this process should end: SIGINT or SIGTERM.
+enum Interruption {
+    /// Returns at the first signal, or when the task is cancelled. A further signal ends the process at once,
+    /// in case the logout hangs, unless it comes within a second: many supervisors signal a process and then
+    /// its whole group.
+    static func wait() async {
+        let (signals, continuation) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                continuation.yield()
+                DispatchQueue.global().asyncAfter(deadline: .now() + 1) { signal(number, SIG_DFL) }
+            }
+            source.resume()
+            return source
+        }
+        for await _ in signals { break }
+        for source in sources { source.cancel() }
     }
 }

@@ -67,9 +67,9 @@ struct FlightExplanation {
 
     private func quiet(before index: Int) -> String {
         let loss = record.entries[index].at
-        let heard = record.entries[..<index].filter { $0.kind == .received }.map(\.until).max()
-        guard let heard, loss > heard + Self.silence else { return "" }
-        return " Nothing had come from the server for \(span(heard, loss)): the network was away, "
+        let received = record.entries[..<index].filter { $0.kind == .received }.map(\.until).max()
+        guard let received, loss > received + Self.silence else { return "" }
+        return " Nothing had come from the server for \(span(received, loss)): the network was away, "
             + "or the server."
     }
 

@@ -87,7 +87,7 @@ struct StreamJoinCommand: AsyncParsableCommand {
                     "joined \(channel.name), waiting for topic \(topic)".visible,
                     ["joined": .string(channel.name), "topic": .string(topic)])
                 let listen: @Sendable () async throws -> ExitCode = {
-                    try await hear(channel, events, output)
+                    try await receive(channel, events, output)
                     return .success
                 }
                 guard let timeout else {
@@ -107,7 +107,7 @@ struct StreamJoinCommand: AsyncParsableCommand {
 
     /// Shows what comes. If no users are named, it subscribes to whoever publishes the topic, now and
     /// whenever somebody begins.
-    private func hear(_ channel: StreamChannel, _ events: RTMEvents, _ output: Output) async throws {
+    private func receive(_ channel: StreamChannel, _ events: RTMEvents, _ output: Output) async throws {
         var remaining = count
         for await event in events {
             switch event {

@@ -44,14 +44,14 @@ package final class MessageCompression {
     }
 
     private func compress(_ message: ByteBuffer, _ windowBits: Int) -> ByteBuffer? {
-        makeRoom(message.readableBytes)
+        growMemory(to: message.readableBytes)
         let memory = UnsafeMutableRawBufferPointer(rebasing: deflated[..<message.readableBytes])
         let deflater = deflater(windowBits)
         let length = message.withUnsafeReadableBytes { deflater.deflate($0, into: memory) }
         return length.map { ByteBuffer(bytes: UnsafeRawBufferPointer(rebasing: memory[..<$0])) }
     }
 
-    private func makeRoom(_ count: Int) {
+    private func growMemory(to count: Int) {
         guard deflated.count < count else { return }
         deflated.deallocate()
         deflated = .allocate(byteCount: count, alignment: 1)

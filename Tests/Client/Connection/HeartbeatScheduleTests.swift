@@ -41,7 +41,7 @@ struct HeartbeatScheduleTests {
         #expect(beats.due(now: start + .milliseconds(24_500)) == .lost)
     }
 
-    @Test func `S-40: what arrived before the heartbeat says nothing about its answer`() {
+    @Test func `S-40: what arrived before the heartbeat is no sign of its answer`() {
         var beats = schedule()
         beats.sent(1, now: start + .seconds(5))
         beats.answered(1)

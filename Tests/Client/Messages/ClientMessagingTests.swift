@@ -182,7 +182,7 @@ struct ClientMessagingTests {
         }
     }
 
-    @Test func `P-7: the answer and an event say that the server can't give presence`() async throws {
+    @Test func `P-7: the answer and an event report that the server can't give presence`() async throws {
         let script: FakeEdge.Script = { frame in
             guard frame.isSubscribe, var answer = FakeEdge.usual(frame) else {
                 return [FakeEdge.usual(frame)].compactMap { $0 }
@@ -281,7 +281,7 @@ struct ClientMessagingTests {
     }
 
     /// Simulation, presence, seed 40210.
-    @Test func `The late answer to a subscribe says nothing of a subscription that has begun since`()
+    @Test func `The late answer to a subscribe does not concern a subscription that has begun since`()
         async throws
     {
         let script: FakeEdge.Script = { [FakeEdge.usual($0)].compactMap { $0 } }

@@ -31,10 +31,10 @@ struct InboxPositionTests {
     }
 
     @Test("what can't be continued is said as a gap, with both ends of it", arguments: [true, false])
-    mutating func gap(_ isSaid: Bool) {
+    mutating func gap(_ isReported: Bool) {
         _ = inbox.loggedIn("anna", position: .init(epoch: 7, offset: 40), hasGap: false)
-        let position = StreamPosition(epoch: isSaid ? 7 : 8, offset: 90)
-        let gap = inbox.loggedIn("anna", position: position, hasGap: isSaid)
+        let position = StreamPosition(epoch: isReported ? 7 : 8, offset: 90)
+        let gap = inbox.loggedIn("anna", position: position, hasGap: isReported)
         #expect(gap?.channelType == .user && gap?.channelName == "anna")
         #expect(gap?.lastSeen == .init(epoch: 7, offset: 40) && gap?.continuesAfter == position)
         let accepted = accepts([90, 91])

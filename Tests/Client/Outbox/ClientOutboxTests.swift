@@ -226,14 +226,14 @@ struct ClientOutboxTests {
             let note = file.deletingLastPathComponent().appending(path: "note")
             try Data("buy milk\n".utf8).write(to: note)
             let contents = try Data(contentsOf: file)
-            let stranger = try RTMClient.forTest(edge, user: "bob")
-            #expect(await refusal(of: stranger, at: file) == .invalidParameter)
-            #expect(await refusal(of: stranger, at: note) == .invalidParameter)
-            #expect(await refusal(of: stranger, at: file.appending(path: "x")) == .initServiceFailed)
-            #expect(await refusal(of: stranger, at: file, messagesMax: 0) == .invalidParameter)
+            let bob = try RTMClient.forTest(edge, user: "bob")
+            #expect(await refusal(of: bob, at: file) == .invalidParameter)
+            #expect(await refusal(of: bob, at: note) == .invalidParameter)
+            #expect(await refusal(of: bob, at: file.appending(path: "x")) == .initServiceFailed)
+            #expect(await refusal(of: bob, at: file, messagesMax: 0) == .invalidParameter)
             #expect(try Data(contentsOf: file) == contents)
             #expect(try Data(contentsOf: note) == Data("buy milk\n".utf8))
-            await stranger.close()
+            await bob.close()
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import RTMModel
+import RTMTestSupport
 import Testing
 
 @testable import RTMClient
@@ -25,7 +26,7 @@ struct OutboxHistoryTests {
     }
 
     private struct World {
-        var random: SeededRandom
+        var random: SeededGenerator
         var server = Server()
         var origin: UInt64 = 1
         var now: UInt64 = 1
@@ -40,7 +41,7 @@ struct OutboxHistoryTests {
         var count = 0
         let start = ContinuousClock.now
 
-        init(seed: UInt64) { random = SeededRandom(seed: seed) }
+        init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
         private mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
 

@@ -1,3 +1,4 @@
+import RTMTestSupport
 import Testing
 
 @testable import RTMClient
@@ -42,7 +43,7 @@ private struct TwoPaths {
     private(set) var findings: [String] = []
     private(set) var changes = 0
     private var choice = PathChoice(PathTiming())
-    private var random: SeededRandom
+    private var random: SeededGenerator
     private let start = ContinuousClock.now
     private var elapsed = Duration.zero
     /// The path in use comes first.
@@ -58,7 +59,7 @@ private struct TwoPaths {
     private var betterSince: Duration?
 
     init(seed: UInt64) {
-        random = SeededRandom(seed: seed)
+        random = SeededGenerator(seed: seed)
         choice.connected(now: start)
     }
 

@@ -228,7 +228,7 @@ struct ClientPresenceTests {
     }
 
     @Test
-    func `P-7: an event says that presence is out of service when it wasn't asked for or can't be given`()
+    func `P-7: an event reports that presence is out of service when it wasn't asked for or can't be given`()
         async throws
     {
         try await withClient { client, edge in

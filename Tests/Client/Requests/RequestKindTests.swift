@@ -179,7 +179,7 @@ struct RequestKindTests {
         #expect(call.endCount == 1)
     }
 
-    @Test func `S-9: a call that is open when the client is closed says so`() {
+    @Test func `S-9: a call that is open when the client is closed reports that`() {
         let call = subscribe()
         link.close(nil)
         #expect(call.code == .instanceAlreadyReleased)

@@ -286,7 +286,7 @@ struct ClientReconnectTests {
         }
     }
 
-    @Test func `T7: when the app says that the network changed, the client connects anew at once`()
+    @Test func `T7: when the app reports that the network changed, the client connects anew at once`()
         async throws
     {
         let slow: (inout RTMClient.Configuration) -> Void = {

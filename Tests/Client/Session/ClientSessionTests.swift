@@ -40,7 +40,7 @@ struct ClientSessionTests {
     }
 
     @Test
-    func `S-10: a login says whether the app asked for it, and each has the number of its attempt`()
+    func `S-10: a login carries whether the app asked for it, and each has the number of its attempt`()
         async throws
     {
         try await withClient { client, edge in
@@ -87,7 +87,7 @@ struct ClientSessionTests {
         let client = try RTMClient.forTest(edge) {
             $0.requestTimeout = .milliseconds(50)
             $0.timing.resumeWindow = .seconds(1)
-            $0.timing.lastAttemptLead = .milliseconds(60)
+            $0.timing.lastAttemptMargin = .milliseconds(60)
         }
         #expect(await code { try await client.login() } == .loginTimeout)
         #expect(edge.connectionsAccepted >= 2)
@@ -241,7 +241,7 @@ struct ClientSessionTests {
         }
     }
 
-    @Test func `A ping says why it got no answer`() async throws {
+    @Test func `A ping reports why it got no answer`() async throws {
         let edge = try await FakeEdge.start { _ in [] }
         let address = ServerAddress(host: "127.0.0.1", port: edge.port)
         let silent = await #expect(throws: RTMError.self) {

@@ -1,4 +1,5 @@
 import RTMModel
+import RTMTestSupport
 import Testing
 
 @testable import RTMClient
@@ -16,14 +17,14 @@ struct LinkRandomWalkTests {
 
 private struct Walk {
     private var link: VirtualLink
-    private var random: SeededRandom
+    private var random: SeededGenerator
     private var lastLogin: UInt64 = 0
     private var time = Duration.zero
     private var seenChanges = 0
     private var lossAt = Duration.zero
 
     init(seed: UInt64) {
-        random = SeededRandom(seed: seed)
+        random = SeededGenerator(seed: seed)
         let servers = Int.random(in: 1...3, using: &random)
         let timeout: Duration? = Bool.random(using: &random) ? .seconds(200) : nil
         link = VirtualLink(.exact(servers: servers, reconnectTimeout: timeout))

@@ -1,4 +1,5 @@
 import RTMModel
+import RTMTestSupport
 import Testing
 
 @testable import RTMClient
@@ -31,7 +32,7 @@ struct LinkScheduleTests {
             var link = VirtualLink(LinkStateMachine.Parameters()) { at, _ in
                 at == .zero || at >= .seconds(down) ? .accepted : .refusedAddress
             }
-            link.random = SeededRandom(seed: seed)
+            link.random = SeededGenerator(seed: seed)
             link.login()
             link.lose()
             link.advance(to: .seconds(down + 6))
@@ -74,7 +75,7 @@ struct LinkScheduleTests {
         var link = VirtualLink(LinkStateMachine.Parameters()) { at, _ in
             at == .zero ? .accepted : .unreachable
         }
-        link.random = SeededRandom(seed: seed)
+        link.random = SeededGenerator(seed: seed)
         link.login()
         link.lose()
         link.advance(to: .seconds(119))

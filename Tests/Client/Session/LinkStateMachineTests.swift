@@ -1,4 +1,5 @@
 import RTMModel
+import RTMTestSupport
 import Testing
 
 @testable import RTMClient
@@ -337,7 +338,7 @@ struct LinkStateMachineTests {
         (3504, ErrorCode.serviceNotSupport), (3505, .loginRejected), (3506, .tokenExpired),
         (3507, .loginAborted),
     ])
-    func `T3: a login that ends with a disconnect says why`(code: Int, error: ErrorCode) {
+    func `T3: a login that ends with a disconnect names the reason`(code: Int, error: ErrorCode) {
         var link = VirtualLink { _, _ in .silent }
         link.login()
         link.lose(.disconnected(code: code, reason: "no", retryAfter: nil))
@@ -432,7 +433,7 @@ struct LinkStateMachineTests {
         link.login(1)
         link.login(2)
         let changes = link.changes.count
-        var random = SeededRandom(seed: 1)
+        var random = SeededGenerator(seed: 1)
         let late = link.machine.connectionEnded(
             attempt: 1, .connectionError("late"), now: link.now, random: &random)
         #expect(late.isEmpty)

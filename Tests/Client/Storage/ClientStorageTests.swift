@@ -126,7 +126,7 @@ struct ClientStorageTests {
         }
     }
 
-    @Test func `S-8: before login and while the link is down calls say so`() async throws {
+    @Test func `S-8: before login and while the link is down calls report that`() async throws {
         let edge = try await FakeEdge.start()
         let client = try RTMClient.forTest(edge) { $0.timing.firstRetryDelay = .seconds(60) }
         #expect(await code { try await client.setMetadata(["k": "v"], of: .ownUser) } == .notLogin)

@@ -82,7 +82,7 @@ struct LoginOfferTests {
         }
     }
 
-    @Test func `R-1: a restoration above the rate is sent again when the server says, and nothing is lost`()
+    @Test func `R-1: a restoration above the rate is sent again when allowed, and nothing is lost`()
         async throws
     {
         try await withClient { client, edge in

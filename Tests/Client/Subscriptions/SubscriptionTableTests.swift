@@ -97,7 +97,7 @@ struct SubscriptionTableTests {
         #expect(table.accepts("lobby", offset: 21))
     }
 
-    @Test func `Another epoch is a gap even if the server doesn't say so`() throws {
+    @Test func `Another epoch is a gap even if the server doesn't report one`() throws {
         let table = try subscribed()
         let head = StreamPosition(epoch: 6, offset: 2)
         #expect(table.confirm("lobby", request: nil, position: head, hasGap: false) != nil)

@@ -1,4 +1,5 @@
 import RTMModel
+import RTMTestSupport
 
 @testable import RTMClient
 
@@ -25,7 +26,7 @@ struct VirtualLink {
     var machine: LinkStateMachine
     /// What an attempt meets, by the time since the start and the index of the server.
     var reach: (Duration, Int) -> Outcome
-    var random = SeededRandom(seed: 1)
+    var random = SeededGenerator(seed: 1)
     /// What a restoration can't bring back.
     var unrestored: [String] = []
     /// What continues after a gap.
@@ -127,20 +128,5 @@ extension LinkStateMachine.Parameters {
         parameters.serverCount = servers
         parameters.reconnectTimeout = reconnectTimeout
         return parameters
-    }
-}
-
-/// SplitMix64.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test("K-11: after storage was away it hears who ended meanwhile, and who is still there")
-    func sessionsTold() {
+    func sessionsReported() {
         let (anna, ben) = (fixture.client("anna"), fixture.client("ben"))
         for client in [anna, ben] {
             client.acquire(3, "of \(client === anna ? "anna" : "ben")")

@@ -52,9 +52,9 @@ struct AbuseBudgetTests {
         #expect(try end(of: anna) { $0.send(10, .unsubscribe(.with { $0.channel = "lobby" })) } > 4_900)
         let bob = fixture.client("bob")
         #expect(try end(of: bob) { $0.send(10, .heartbeat(.init())) } > 5_000)
-        let stranger = EdgeClient(fixture)
-        stranger.send(1, .hello(.with { ($0.versionMin, $0.versionMax) = (1, 1) }))
-        #expect(try end(of: stranger) { $0.send(10, .logout(.init())) } > 4_900)
+        let unauthenticated = EdgeClient(fixture)
+        unauthenticated.send(1, .hello(.with { ($0.versionMin, $0.versionMax) = (1, 1) }))
+        #expect(try end(of: unauthenticated) { $0.send(10, .logout(.init())) } > 4_900)
     }
 
     /// Sends until the edge ends the connection. Returns after how many requests it did.

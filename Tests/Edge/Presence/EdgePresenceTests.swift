@@ -292,7 +292,7 @@ import Testing
     @Test(
         "A departure that may have been lost with the link is told again, until an answer says that it arrived"
     )
-    func departuresInDoubt() {
+    func leavesInDoubt() {
         let (anna, ben, cleo) = (fixture.client("anna"), fixture.client("ben"), fixture.client("cleo"))
         for client in [anna, ben, cleo] {
             client.subscribe(3, "lobby")

@@ -198,13 +198,13 @@ struct PresenceLeaseTests {
         #expect(lease.synced(sessions) == .done(refreshes: true))
     }
 
-    @Test("departures that presence wasn't told of are kept in order, up to the limit, and told once")
-    mutating func departures() {
-        let departures = (0...PresenceLease.unannouncedMax).map { number in
-            PresenceLease.Departure.ended(Self.caller(.test(UInt64(number))), .loggedOut)
+    @Test("leaves that presence wasn't told of are kept in order, up to the limit, and told once")
+    mutating func leaves() {
+        let leaves = (0...PresenceLease.unannouncedMax).map { number in
+            PresenceLease.Leave.ended(Self.caller(.test(UInt64(number))), .loggedOut)
         }
-        for departure in departures { lease.remember(departure) }
-        #expect(lease.takeUnannounced() == Array(departures.dropLast()))
+        for leave in leaves { lease.remember(leave) }
+        #expect(lease.takeUnannounced() == Array(leaves.dropLast()))
         #expect(lease.takeUnannounced() == [])
     }
 

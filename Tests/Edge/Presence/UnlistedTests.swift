@@ -10,7 +10,7 @@ import Testing
 @Suite("Sessions that presence doesn't list")
 struct UnlistedTests {
     @Test("S-12: presence is told of a session that it didn't list with each renewal, until it lists it")
-    func toldAgain() {
+    func reportedAgain() {
         let fixture = EdgeFixture()
         defer { fixture.end() }
         let presence = fixture.presence

@@ -8,8 +8,7 @@ import Testing
 
 @testable import RTMEdgeServer
 
-/// The arrows of the diagram in docs/decisions/0010-attach-then-snapshots-then-read.md, compared with those that generated
-/// subscribes go.
+/// The arrows of the diagram in docs/decisions/0010, compared with those that generated subscribes go.
 @Suite("The arrows of a subscribe") struct SubscribeArrowTests {
     @Test("the diagram in the decision has the arrows that subscribes go, and no others")
     func diagram() throws {
@@ -18,7 +17,7 @@ import Testing
         let drawn = text.split(separator: "\n").filter { $0.contains(" --> ") }
             .map { $0.drop { $0 == " " }.prefix { $0 != ":" } }
         var gone: Set<String> = []
-        for seed in 0..<20_000 as Range<UInt64> {
+        for seed in 0..<4_000 as Range<UInt64> {
             var walk = SubscribeWalk(seed: seed)
             walk.run()
             gone.formUnion(walk.arrows)

@@ -153,7 +153,7 @@ struct SubscribeMachineTests {
     }
 
     @Test("of many who come at once only those that may see an entry have to read the log")
-    mutating func manyEntrants() throws {
+    mutating func manySubscribes() throws {
         let interest = try scene.subscribe(scene.session(1))
         scene.presenceAnswers = false
         let quiet = (2...4).map { scene.session($0) }

@@ -10,7 +10,7 @@ import RTMWire
 final class Calls {
     private let presence: PresenceClient<ServiceEvents>
     private let storage: StorageClient<ServiceEvents>
-    private let locks: Locks
+    private let locks: LockRequests
     private let subscribing: Subscribing
     private let sharedRates: SharedRates
     private let metrics: EdgeMetrics
@@ -19,7 +19,7 @@ final class Calls {
     private let wallClock: () -> UInt64
 
     init(
-        presence: PresenceClient<ServiceEvents>, storage: StorageClient<ServiceEvents>, locks: Locks,
+        presence: PresenceClient<ServiceEvents>, storage: StorageClient<ServiceEvents>, locks: LockRequests,
         subscribing: Subscribing, sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
         wallClock: @escaping () -> UInt64
     ) {

@@ -42,7 +42,7 @@ struct EdgeChannel {
     /// Set for an inbox. An inbox belongs to one session: the newest login of its user.
     let owner: InboxOwner?
     /// The number by which messaging knows which owner is the newest; 0 until messaging has given one.
-    var ownership: UInt64 = 0
+    var claim: UInt64 = 0
     /// The position of the newest entry that arrived; nil until messaging has answered for the first time.
     var position: StreamPosition?
     var attachment = Attachment.detached

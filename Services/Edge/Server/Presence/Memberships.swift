@@ -95,19 +95,19 @@ extension Memberships {
     private var allSessions: [SessionKey] { sessions.all.map(\.key) }
 }
 
-// MARK: - Departures
+// MARK: - Leaves
 
 extension Memberships {
-    func announce(_ departure: PresenceLease.Departure) {
+    func announce(_ leave: PresenceLease.Leave) {
         let isAnnounced =
-            switch departure {
+            switch leave {
             case .left(_, let channel, let caller):
                 presence.leave(
                     LeavePush(channel: channel, caller: caller, lease: lease.id, link: lease.link))
             case .ended(let caller, let end):
                 presence.sessionEnded(SessionEndedPush(caller: caller, end: end))
             }
-        if isAnnounced { lease.announced(departure) } else { lease.remember(departure) }
+        if isAnnounced { lease.announced(leave) } else { lease.remember(leave) }
     }
 
     func ended(_ session: Session, _ end: SessionEnd) {
@@ -124,12 +124,12 @@ extension Memberships {
     }
 
     private func announceAgain() {
-        for departure in lease.takeDoubtful() where !isBack(departure) { announce(departure) }
-        for departure in lease.takeUnannounced() { announce(departure) }
+        for leave in lease.takeDoubtful() where !isBack(leave) { announce(leave) }
+        for leave in lease.takeUnannounced() { announce(leave) }
     }
 
-    private func isBack(_ departure: PresenceLease.Departure) -> Bool {
-        guard case .left(let session, let channel, _) = departure else { return false }
+    private func isBack(_ leave: PresenceLease.Leave) -> Bool {
+        guard case .left(let session, let channel, _) = leave else { return false }
         return subscriptions?.isSubscribed(session, to: channel) ?? false
     }
 }
@@ -176,7 +176,7 @@ extension Memberships {
         return channels.map { channel, features in
             Membership(
                 channel: channel, caller: session.caller, quiet: features.contains(.quiet),
-                presenceTimeout: .seconds(Int64(session.presenceTimeout)), claim: session.ownership)
+                presenceTimeout: .seconds(Int64(session.presenceTimeout)), claim: session.claim)
         }
     }
 }

@@ -21,7 +21,7 @@ struct PresenceLease {
     static let lackingMax = 65_536
     /// How long the next renewal waits after one that failed.
     static let retryDelay = Duration.seconds(1)
-    /// Limit: departures remembered while presence is away. Presence misses a departure beyond it in the next
+    /// Limit: leaves remembered while presence is away. Presence misses a leave beyond it in the next
     /// sync, and lets that user go when the presence timeout is over.
     static let unannouncedMax = 10_000
     /// How long a presence that has forgotten everything waits for the syncs of the other edges, before its
@@ -29,7 +29,7 @@ struct PresenceLease {
     static let othersDelay = Duration.seconds(5)
 
     /// A session has left a channel, or has ended.
-    enum Departure: Equatable {
+    enum Leave: Equatable {
         case left(SessionKey, ChannelKey, Caller)
         case ended(Caller, SessionEnd)
     }
@@ -64,15 +64,15 @@ struct PresenceLease {
     /// that gets one wherever it wants presence; that is looked up when its turn comes.
     private var unrefreshed: [(session: SessionKey, channelIndices: [Int]?)] = []
     private var refreshing = 0
-    /// Departures that have yet to be announced to presence, in their order.
-    private var unannounced: [Departure] = []
-    /// Departures that were sent over this link and may not have arrived. The answer to a renewal that was
+    /// Leaves that have yet to be announced to presence, in their order.
+    private var unannounced: [Leave] = []
+    /// Leaves that were sent over this link and may not have arrived. The answer to a renewal that was
     /// sent behind them shows that they have, because the link keeps the order.
-    private var unconfirmed: [Departure] = []
+    private var unconfirmed: [Leave] = []
     /// How many of these were sent before the renewal that is under way.
     private var announcedBeforeRenewal = 0
-    /// The departures that were unconfirmed when the link was lost.
-    private var doubtful: [Departure] = []
+    /// The leaves that were unconfirmed when the link was lost.
+    private var doubtful: [Leave] = []
 
     init(id: UInt64) { self.id = id }
 
@@ -100,27 +100,27 @@ struct PresenceLease {
         }
     }
 
-    // MARK: Departures
+    // MARK: Leaves
 
-    /// The departure could not be announced.
-    mutating func remember(_ departure: Departure) {
-        if unannounced.count < Self.unannouncedMax { unannounced.append(departure) }
+    /// The leave could not be announced.
+    mutating func remember(_ leave: Leave) {
+        if unannounced.count < Self.unannouncedMax { unannounced.append(leave) }
     }
 
     /// These have to be announced before a sync: a user who unsubscribed has left, and is not lost.
-    mutating func takeUnannounced() -> [Departure] {
+    mutating func takeUnannounced() -> [Leave] {
         defer { unannounced = [] }
         return unannounced
     }
 
-    /// The departure was sent, over a link that was up.
-    mutating func announced(_ departure: Departure) {
-        if unconfirmed.count < Self.unannouncedMax { unconfirmed.append(departure) }
+    /// The leave was sent, over a link that was up.
+    mutating func announced(_ leave: Leave) {
+        if unconfirmed.count < Self.unannouncedMax { unconfirmed.append(leave) }
     }
 
-    /// These have to be announced once more, before the new ones. A departure that is announced twice changes
+    /// These have to be announced once more, before the new ones. A leave that is announced twice changes
     /// nothing. A session that has come into the channel again since then must be left out.
-    mutating func takeDoubtful() -> [Departure] {
+    mutating func takeDoubtful() -> [Leave] {
         defer { doubtful = [] }
         return doubtful
     }

@@ -39,7 +39,7 @@ final class EdgeLoop {
     let publishing: Publishing
     let calls: Calls
     let memberships: Memberships
-    let locks: Locks
+    let locks: LockRequests
     /// Its memory is there as soon as a client over WebSocket has agreed on compression.
     private(set) lazy var messageCompression = MessageCompression(
         messageBytesMax: configuration.limits.frameBytesMax + FrameReader.prefixLength)
@@ -82,7 +82,7 @@ final class EdgeLoop {
         storage = links.storageClient(endOfTurn, logger)
 
         let sharedRates = sharedRates ?? SharedRates(configuration.applications)
-        locks = Locks(storage: storage, sessions: sessions, metrics: metrics)
+        locks = LockRequests(storage: storage, sessions: sessions, metrics: metrics)
         memberships = Memberships(
             eventLoop: eventLoop, presence: presence, sessions: sessions, lease: lease)
         let snapshots = SnapshotReads(

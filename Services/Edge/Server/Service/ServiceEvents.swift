@@ -15,7 +15,7 @@ final class ServiceEvents {
     private let history: HistoryAppends
     private let memberships: Memberships
     private let calls: Calls
-    private let locks: Locks
+    private let locks: LockRequests
     private let bannedUsers: BannedUsers
     private let logins: Logins
     private let reachability: Reachability
@@ -27,7 +27,7 @@ final class ServiceEvents {
 
     init(
         subscribing: Subscribing, publishing: Publishing, history: HistoryAppends,
-        memberships: Memberships, calls: Calls, locks: Locks, bannedUsers: BannedUsers,
+        memberships: Memberships, calls: Calls, locks: LockRequests, bannedUsers: BannedUsers,
         logins: Logins, reachability: Reachability, messaging: MessagingClient<ServiceEvents>,
         canaries: Canaries<ServiceEvents>?, eventLoop: any EventLoop
     ) {
@@ -88,8 +88,8 @@ extension ServiceEvents: MessagingCaller {
 
     func messagingSkipped(_ skip: SkipPush) { subscribing.skipped(skip) }
 
-    func messagingSuperseded(_ interest: UInt64, by holder: UInt64) {
-        subscribing.superseded(interest, by: holder)
+    func messagingSuperseded(_ interest: UInt64, by owner: UInt64) {
+        subscribing.superseded(interest, by: owner)
     }
 
     func messagingAttached(
@@ -138,7 +138,7 @@ extension ServiceEvents: PresenceCaller {
     }
 
     func presenceJoined(
-        _ join: SnapshotReads.PendingJoin, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>
+        _ join: SnapshotReads.JoinContext, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>
     ) {
         if case .success(let response) = outcome, response.isOlder {
             memberships.isUnlisted(join.session, in: join.channel)

@@ -10,13 +10,13 @@ import RTMWire
 final class ChannelRequests {
     private let subscribing: Subscribing
     private let memberships: Memberships
-    private let locks: Locks
+    private let locks: LockRequests
     private let endOfTurn: EndOfTurn
     private let eventLoop: any EventLoop
     private let wallClock: () -> UInt64
 
     init(
-        subscribing: Subscribing, memberships: Memberships, locks: Locks, endOfTurn: EndOfTurn,
+        subscribing: Subscribing, memberships: Memberships, locks: LockRequests, endOfTurn: EndOfTurn,
         eventLoop: any EventLoop, wallClock: @escaping () -> UInt64
     ) {
         self.subscribing = subscribing

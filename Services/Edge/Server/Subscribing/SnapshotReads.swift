@@ -66,15 +66,15 @@ final class SnapshotReads {
             JoinRequest(
                 channel: query.channel, caller: session.caller, lease: lease, quiet: join.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)),
-                wantsSnapshot: join.wantsSnapshot, claim: session.ownership),
-            context: PendingJoin(id: query.id, session: session.key, channel: query.channel))
+                wantsSnapshot: join.wantsSnapshot, claim: session.claim),
+            context: JoinContext(id: query.id, session: session.key, channel: query.channel))
         return nil
     }
 
     // MARK: Answers
 
     /// What has to be remembered of a join until its answer.
-    struct PendingJoin {
+    struct JoinContext {
         let id: SubscribeID
         let session: SessionKey
         let channel: ChannelKey

@@ -27,10 +27,10 @@ struct SubscribeMachine {
         /// live or a refusal.
         case reading
         /// The next page is read once the actions of this step are performed: what they send may fill the
-        /// socket. Followed by `reading` or `awaitingWritable`.
+        /// socket. Followed by `reading` or `awaitingWritable`, or by `suspended` after a snapshot.
         case pageDue
         /// The log can't be read at present. The next attachment of the channel or a later attempt leads to
-        /// `reading`, `awaitingWritable` or live.
+        /// `reading` or `awaitingWritable`; an attach that fails refuses a new subscribe.
         case suspended
     }
 
@@ -209,11 +209,13 @@ extension SubscribeMachine {
         return prepared(circumstances)
     }
 
-    private mutating func prepared(_ circumstances: Circumstances, _ actions: [SubscribeAction] = []) -> Step {
+    private mutating func prepared(_ circumstances: Circumstances, _ actions: [SubscribeAction] = []) -> Step
+    {
         guard case .preparing(let preparation) = state else { return Step() }
         guard !preparation.awaitsPresence, !preparation.awaitsStorage else { return Step(actions: actions) }
         guard let refusal = preparation.refusal else {
-            return preparation.isCollection ? collected(circumstances, actions) : begin(circumstances, actions)
+            return preparation.isCollection
+                ? collected(circumstances, actions) : begin(circumstances, actions)
         }
         guard kind == .returning else { return Step(actions: actions, transition: .giveUp(refusal)) }
         // It stays subscribed; only the snapshot that it asked for can't be had.
@@ -241,7 +243,9 @@ extension SubscribeMachine {
     }
 
     private mutating func collected(_ circumstances: Circumstances, _ actions: [SubscribeAction]) -> Step {
-        guard given != circumstances.position else { return Step(actions: actions, transition: .goLive(gap: false)) }
+        guard given != circumstances.position else {
+            return Step(actions: actions, transition: .goLive(gap: false))
+        }
         state = .pageDue
         return Step(actions: actions + reply.giveAll(at: given) + [.proceed(id)])
     }
@@ -308,7 +312,9 @@ extension SubscribeMachine {
 
     /// A subscriber isn't turned away, and no gap is reported to it either while the log has what it missed:
     /// the subscribe is suspended until the log can be read.
-    private mutating func readFailed(_ failure: ServiceLinkRequestFailure, _ circumstances: Circumstances) -> Step {
+    private mutating func readFailed(_ failure: ServiceLinkRequestFailure, _ circumstances: Circumstances)
+        -> Step
+    {
         guard case .reading = state else { return Step() }
         guard reply.isGiven || kind == .returning else {
             return Step(transition: .giveUp(request.error(failure)))
@@ -322,7 +328,9 @@ extension SubscribeMachine {
     }
 
     /// The channel could not be attached. A subscriber that was to come in again stays what it was.
-    private mutating func attachFailed(_ failure: ServiceLinkRequestFailure, _ circumstances: Circumstances) -> Step {
+    private mutating func attachFailed(_ failure: ServiceLinkRequestFailure, _ circumstances: Circumstances)
+        -> Step
+    {
         switch state {
         case .attaching, .suspended: break
         case .preparing, .awaitingWritable, .reading, .pageDue: return Step()

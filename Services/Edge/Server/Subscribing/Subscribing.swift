@@ -15,7 +15,7 @@ final class Subscribing {
     private let snapshots: SnapshotReads
     private let reads: CatchUpReads
     private let memberships: Memberships
-    private let locks: Locks
+    private let locks: LockRequests
     private let metrics: EdgeMetrics
     private let wallClock: () -> UInt64
     /// Limit: channels that are attached again at the same time.
@@ -29,7 +29,7 @@ final class Subscribing {
     init(
         eventLoop: any EventLoop, endOfTurn: EndOfTurn, sessions: Sessions,
         messaging: MessagingClient<ServiceEvents>, snapshots: SnapshotReads, memberships: Memberships,
-        locks: Locks, metrics: EdgeMetrics, wallClock: @escaping () -> UInt64, reattachBatch: Int
+        locks: LockRequests, metrics: EdgeMetrics, wallClock: @escaping () -> UInt64, reattachBatch: Int
     ) {
         self.eventLoop = eventLoop
         self.endOfTurn = endOfTurn
@@ -274,7 +274,7 @@ extension Subscribing {
     ) {
         switch outcome {
         case .success(let response):
-            if let owner = subscriptions.owner(of: interest) { sessions[owner]?.ownership = response.claim }
+            if let owner = subscriptions.owner(of: interest) { sessions[owner]?.claim = response.claim }
             change { $0.attached(interest, response) }
             reattachNext(shard)
         case .failure(.refused(let error)) where error.code == .loginAborted:

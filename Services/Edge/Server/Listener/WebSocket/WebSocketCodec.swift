@@ -27,7 +27,7 @@ final class WebSocketCodec: ChannelDuplexHandler {
         case violated(WebSocketViolation)
         /// Our close frame is on its way.
         case closing
-        /// The socket failed, so nothing can be said any more.
+        /// The socket failed, so nothing can be sent any more.
         case broken
     }
 
@@ -149,19 +149,19 @@ final class WebSocketCodec: ChannelDuplexHandler {
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         // A socket that has taken nothing for a while will not take the close frame either.
-        guard mode != .input, context.channel.isWritable, let farewell = farewell() else {
+        guard mode != .input, context.channel.isWritable, let body = closeBody() else {
             return context.close(mode: mode, promise: promise)
         }
         context.channel.closeFuture.cascade(to: promise)
-        sayClose(farewell, context) {
+        sendClose(body, context) {
             // The other direction stays open for the client's close frame. Closing it with unread bytes would
             // destroy what is on its way to the client.
             context.close(mode: .output, promise: nil)
         }
     }
 
-    /// The close frame to send; nil if it was sent, or can't be.
-    private func farewell() -> ByteBuffer? {
+    /// The body of the close frame to send; nil if it was sent, or can't be.
+    private func closeBody() -> ByteBuffer? {
         switch state {
         case .open: return Self.closeFrame(.normalClosure)
         case .violated(let violation):
@@ -173,19 +173,19 @@ final class WebSocketCodec: ChannelDuplexHandler {
     /// The client closes: it gets its code back, and the server closes the socket first (RFC 6455, 7.1.1).
     private func answerClose(_ reason: ByteBuffer, _ context: ChannelHandlerContext) {
         var reason = reason
-        sayClose(reason.readWebSocketErrorCode().map { Self.closeFrame($0) } ?? ByteBuffer(), context) {
+        sendClose(reason.readWebSocketErrorCode().map { Self.closeFrame($0) } ?? ByteBuffer(), context) {
             context.close(promise: nil)
         }
     }
 
-    private func sayClose(
-        _ farewell: ByteBuffer, _ context: ChannelHandlerContext, then next: @escaping () -> Void
+    private func sendClose(
+        _ body: ByteBuffer, _ context: ChannelHandlerContext, then next: @escaping () -> Void
     ) {
         state = .closing
         linger = context.eventLoop.assumeIsolated().scheduleTask(in: lingerTimeout) {
             context.close(promise: nil)
         }
-        let frame = WebSocketFrame(fin: true, opcode: .connectionClose, data: farewell)
+        let frame = WebSocketFrame(fin: true, opcode: .connectionClose, data: body)
         context.writeAndFlush(wrapOutboundOut(frame)).assumeIsolated().whenComplete { _ in next() }
     }
 

@@ -2,7 +2,7 @@ import RTMModel
 import RTMProtocol
 
 /// A subscribe of the app.
-struct SubscribeRequest: Request {
+struct SubscribeCall: Request {
     let subscriptions: Subscriptions
     let completion: Completion<RTMSubscription>
     let channel: ChannelID
@@ -77,7 +77,7 @@ struct UnsubscribeRequest: Request {
 
     func refused(_ error: RTMError) {
         // The server has no subscription that could continue.
-        if error.saysNotSubscribed {
+        if error.isNotSubscribed {
             subscriptions.left(channel)
             // After a change of the path there may be nothing left to end.
             if subscriptions.isOnSecondPath { return completion.succeed() }

@@ -7,7 +7,7 @@ import Testing
 @testable import RTMClient
 
 /// A client with a second path, and two small edges (N-5).
-struct SecondPathTests {
+struct SecondPathClientTests {
     private func withPaths(
         _ body: (RTMClient, _ first: FakeEdge, _ second: FakeEdge) async throws -> Void
     ) async throws {

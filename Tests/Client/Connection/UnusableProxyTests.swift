@@ -3,7 +3,7 @@ import RTMTestSupport
 import Testing
 
 /// What is refused before anything is sent, and proxies that are none (N-1). Tests/Integration has real ones.
-struct ProxyTests {
+struct UnusableProxyTests {
     private func failure(_ proxy: RTMClient.Proxy) -> RTMError? {
         do throws(RTMError) {
             var configuration = RTMClient.Configuration(appID: "app", userID: "alice")

@@ -6,7 +6,7 @@ import RTMWire
 
 /// What an edge does for locks: it remembers who waits in a queue, and reports to storage what becomes of the
 /// sessions that use them (K-6, K-11).
-final class Locks {
+final class LockRequests {
     /// Limit: ends of sessions that are remembered while storage is away. Beyond it storage finds out by
     /// itself, because those sessions are not among the ones that are reported again.
     private static let endsMax = 10_000
