@@ -30,7 +30,7 @@ package struct TokenVerifier: Sendable {
         guard text != appID else {
             throw RTMError(
                 .invalidToken,
-                "the app id is not accepted here: the app has a certificate, so a login needs a token"
+                "a login to this app needs a token, because the app has a certificate"
             )
         }
         let examination = TokenExamination(
@@ -52,7 +52,7 @@ package struct TokenVerifier: Sendable {
         guard text != appID else {
             throw RTMError(
                 .invalidToken,
-                "the app id is not accepted here: the app has a certificate, so a join needs a token")
+                "a join in this app needs a token, because the app has a certificate")
         }
         let examination = TokenExamination(
             signed: try SignedToken(text), appID: appID, certificate: certificate, userID: userID,

@@ -101,6 +101,14 @@ struct DoctorMigrateTests {
         #expect(throws: (any Error).self) { try AppSources(at: "/nowhere") }
     }
 
+    @Test("one file uses the SDK, and one member works unchanged")
+    func singular() throws {
+        let text = try report("let kit: AgoraRtmClientKit? = nil; kit?.logout()", "let a = 1")
+            .text(showsAll: true)
+        #expect(text.hasPrefix("1 of 2 Swift files uses AgoraRtmKit: 1 type and 1 member."))
+        #expect(text.contains("1 member works unchanged."))
+    }
+
     @Test("every type and every member of the ledger has a name that sources are searched for")
     func complete() throws {
         let ledger = try Ledger.house()

@@ -15,6 +15,8 @@ struct LoginWatchTests {
             (ConnectionFailure.refused, "is a server running there?"),
             (.unknownHost, "is the name right?"), (.tls, "--ca names the authorities"),
             (.serverWithoutTLS, "--no-tls"), (.serverWithTLS, "--tls"),
+            (.serverWithHTTP, "--server"), (.serverWithoutHTTP, "wss://"),
+            (.webSocketRefused, "are the port and the path"),
         ])
     func hopeless(failure: ConnectionFailure, hint: String) {
         var watch = watch()

@@ -19,6 +19,13 @@ public enum ConnectionFailure: Sendable, Hashable {
     case serverWithoutTLS
     /// The server speaks TLS at that port, and this client doesn't.
     case serverWithTLS
+    /// The server speaks HTTP at that port, and this client doesn't: it is the port of WebSockets or an admin
+    /// port.
+    case serverWithHTTP
+    /// This client asks for a WebSocket, and the server doesn't speak HTTP at that port.
+    case serverWithoutHTTP
+    /// The server speaks HTTP, and refuses to open a WebSocket at that path.
+    case webSocketRefused
     /// The proxy asks for credentials, or for other ones (407, 401).
     case proxyAuthentication
     /// The proxy doesn't let this client through to that server: it answers with another status from 400 to
@@ -43,6 +50,7 @@ public enum ConnectionFailure: Sendable, Hashable {
         case ChannelError.connectTimeout: self = .timedOut
         case NIOSSLError.handshakeFailed(let cause) where cause.isOfPlainServer: self = .serverWithoutTLS
         case ServerFrameReader.Failure.tls: self = .serverWithTLS
+        case ServerFrameReader.Failure.tooLarge(ServerFrameReader.http): self = .serverWithHTTP
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .tls
         case let error as ProxyRefusal:
             guard let failure = error.failure else { return nil }
@@ -81,7 +89,7 @@ extension ServerConnection {
         case NIOSSLError.unableToValidateCertificate, NIOSSLError.noCertificateToValidate:
             return "TLS failed: the server's certificate isn't trusted"
         case NIOSSLError.uncleanShutdown:
-            return "the other side closed the connection without the farewell of TLS"
+            return "the other side closed the connection without ending TLS first"
         case let error as NIOSSLExtraError where error == .failedToValidateHostname:
             return "TLS failed: the certificate is of another server"
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:

@@ -57,8 +57,8 @@ extension ServerFrameReader.Failure: CustomStringConvertible {
     var description: String {
         switch self {
         case .tooLarge(ServerFrameReader.http):
-            "the server speaks HTTP: a WebSocket's address begins with ws:// or wss://, and an admin port "
-                + "takes no clients"
+            "the server speaks HTTP at this port: write ws:// or wss:// before a WebSocket's address; an admin "
+                + "port takes no clients"
         case .tls:
             "the server speaks TLS at this port, and this client doesn't"
         case .tooLarge(let length):

@@ -91,7 +91,7 @@ private final class UpgradeResponseHandler: ChannelInboundHandler, RemovableChan
         case let error as NIOHTTPClientUpgradeError where error == .upgraderDeniedUpgrade:
             failed("the answer to the WebSocket handshake is wrong")
         case is HTTPParserError:
-            failed("no WebSocket, the server doesn't speak HTTP; write wss:// if it speaks TLS")
+            failed("the server speaks no HTTP at this port", .serverWithoutHTTP)
         default: failed(ServerConnection.describe(error), .init(error))
         }
     }
@@ -99,7 +99,9 @@ private final class UpgradeResponseHandler: ChannelInboundHandler, RemovableChan
     private func refused() {
         guard let refusal else { return }
         let reason = String(buffer: refusal.reason).split(whereSeparator: \.isNewline).first
-        failed("no WebSocket, but \(refusal.status)" + (reason.map { ": \($0)" } ?? ""))
+        failed(
+            "the server opens no WebSocket, but answers \(refusal.status)" + (reason.map { ": \($0)" } ?? ""),
+            refusal.status.mayPass ? nil : .webSocketRefused)
     }
 
     private func failed(_ cause: String, _ failure: ConnectionFailure? = nil) {
@@ -107,4 +109,10 @@ private final class UpgradeResponseHandler: ChannelInboundHandler, RemovableChan
         isDone = true
         connection.connectFailed("\(server) can't be reached: \(cause)", failure)
     }
+}
+
+extension HTTPResponseStatus {
+    /// Whether the same request may be answered otherwise a little later: a server is overloaded, or a proxy
+    /// doesn't reach it.
+    fileprivate var mayPass: Bool { code >= 500 || [408, 425, 429].contains(code) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import RTMModel
 
 /// An open file of an outbox. Every call blocks until the disk has what is written.
@@ -37,7 +38,10 @@ struct OutboxFile: Sendable {
         } catch let error as RTMError {
             throw error
         } catch {
-            throw RTMError(.initServiceFailed, "the outbox \(path) can't be opened: \(error)")
+            let cause = (error as? IOError).map { Sockets.words(forErrno: $0.errnoCode) }
+            throw RTMError(
+                .initServiceFailed,
+                "the outbox '\(path)' can't be opened: \(cause ?? error.localizedDescription)")
         }
     }
 

@@ -211,6 +211,7 @@ extension RTMError {
     static func answerLost(_ operation: Operation, _ reason: String) -> RTMError {
         RTMError(
             operation.codes.lost,
-            "the connection was lost before the answer came, what became of the call is unknown: \(reason)")
+            "the connection was lost before the answer came: \(reason). It is unknown whether the call took "
+                + "effect")
     }
 }

@@ -2,7 +2,7 @@ import RTMClient
 
 /// Decides what a person learns while a command tries to log in, and when further attempts make no sense.
 ///
-/// `login` itself goes on trying for minutes, but at a shell a person waits. Pure.
+/// `login` itself keeps trying for minutes, but at a shell a person waits. Pure.
 struct LoginWatch: Sendable {
     /// Silence that a person bears without asking what is going on.
     static let silence: Duration = .seconds(1)
@@ -40,7 +40,7 @@ struct LoginWatch: Sendable {
     /// A server has refused the login for now, and said when to come back.
     mutating func heldBack(_ reason: String) { cause = reason }
 
-    /// What is said after a second of silence.
+    /// What is shown after a second of silence.
     var notice: String {
         let state = cause.map { "\($0); trying again" } ?? "waiting for \(servers)"
         return "\(state), for up to \(timeout.text) (--connect-timeout); Ctrl-C ends it"
@@ -61,6 +61,10 @@ extension ConnectionFailure {
         case .unknownHost: "; is the name right?"
         case .serverWithoutTLS: "; --no-tls to talk to it in the clear"
         case .serverWithTLS: "; --tls to talk to it with TLS"
+        case .serverWithHTTP: "; --server names another one"
+        case .serverWithoutHTTP: "; write wss:// if it speaks TLS there, or the address without ws://"
+        case .webSocketRefused:
+            "; are the port and the path those of the WebSocket, and not of an admin port?"
         case .tls: "; --no-tls if the server has no encryption there, --ca names the authorities to trust"
         case .unreachable, .timedOut, .proxyAuthentication, .proxyRefused: nil
         }

@@ -57,7 +57,8 @@ struct MigrationReport {
             return "\(Self.count(files, "Swift file")), and none uses AgoraRtmKit."
         }
         var lines = [
-            "\(filesWithSDK) of \(Self.count(files, "Swift file")) use AgoraRtmKit: "
+            "\(filesWithSDK) of \(Self.count(files, "Swift file")) \(filesWithSDK == 1 ? "uses" : "use") "
+                + "AgoraRtmKit: "
                 + "\(Self.count(types.count, "type")) and \(Self.count(uses.count, "member"))."
         ]
         lines += steps.isEmpty ? [] : ["", "To do"] + steps.map { "  - \($0)" }
@@ -71,7 +72,7 @@ struct MigrationReport {
         }
         lines += [
             "",
-            "\(Self.count(unchangedCount, "member")) work unchanged"
+            "\(Self.count(unchangedCount, "member")) \(unchangedCount == 1 ? "works" : "work") unchanged"
                 + (showsAll ? "." : " (--all lists them)."),
         ]
         return lines.joined(separator: "\n")

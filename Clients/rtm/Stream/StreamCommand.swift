@@ -5,7 +5,7 @@ import RTMClient
 struct StreamCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stream",
-        abstract: "Join stream channels, hear and publish their topics.",
+        abstract: "Join stream channels, and receive or publish their topics.",
         subcommands: [StreamJoinCommand.self, StreamPublishCommand.self, StreamWatchCommand.self])
 }
 
@@ -52,12 +52,12 @@ struct StreamJoinCommand: AsyncParsableCommand {
 
     @OptionGroup var stream: StreamArguments
 
-    @Option(help: "The topic to hear.")
+    @Option(help: "The topic whose messages are shown.")
     var topic: String
 
     @Option(
         name: .customLong("subscribe"),
-        help: .init("User to hear; repeat it to hear several.", valueName: "user"))
+        help: .init("User whose messages are shown; repeat it for several users.", valueName: "user"))
     var users: [String] = []
 
     @Option(help: .init("End after this many messages.", valueName: "n"))

@@ -56,6 +56,28 @@ struct ClientWebSocketTests {
         let change = await events.nextLinkState(.disconnected)
         #expect(change?.reason.hasPrefix("ws://127.0.0.1:\(edge.port)/rtm can't be reached: ") == true)
         #expect(change?.reason.hasSuffix("502 Bad Gateway: no edge here") == true)
+        #expect(change?.connectionFailure == nil, "the next attempt may succeed")
+        await client.close()
+        #expect(await login != nil)
+        try await edge.stop()
+    }
+
+    @Test(
+        "An address that no attempt will ever reach is named by its failure",
+        arguments: [
+            (true, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", ConnectionFailure.webSocketRefused),
+            (true, "\u{0}\u{0}\u{0}\u{2}\u{1}\u{2}", .serverWithoutHTTP),
+            (false, "HTTP/1.1 400 Bad Request\r\n\r\n", .serverWithHTTP),
+        ])
+    func hopeless(isWebSocket: Bool, answer: String, failure: ConnectionFailure) async throws {
+        let edge = try await FakeEdge.start { _ in [] }
+        let client = try RTMClient.forTest(edge) { if isWebSocket { $0.servers = [address(edge)] } }
+        var events = client.events().makeAsyncIterator()
+        async let login = code { try await client.login() }
+        try await eventually("the connection is open") { edge.connectionsOpen == 1 }
+        edge.pushBytes(Array(answer.utf8))
+        let change = await events.nextLinkState(.disconnected)
+        #expect(change?.connectionFailure == failure)
         await client.close()
         #expect(await login != nil)
         try await edge.stop()

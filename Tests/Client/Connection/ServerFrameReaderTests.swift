@@ -62,7 +62,7 @@ struct ServerFrameReaderTests {
         var reader = ServerFrameReader()
         reader.append(ByteBuffer(string: "HTTP/1.1 400 Bad Request"))
         let failure = #expect(throws: ServerFrameReader.Failure.self) { try reader.next() }
-        #expect(failure?.description.contains("ws://") == true)
+        #expect(failure?.description.contains("write ws://") == true)
     }
 
     @Test func `Garbage is refused`() throws {
