@@ -49,16 +49,3 @@ extension MetadataTarget {
         self = id.type == .none ? .user(id.name) : .channel(id.name, type: id.type)
     }
 }
-
-extension ChannelType {
-    /// Metadata and locks belong to channels of type message and stream (M-35, D-14, K-1).
-    func checkHasStorage() throws(RTMError) {
-        switch self {
-        case .message, .stream: break
-        case .none, .user, .topics, .topic:
-            throw RTMError(
-                .invalidChannelType,
-                "metadata and locks belong to channels of type message and stream, not \(self)")
-        }
-    }
-}

@@ -40,68 +40,26 @@ struct MetadataWrite: Sendable {
     ///   - author: who writes.
     func check(_ size: ContentSize = ContentSize(), author: String = "") throws(RTMError) {
         try target.check()
-        if let majorRevision = options.majorRevision, majorRevision < 0 {
-            throw RTMError(.storageInvalidRevision, "the major revision \(majorRevision) is negative")
-        }
-        try checkLock()
+        try MetadataWriteRules.check(majorRevision: options.majorRevision)
+        try MetadataWriteRules.check(
+            lock: options.lock, hasFencingToken: options.fencingToken != nil,
+            isOfUser: target.channelType == .none)
         guard kind != .removeAll else { return }
-        guard !items.isEmpty else {
-            throw RTMError(.storageInvalidMetadataItem, "there is no item to write or to remove")
-        }
-        var keys: Set<String> = []
-        var byteCount = 0
+        guard !items.isEmpty else { throw MetadataWriteRules.noItems }
+        var rules = MetadataWriteRules(
+            isRemoval: kind == .remove, itemCount: items.count,
+            valueBytesMax: size.textMax(within: Limits.metadataValueBytesMax, author: author),
+            remark: size.remark)
+        var bytes = 0
         for item in items {
-            byteCount += try check(item, size, author)
-            guard keys.insert(item.key).inserted else {
-                throw RTMError(.storageDuplicateKey, "the key '\(item.key)' occurs twice")
-            }
+            let valueBytes = item.value.utf8.count
+            try rules.check(key: item.key, valueBytes: valueBytes, revision: item.revision)
+            bytes += item.key.utf8.count + size.text(valueBytes, author: author)
         }
-        guard kind == .remove || byteCount <= Limits.metadataBytesMax else {
-            throw Self.tooLong(
-                .storageMetadataLengthOverflow, "the items have\(size.remark)", byteCount, "metadata bytes",
-                Limits.metadataBytesMax)
+        guard kind == .remove || bytes <= Limits.metadataBytesMax else {
+            throw MetadataWriteRules.setTooLarge(
+                bytes, bytesMax: Limits.metadataBytesMax, remark: size.remark)
         }
-    }
-
-    /// A lock belongs to a channel, and a fencing token to a lock (D-20, D-22).
-    private func checkLock() throws(RTMError) {
-        guard let lock = options.lock else {
-            guard options.fencingToken == nil else {
-                throw RTMError(.storageInvalidArgument, "a fencing token needs the name of its lock")
-            }
-            return
-        }
-        if case .user = target {
-            throw RTMError(.storageInvalidLockName, "the metadata of users have no locks")
-        }
-        try NameRule.lockOfWrite.check(lock.utf8)
-    }
-
-    /// Checks one item.
-    ///
-    /// - Returns: the item's size in the set.
-    private func check(_ item: Item, _ size: ContentSize, _ author: String) throws(RTMError) -> Int {
-        try NameRule.metadataKey.check(item.key.utf8)
-        if let revision = item.revision, revision < 0 {
-            throw RTMError(
-                .storageInvalidRevision, "the revision \(revision) of '\(item.key)' is negative")
-        }
-        let valueBytes = item.value.utf8.count
-        let valueBytesMax = size.textMax(within: Limits.metadataValueBytesMax, author: author)
-        guard kind == .remove || valueBytes <= valueBytesMax else {
-            throw Self.tooLong(
-                .storageValueLengthOverflow, "the value of '\(item.key)' has\(size.remark)", valueBytes,
-                "metadata value bytes", valueBytesMax)
-        }
-        return item.key.utf8.count + size.text(valueBytes, author: author)
-    }
-
-    private static func tooLong(
-        _ code: ErrorCode, _ what: String, _ count: Int, _ name: String, _ limit: Int
-    ) -> RTMError {
-        RTMError(
-            code, "\(what) \(count) bytes, \(limit) are allowed",
-            limit: .init(name: name, value: UInt64(limit)))
     }
 
     var request: Rtm_Client_WriteMetadata {

@@ -62,7 +62,7 @@ struct MetadataWriteTests {
         #expect(refusal(write(.update, items([8190, 8191]))) == .storageMetadataLengthOverflow)
         #expect(refusal(write(.remove, items([16_385]))) == nil)
         let error = #expect(throws: RTMError.self) { try write(.set, items([16_383])).check() }
-        #expect(error?.limit == .init(name: "metadata bytes", value: 16_384))
+        #expect(error?.limit == .init(name: "metadata set bytes", value: 16_384))
     }
 
     @Test(arguments: [Int64(0), 1, -1, -2, .min])

@@ -137,10 +137,7 @@ struct MetadataSet: Sendable, Hashable {
         }
         let bytes = self.bytes
         guard bytes <= limits.bytesMax || bytes <= before.bytes else {
-            throw RTMError(
-                .storageMetadataLengthOverflow,
-                "the set would have \(bytes) bytes in its keys and values, \(limits.bytesMax) are allowed",
-                limit: .init(name: "metadata set bytes", value: UInt64(limits.bytesMax)))
+            throw MetadataWriteRules.setTooLarge(bytes, bytesMax: limits.bytesMax)
         }
     }
 }
