@@ -150,7 +150,7 @@ let services: [Target] =
         server: ["RTMRedis", "RTMRedisConfiguration", collections, ordered],
         // The Lua scripts travel in the binary.
         resources: [.embedInCode("Scripts")])
-    + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap])
+    + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap, ordered])
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: ["RTMAccessToken", "RTMEdgeWebSocket", nioSSL, nioTLS, collections] + webSocket)
@@ -240,7 +240,7 @@ let testing: [Target] = [
         "Storage",
         [
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMStorageServer",
-            "RTMMessagingClient", "RTMMessagingServer", "RTMProtocol", "CSQLite", protobuf, logging,
+            "RTMMessagingClient", "RTMMessagingServer", "RTMProtocol", "CSQLite", protobuf, logging, ordered,
         ] + nio),
     tests(
         "Edge",

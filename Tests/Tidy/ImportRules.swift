@@ -46,8 +46,12 @@ struct ImportRules {
             "RTMPresenceClient", "RTMMessagingClient", "RTMRedis", "RTMRedisConfiguration",
             "OrderedCollections",
         ]),
-        "Services/Storage/Server": serving.union(["RTMStorageClient", "RTMMessagingClient", "HeapModule"]),
-        "Services/Storage/Server/Engines/SQLite": ["CSQLite", "RTMModel", "RTMWire", "Logging"],
+        "Services/Storage/Server": serving.union([
+            "RTMStorageClient", "RTMMessagingClient", "HeapModule", "OrderedCollections",
+        ]),
+        "Services/Storage/Server/Engines/SQLite": [
+            "CSQLite", "RTMModel", "RTMWire", "Logging", "OrderedCollections",
+        ],
         "Services/Edge/WebSocket": ["RTMWire", "CZlib", "NIOCore", "NIOWebSocket"],
         "Services/Edge/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken", "NIOSSL",

@@ -93,8 +93,8 @@ struct StorageTroubleTests {
                     origin: .init(instance: 1, sequence: number), expiry: start + 60_000)
                 let write = StorageWrite(.history(message), caller: .user("anna"), link: 1, request: number)
                 let now = StorageNow(wall: start + milliseconds, steady: milliseconds)
-                let works = [StorageWrite(.removeExpiredHistory(limit: 9)), write]
-                return writer.run(works, now: now).answers.compactMap {
+                _ = writer.run([StorageWrite(.removeExpiredHistory(limit: 9))], now: now)
+                return writer.run([write], now: now).answers.compactMap {
                     if case .failure(let error) = $0.result { error } else { nil }
                 }.first
             }

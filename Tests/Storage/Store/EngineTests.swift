@@ -19,7 +19,7 @@ struct EngineTests {
             let reader = try SQLiteReader(options)
             let memory = MemoryStore(source: file.source)
             var rules = StorageRules()
-            rules.quotas = AppUsage.Quotas(channelSets: 2, locks: 2)
+            rules.quotas = AppUsage.Quotas(channelSets: 2, locks: 2, historyBytes: 60_000)
             var overFile = try StorageWriter(file, rules: rules, now: Self.now)
             var overMemory = try StorageWriter(memory, rules: rules, now: Self.now)
             var writes = GeneratedWrites(seed: seed)

@@ -1,3 +1,4 @@
+import OrderedCollections
 import RTMModel
 import RTMWire
 
@@ -5,7 +6,7 @@ import RTMWire
 
 /// Another engine, which keeps everything in dictionaries. The rules must do the same over it as over SQLite.
 final class MemoryStore {
-    fileprivate struct State {
+    private struct State {
         var counter: UInt64 = 0
         var sets: [ChannelKey: MetadataSet] = [:]
         var locks: [ChannelKey: [String: LockTable.Lock]] = [:]
@@ -13,12 +14,11 @@ final class MemoryStore {
         var usages: [String: AppUsage] = [:]
         var events: [OutboxEvent] = []
         var expiryClock: UInt64?
-        var bans: [Ban] = []
+        var bans: [BannedUser: Ban] = [:]
     }
 
     let source: UInt64
-    fileprivate var state = State()
-    private var committed = State()
+    private var state = State()
 
     init(source: UInt64) { self.source = source }
 
@@ -26,44 +26,55 @@ final class MemoryStore {
 }
 
 extension MemoryStore: WritableStore {
-    var counter: UInt64 {
-        get { state.counter }
-        set { state.counter = newValue }
+    func start() -> StoreStart {
+        let owned = state.locks.filter { $0.value.values.contains { $0.owner != nil } }
+        return StoreStart(
+            expiryClock: state.expiryClock,
+            locks: Dictionary(uniqueKeysWithValues: owned.keys.map { ($0, locks(of: $0)) }))
     }
 
-    func begin() {}
-    func commit() { committed = state }
-    func rollBack() { state = committed }
+    func read(_ keys: GroupKeys) -> GroupState {
+        var group = GroupState(counter: state.counter)
+        for channel in keys.sets { group.sets[channel] = metadata(of: channel) }
+        for channel in keys.locks { group.locks[channel] = locks(of: channel) }
+        for app in keys.apps { group.usages[app] = state.usages[app] ?? AppUsage() }
+        for message in keys.messagesToSearch(group.usages) where has(message) {
+            group.messages.insert(message.identity)
+        }
+        let bans = state.bans.filter { $0.value.untilMilliseconds > keys.now }
+        group.bans = keys.listsBans ? bans : bans.filter { keys.bans.contains($0.key) }
+        group.banCount = bans.count
+        return group
+    }
+
+    func write(_ changes: GroupChanges) -> GroupWritten {
+        var written = GroupWritten()
+        if let expiry = changes.expiry {
+            written = GroupWritten(expired: removeExpired(expiry), size: StoreSize())
+        }
+        for (channel, change) in changes.sets { state.sets[channel] = change.set }
+        for (lock, change) in changes.locks {
+            var kept = change
+            kept?.owner?.presence = .away(until: 0)
+            kept?.waiters = []
+            state.locks[lock.channel, default: [:]][lock.name] = kept
+        }
+        for message in changes.messages { append(message) }
+        for (app, difference) in changes.usages { state.usages[app, default: AppUsage()].add(difference) }
+        if let time = changes.bansEnded {
+            state.bans = state.bans.filter { $0.value.untilMilliseconds > time }
+        }
+        for (user, ban) in changes.bans { state.bans[user] = ban }
+        state.events.removeAll { event in changes.announced.contains { $0.contains(event.sequence) } }
+        state.events += changes.events
+        state.expiryClock = changes.expiryClock ?? state.expiryClock
+        state.counter = changes.counter ?? state.counter
+        return written
+    }
+
     func prove() {}
 
-    func metadata(of channel: ChannelKey) -> MetadataSet { state.sets[channel] ?? MetadataSet() }
-
-    func save(_ change: MetadataSet.Change, to set: MetadataSet, of channel: ChannelKey) {
-        state.sets[channel] = set
-    }
-
-    func locks(of channel: ChannelKey) -> LockTable {
-        var table = LockTable()
-        table.locks = state.locks[channel] ?? [:]
-        return table
-    }
-
-    func save(_ lock: LockTable.Lock, of channel: ChannelKey) {
-        var kept = lock
-        kept.owner?.presence = .away(until: 0)
-        kept.waiters = []
-        state.locks[channel, default: [:]][lock.name] = kept
-    }
-
-    var bans: MemoryBans { MemoryBans(store: self) }
-
-    func removeLock(_ name: String, of channel: ChannelKey) { state.locks[channel]?[name] = nil }
-
-    func channelsWithLockOwners() -> [ChannelKey] {
-        state.locks.filter { $0.value.values.contains { $0.owner != nil } }.map(\.key)
-    }
-
-    func append(_ message: StoredMessage) {
+    private func append(_ message: StoredMessage) {
         guard !has(message) else { return }
         var message = message
         let kept = state.messages[message.channel] ?? [:]
@@ -71,39 +82,24 @@ extension MemoryStore: WritableStore {
             message.content.timestampMilliseconds = newest + 1
         }
         state.messages[message.channel, default: [:]][message.content.timestampMilliseconds] = message
+        state.usages[message.channel.appID, default: AppUsage()].historyBytes += message.bytes
     }
 
-    func has(_ message: StoredMessage) -> Bool {
+    private func has(_ message: StoredMessage) -> Bool {
         let kept = state.messages[message.channel] ?? [:]
         if let origin = message.origin { return kept.values.contains { $0.origin == origin } }
         return kept[message.content.timestampMilliseconds]?.content == message.content
     }
 
-    func removeExpired(by now: UInt64, limit: Int) -> Int {
+    private func removeExpired(_ expiry: GroupChanges.Expiry) -> Int {
         let expired = state.messages.values.flatMap(\.values)
-            .filter { $0.expiry.map { $0 <= now } ?? false }
-            .sorted { ($0.expiry ?? 0) < ($1.expiry ?? 0) }.prefix(limit)
+            .filter { $0.expiry.map { $0 <= expiry.time } ?? false }
+            .sorted { ($0.expiry ?? 0) < ($1.expiry ?? 0) }.prefix(expiry.limit)
         for message in expired {
             state.messages[message.channel]?[message.content.timestampMilliseconds] = nil
+            state.usages[message.channel.appID]?.historyBytes -= message.bytes
         }
         return expired.count
-    }
-
-    func size() -> StoreSize { StoreSize() }
-
-    func expiryClock() -> UInt64? { state.expiryClock }
-    func save(expiryClock: UInt64) { state.expiryClock = expiryClock }
-
-    /// This store keeps no rows for channels, so there is nothing to remove.
-    func removeUnusedChannels(limit: Int) {}
-
-    func usage(of app: String) -> AppUsage { state.usages[app] ?? AppUsage() }
-    func save(_ usage: AppUsage, of app: String) { state.usages[app] = usage }
-
-    func queue(_ event: OutboxEvent) { state.events.append(event) }
-
-    func removeEvents(_ sequences: [ClosedRange<UInt64>]) {
-        state.events.removeAll { event in sequences.contains { $0.contains(event.sequence) } }
     }
 }
 
@@ -112,23 +108,31 @@ extension MemoryStore: ReadableStore {
         try body()
     }
 
-    func committedCounter() -> UInt64 { committed.counter }
+    func committedCounter() -> UInt64 { state.counter }
+
+    func metadata(of channel: ChannelKey) -> MetadataSet { state.sets[channel] ?? MetadataSet() }
+
+    func locks(of channel: ChannelKey) -> LockTable {
+        var table = LockTable()
+        table.locks = state.locks[channel] ?? [:]
+        return table
+    }
 
     func messages(_ query: HistorySelection, now: UInt64) -> HistoryMatches {
-        let kept = (committed.messages[query.channel] ?? [:]).values
+        let kept = (state.messages[query.channel] ?? [:]).values
             .filter { $0.expiry.map { $0 > now } ?? true }
         return query.matches(among: kept.map(\.content))
     }
 
     func bans(after place: BansRequest, now: UInt64, limit: Int) -> [Ban] {
-        let behind = committed.bans.filter {
+        let behind = state.bans.values.filter {
             ($0.appID, $0.userID) > (place.afterApp, place.afterUser) && $0.untilMilliseconds > now
         }
         return Array(behind.sorted { ($0.appID, $0.userID) < ($1.appID, $1.userID) }.prefix(limit))
     }
 
     func events(after sequence: UInt64, limit: Int) -> [OutboxEvent] {
-        Array(committed.events.filter { $0.sequence > sequence }.prefix(limit))
+        Array(state.events.filter { $0.sequence > sequence }.prefix(limit))
     }
 }
 
@@ -142,26 +146,4 @@ extension HistorySelection {
         }
         return found
     }
-}
-
-struct MemoryBans: BanStore {
-    fileprivate let store: MemoryStore
-
-    func all() -> [Ban] { store.state.bans }
-    func count() -> Int { store.state.bans.count }
-
-    func ban(of userID: String, of appID: String) -> Ban? {
-        store.state.bans.first { $0.userID == userID && $0.appID == appID }
-    }
-
-    func save(_ ban: Ban) {
-        remove(ban.userID, of: ban.appID)
-        store.state.bans.append(ban)
-    }
-
-    func remove(_ userID: String, of appID: String) {
-        store.state.bans.removeAll { $0.userID == userID && $0.appID == appID }
-    }
-
-    func removeEnded(by now: UInt64) { store.state.bans.removeAll { $0.untilMilliseconds <= now } }
 }

@@ -7,28 +7,25 @@ extension StorageWriter {
     /// Limit: users who are shut out at one time. Every edge knows them all.
     private static var bansMax: Int { 100_000 }
 
-    mutating func ban(_ ban: Ban, _ write: StorageWrite, _ now: StorageNow) throws(StoreFailure) {
-        try store.bans.removeEnded(by: now.wall)
-        let before = try store.bans.ban(of: ban.userID, of: ban.appID)
+    mutating func ban(_ ban: Ban, _ write: StorageWrite, _ now: StorageNow) {
+        group.removeEndedBans(by: now.wall)
+        let user = BannedUser(ban)
+        let before = group.ban(of: user)
         var ban = ban
         // Who bans with a duration sends both times, so that they differ by exactly the duration.
         if ban.sinceMilliseconds == 0 { ban.sinceMilliseconds = now.wall }
         ban.number = 0
-        if ban.untilMilliseconds > now.wall {
-            let count = try store.bans.count()
-            guard before != nil || count < Self.bansMax else {
-                return answer(write, .failure(Self.isFull))
-            }
-            try store.bans.save(ban)
-        } else {
-            try store.bans.remove(ban.userID, of: ban.appID)
+        let holds = ban.untilMilliseconds > now.wall
+        guard !holds || before != nil || group.banCount < Self.bansMax else {
+            return answer(write, .failure(Self.isFull))
         }
+        group.setBan(holds ? ban : nil, of: user)
         answer(write, .success(.banned(ban, before: before)))
     }
 
-    mutating func listBans(_ now: StorageNow) throws(StoreFailure) {
-        try store.bans.removeEnded(by: now.wall)
-        outcome.bans += try store.bans.all()
+    mutating func listBans(_ now: StorageNow) {
+        group.removeEndedBans(by: now.wall)
+        outcome.bans += group.bans
     }
 
     private static var isFull: RTMError {

@@ -3,15 +3,16 @@ import RTMWire
 
 /// Writes that concern locks, and what happens to locks when sessions come and go.
 extension StorageWriter {
-    func loaded(_ channel: ChannelKey, _ now: StorageNow) throws(StoreFailure) -> LockTable {
-        var table = try store.locks(of: channel)
-        table.suppose(everybodyAwaySince: now.steady + rules.lockGraceMilliseconds)
-        return table
-    }
-
     func table(of channel: ChannelKey, _ now: StorageNow) throws(StoreFailure) -> LockTable {
         if let present = registry[channel] { return present }
-        return try loaded(channel, now)
+        return loaded(try group.storedLocks(of: channel), now)
+    }
+
+    /// A table that comes from the store, where nobody is present.
+    func loaded(_ stored: LockTable, _ now: StorageNow) -> LockTable {
+        var table = stored
+        table.suppose(everybodyAwaySince: now.steady + rules.lockGraceMilliseconds)
+        return table
     }
 
     mutating func lock(
@@ -21,7 +22,7 @@ extension StorageWriter {
         guard let caller = write.caller else { return }
         let before = try table(of: channel, now)
         var after = before
-        var step = LockStep(counter: store.counter)
+        var step = LockStep(counter: group.counter)
         let claimant = LockTable.Claimant(
             user: caller.userID, instance: caller.instance,
             place: .init(session: caller.session, link: write.link))
@@ -38,16 +39,16 @@ extension StorageWriter {
         // Only sessions that acquire locks are remembered: the end of another session has no effect on locks,
         // and no edge would report it.
         if case .acquire = request.action { registry.note(claimant.place, in: channel) }
-        try keep(after, insteadOf: before, of: channel, by: caller.userID, step)
+        keep(after, insteadOf: before, of: channel, by: caller.userID, step)
         registry.mayForget(claimant.place, in: channel)
     }
 
-    mutating func expire(_ channel: ChannelKey, _ now: StorageNow) throws(StoreFailure) {
+    mutating func expire(_ channel: ChannelKey, _ now: StorageNow) {
         guard let before = registry[channel] else { return }
         var after = before
-        var step = LockStep(counter: store.counter)
+        var step = LockStep(counter: group.counter)
         after.expire(now: now.steady, &step)
-        try keep(after, insteadOf: before, of: channel, by: nil, step)
+        keep(after, insteadOf: before, of: channel, by: nil, step)
     }
 
     /// - Parameter actor: the user who did it. If nil, nobody did, and each event names the owner it is
@@ -55,19 +56,19 @@ extension StorageWriter {
     private mutating func keep(
         _ after: LockTable, insteadOf before: LockTable, of channel: ChannelKey, by actor: String?,
         _ step: LockStep
-    ) throws(StoreFailure) {
-        store.counter = step.counter
+    ) {
+        group.counter = step.counter
         for (name, lock) in after.locks where !lock.isStored(as: before.locks[name]) {
-            try store.save(lock, of: channel)
+            group.save(lock, of: channel)
         }
         for name in before.locks.keys where after.locks[name] == nil {
-            try store.removeLock(name, of: channel)
+            group.removeLock(name, of: channel)
         }
         for event in step.events {
             // A waiter who gets the lock has not asked for it just now, so the event names the waiter and not
             // the actor.
             let publisher = event.kind == .acquired ? event.lock.owner : actor ?? event.lock.owner
-            try announce(event, in: channel, by: publisher, .lock)
+            announce(event, in: channel, by: publisher, .lock)
         }
         outcome.settled += step.settled
         registry.set(after, of: channel)
@@ -120,7 +121,7 @@ extension StorageWriter {
     ) {
         guard var table = registry[channel] else { return }
         // No event comes of it, so nothing is numbered.
-        var step = LockStep(counter: store.counter)
+        var step = LockStep(counter: group.counter)
         change(&table, &step)
         outcome.settled += step.settled
         registry.set(table, of: channel)

@@ -2,14 +2,17 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// Runs groups of writes, each group in one transaction: it reads the present state, lets the rules decide,
-/// keeps the outcome and its event, commits, and only then answers.
+/// Runs groups of writes. Of each group it collects the keys, reads the store once, lets the rules decide
+/// about all calls in their order, writes the changes with their events in one transaction, and only then
+/// answers.
 ///
 /// A call that the rules refuse has changed nothing, so the other calls of its group go on. When the store
 /// itself fails, the whole group fails, and memory goes back to what the store holds.
 struct StorageWriter<Store: WritableStore> {
     let store: Store
     let rules: StorageRules
+    /// The store as the present group sees it.
+    var group = StoreGroup()
     var registry = LockRegistry()
     var outcome = WriteOutcome()
     private var expiryClock: ExpiryClock
@@ -20,12 +23,10 @@ struct StorageWriter<Store: WritableStore> {
     init(_ store: Store, rules: StorageRules, now: StorageNow) throws(StoreFailure) {
         self.store = store
         self.rules = rules
-        let stored = try store.expiryClock()
-        expiryClock = ExpiryClock(stored: stored, now: now)
-        expiryClockStored = stored ?? 0
-        for channel in try store.channelsWithLockOwners() {
-            registry.set(try loaded(channel, now), of: channel)
-        }
+        let start = try store.start()
+        expiryClock = ExpiryClock(stored: start.expiryClock, now: now)
+        expiryClockStored = start.expiryClock ?? 0
+        for (channel, table) in start.locks { registry.set(loaded(table, now), of: channel) }
         registry.committed()
     }
 
@@ -60,14 +61,44 @@ struct StorageWriter<Store: WritableStore> {
     private mutating func attempt(
         _ group: [StorageWrite], _ due: Set<ChannelKey>, _ now: StorageNow
     ) throws(StoreFailure) {
-        try store.begin()
-        for channel in due { try expire(channel, now) }
+        self.group = StoreGroup(try store.read(keys(of: group, now)))
+        for channel in due { expire(channel, now) }
         for write in group { try carryOut(write, now) }
-        try store.commit()
+        let changes = self.group.changes
+        self.group = StoreGroup()
+        guard !changes.isEmpty else { return }
+        let written = try store.write(changes)
+        outcome.events = changes.events
+        (outcome.expired, outcome.size) = (written.expired, written.size)
+        if let time = changes.expiryClock { expiryClockStored = time }
+    }
+
+    /// What the calls of the group may need from the store.
+    private func keys(of group: [StorageWrite], _ now: StorageNow) -> GroupKeys {
+        var keys = GroupKeys(now: now.wall, historyBytesMax: rules.quotas.historyBytes)
+        for write in group {
+            switch write.work {
+            case .metadata(let request, let channel):
+                keys.sets.insert(channel)
+                keys.apps.insert(channel.appID)
+                if !request.lock.isEmpty, registry[channel] == nil { keys.locks.insert(channel) }
+            case .lock(_, let channel, _):
+                keys.apps.insert(channel.appID)
+                if registry[channel] == nil { keys.locks.insert(channel) }
+            case .history(let message):
+                guard keys.historyBytesMax != nil else { continue }
+                keys.apps.insert(message.channel.appID)
+                keys.messages.append(message)
+            case .ban(let ban): keys.bans.insert(BannedUser(ban))
+            case .listBans: keys.listsBans = true
+            case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels: break
+            }
+        }
+        return keys
     }
 
     private mutating func undo() {
-        store.rollBack()
+        group = StoreGroup()
         registry.rolledBack()
         outcome = WriteOutcome()
     }
@@ -87,7 +118,6 @@ struct StorageWriter<Store: WritableStore> {
             try store.prove()
             return nil
         } catch {
-            store.rollBack()
             return error
         }
     }
@@ -102,33 +132,33 @@ struct StorageWriter<Store: WritableStore> {
         case .lock(let request, let channel, let ticket): try lock(request, channel, ticket, write, now)
         case .history(let message): try keep(message, write)
         case .session, .linkLost: keepPresence(write, now)
-        case .announced(let sequences): try store.removeEvents(sequences)
+        case .announced(let sequences): group.remove(announced: sequences)
         case .removeExpiredHistory(let limit):
-            outcome.expired = try store.removeExpired(by: try expiryTime(now), limit: limit)
-            outcome.size = try store.size()
-        case .removeUnusedChannels(let limit): try store.removeUnusedChannels(limit: limit)
-        case .ban(let ban): try self.ban(ban, write, now)
-        case .listBans: try listBans(now)
+            group.removeExpired(by: expiryTime(now), limit: limit)
+        case .removeUnusedChannels(let limit): group.removeUnusedChannels(limit: limit)
+        case .ban(let ban): self.ban(ban, write, now)
+        case .listBans: listBans(now)
         }
     }
 
     private mutating func keep(_ message: StoredMessage, _ write: StorageWrite) throws(StoreFailure) {
-        let usage = try store.usage(of: message.channel.appID)
-        if let refusal = usage.refusal(ofHistory: message.bytes, rules.quotas), try !store.has(message) {
-            return answer(write, .failure(refusal))
+        if rules.quotas.historyBytes != nil {
+            let usage = try group.usage(of: message.channel.appID)
+            if let refusal = usage.refusal(ofHistory: message.bytes, rules.quotas), !group.has(message) {
+                return answer(write, .failure(refusal))
+            }
         }
-        try store.append(message)
+        group.append(message, countsBytes: rules.quotas.historyBytes != nil)
         answer(write, .success(.historyAppended))
     }
 
     /// A start after a crash may find the clock a minute back, which keeps messages a little longer.
     private static var expiryClockInterval: UInt64 { 60_000 }
 
-    private mutating func expiryTime(_ now: StorageNow) throws(StoreFailure) -> UInt64 {
+    private mutating func expiryTime(_ now: StorageNow) -> UInt64 {
         let time = expiryClock.advance(to: now)
         if time >= expiryClockStored + Self.expiryClockInterval {
-            try store.save(expiryClock: time)
-            expiryClockStored = time
+            group.save(expiryClock: time)
         }
         return time
     }
@@ -141,13 +171,12 @@ struct StorageWriter<Store: WritableStore> {
     mutating func announce(
         _ event: some PublicationEvent, in channel: ChannelKey, by publisher: String,
         _ feature: SubscriptionFeatures
-    ) throws(StoreFailure) {
-        store.counter += 1
+    ) {
+        group.counter += 1
         let event = OutboxEvent(
-            source: store.source, sequence: store.counter, channel: channel, publisher: publisher,
+            source: store.source, sequence: group.counter, channel: channel, publisher: publisher,
             feature: feature, event: Array(event.eventField.readableBytesView))
-        try store.queue(event)
-        outcome.events.append(event)
+        group.queue(event)
     }
 
     private mutating func refuse(_ write: StorageWrite, _ failure: StoreFailure, _ code: ErrorCode) {
@@ -173,24 +202,23 @@ struct StorageWriter<Store: WritableStore> {
 
 extension StorageWriter {
     /// Counts what an app has, and refuses what its quota doesn't allow (L-42).
-    func count(
+    mutating func count(
         _ kind: AppUsage.Kind, of app: String, from before: Int, to after: Int
     ) throws(StoreFailure) -> RTMError? {
         guard before != after else { return nil }
-        var usage = try store.usage(of: app)
+        let usage = try group.usage(of: app)
         do throws(RTMError) {
-            try usage.add(after - before, kind, rules.quotas)
+            group.add(try usage.difference(after - before, kind, rules.quotas), of: app)
         } catch {
             return error
         }
-        try store.save(usage, of: app)
         return nil
     }
 
     private mutating func change(
         _ request: WriteMetadata, of channel: ChannelKey, _ write: StorageWrite, _ now: StorageNow
     ) throws(StoreFailure) {
-        let before = try store.metadata(of: channel)
+        let before = try group.metadata(of: channel)
         var set = before
         let locks = request.lock.isEmpty ? nil : try table(of: channel, now)
         let user = write.caller?.userID ?? ""
@@ -207,8 +235,8 @@ extension StorageWriter {
         {
             return answer(write, .failure(refusal))
         }
-        try store.save(change, to: set, of: channel)
-        try announce(
+        group.save(change, to: set, of: channel)
+        announce(
             StorageEvent(majorRevision: set.majorRevision, items: set.items), in: channel, by: user,
             .metadata)
         let written = MetadataWritten(majorRevision: set.majorRevision)

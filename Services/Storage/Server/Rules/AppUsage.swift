@@ -32,9 +32,9 @@ struct AppUsage: Sendable, Hashable {
             retryAfter: .seconds(60), limit: .init(name: "history bytes of an app", value: UInt64(quota)))
     }
 
-    /// Counts a change. An app that has more than a quota that was lowered can still change and give back
-    /// what it has.
-    mutating func add(_ change: Int, _ kind: Kind, _ quotas: Quotas) throws(RTMError) {
+    /// What a change adds to the counts. An app that has more than a quota that was lowered can still change
+    /// and give back what it has.
+    func difference(_ change: Int, _ kind: Kind, _ quotas: Quotas) throws(RTMError) -> AppUsage {
         let (path, quota, code, what) = Self.row(kind, quotas)
         let next = max(0, self[keyPath: path] + change)
         if let quota, change > 0, next > quota {
@@ -42,7 +42,16 @@ struct AppUsage: Sendable, Hashable {
                 code, "the app would have \(next) \(what), \(quota) are allowed",
                 limit: .init(name: "\(what) of an app", value: UInt64(quota)))
         }
-        self[keyPath: path] = next
+        var difference = AppUsage()
+        difference[keyPath: path] = next - self[keyPath: path]
+        return difference
+    }
+
+    mutating func add(_ difference: AppUsage) {
+        channelSets += difference.channelSets
+        userSets += difference.userSets
+        locks += difference.locks
+        historyBytes += difference.historyBytes
     }
 
     private static func row(

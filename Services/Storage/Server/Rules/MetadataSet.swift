@@ -15,8 +15,11 @@ struct MetadataSet: Sendable, Hashable {
 
     /// What a write has changed, for the store that keeps the set.
     struct Change: Sendable, Hashable {
-        var written: [Entry] = []
-        var removed: [String] = []
+        /// The changed items by their keys; nil for one that was removed.
+        var entries: [String: Entry?] = [:]
+
+        /// Adds what a later write has changed.
+        mutating func merge(_ later: Self) { entries.merge(later.entries) { $1 } }
     }
 
     /// Limits of one set. Without `itemsMax` the bytes alone limit the items.
@@ -106,11 +109,11 @@ struct MetadataSet: Sendable, Hashable {
                 author: write.recordsAuthor ? author : "")
             if let place = places[item.key] {
                 entries[place].item = written
-                change.written.append(entries[place])
+                change.entries[item.key] = .some(entries[place])
             } else {
                 let entry = Entry(place: (entries.last?.place ?? 0) + 1, item: written)
                 entries.append(entry)
-                change.written.append(entry)
+                change.entries[item.key] = .some(entry)
             }
         }
         return change
@@ -120,11 +123,15 @@ struct MetadataSet: Sendable, Hashable {
     private mutating func remove(_ keys: [String]) -> Change {
         guard !keys.isEmpty else {
             defer { entries = [] }
-            return Change(removed: entries.map(\.item.key))
+            return Self.removal(of: entries.map(\.item.key))
         }
         let gone = Set(keys)
         entries.removeAll { gone.contains($0.item.key) }
-        return Change(removed: keys)
+        return Self.removal(of: keys)
+    }
+
+    private static func removal(of keys: [String]) -> Change {
+        Change(entries: Dictionary(keys.map { ($0, nil) }) { $1 })
     }
 
     /// A set that has become too large because a limit was lowered may still shrink.

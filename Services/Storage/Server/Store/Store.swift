@@ -4,73 +4,33 @@ import RTMWire
 /// What the rules need of a database. SQLite is one; an SQL engine on several machines may take its place
 /// without a change of the rules (docs/decisions/0012-storage-on-sqlite.md).
 ///
-/// This is the writing half, which one thread uses. Only the writer sees what happens between `begin` and
-/// `commit`, and all of it lasts or none. An acknowledgement may be given once `commit` has returned.
+/// This is the writing half, which one thread uses. A group of calls is one `read` and one `write`, however
+/// many calls there are, so an engine over a network needs two round trips for a group. An acknowledgement
+/// may be given once `write` has returned.
 protocol WritableStore: AnyObject {
-    func begin() throws(StoreFailure)
-    func commit() throws(StoreFailure)
-    /// Undoes everything since `begin`, or does nothing when no transaction is open.
-    func rollBack()
+    /// What the rules need to begin with.
+    func start() throws(StoreFailure) -> StoreStart
+    /// Reads everything that the calls of a group need. The value has an entry for each key, an empty one for
+    /// what isn't there.
+    func read(_ keys: GroupKeys) throws(StoreFailure) -> GroupState
+    /// Keeps the changes in one transaction. If it throws, nothing has changed. Nobody else writes between
+    /// the `read` of a group and its `write`.
+    func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten
     /// Proves that the store can write: keeps something that needs room, and removes it.
     func prove() throws(StoreFailure)
     func close()
 
-    /// Fencing tokens, revisions of locks and the numbers of events are taken from this counter. A new value
-    /// lasts with the transaction.
-    var counter: UInt64 { get set }
     /// The name under which messaging knows the sequence of new events. It is another one each time the store
     /// is opened: after a power cut or in a restored copy the counter may go through the same numbers again.
     var source: UInt64 { get }
-
-    func metadata(of channel: ChannelKey) throws(StoreFailure) -> MetadataSet
-    func save(_ change: MetadataSet.Change, to set: MetadataSet, of channel: ChannelKey) throws(StoreFailure)
-
-    /// The lock table of a channel, with all owners away.
-    func locks(of channel: ChannelKey) throws(StoreFailure) -> LockTable
-    func save(_ lock: LockTable.Lock, of channel: ChannelKey) throws(StoreFailure)
-    func removeLock(_ name: String, of channel: ChannelKey) throws(StoreFailure)
-    func channelsWithLockOwners() throws(StoreFailure) -> [ChannelKey]
-
-    /// Keeps a message, unless the channel has it already: a message of the same origin, or without an origin
-    /// one with the same time and content. When another message has the same time, this one gets a time after
-    /// the channel's newest.
-    func append(_ message: StoredMessage) throws(StoreFailure)
-    /// Whether `append` would find that the channel has the message already.
-    func has(_ message: StoredMessage) throws(StoreFailure) -> Bool
-    /// Removes messages that expired by `now`, at most `limit`. Returns how many were removed.
-    func removeExpired(by now: UInt64, limit: Int) throws(StoreFailure) -> Int
-
-    /// What the expiry clock had reached at the last `save`; nil in a new store.
-    func expiryClock() throws(StoreFailure) -> UInt64?
-    func save(expiryClock: UInt64) throws(StoreFailure)
-
-    /// How much room everything takes, and the stored messages of each app.
-    func size() throws(StoreFailure) -> StoreSize
-
-    func usage(of app: String) throws(StoreFailure) -> AppUsage
-    func save(_ usage: AppUsage, of app: String) throws(StoreFailure)
-
-    /// Gives back the space of channels about which nothing is kept any more. Each call visits `limit` other
-    /// channels. Nobody can tell the difference: a channel whose metadata was ever written keeps its
-    /// revision, which has to go on (D-10).
-    func removeUnusedChannels(limit: Int) throws(StoreFailure)
-
-    associatedtype Bans: BanStore
-    var bans: Bans { get }
-
-    func queue(_ event: OutboxEvent) throws(StoreFailure)
-    func removeEvents(_ sequences: [ClosedRange<UInt64>]) throws(StoreFailure)
 }
 
-/// The users who may not log in.
-protocol BanStore {
-    func all() throws(StoreFailure) -> [Ban]
-    func count() throws(StoreFailure) -> Int
-    func ban(of userID: String, of appID: String) throws(StoreFailure) -> Ban?
-    func save(_ ban: Ban) throws(StoreFailure)
-    func remove(_ userID: String, of appID: String) throws(StoreFailure)
-    /// Removes what has ended by `now`.
-    func removeEnded(by now: UInt64) throws(StoreFailure)
+/// What a store holds when it is opened.
+struct StoreStart: Sendable, Hashable {
+    /// What the expiry clock had reached when it was last kept; nil in a new store.
+    var expiryClock: UInt64?
+    /// The lock tables in which a lock has an owner, with all owners away.
+    var locks: [ChannelKey: LockTable] = [:]
 }
 
 /// The reading half, which one thread uses. Within `snapshot` it sees one committed state.

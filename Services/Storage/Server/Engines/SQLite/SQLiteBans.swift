@@ -2,29 +2,34 @@ import RTMModel
 import RTMWire
 
 /// The users who may not log in, in a SQLite file.
-struct SQLiteBans: BanStore {
+struct SQLiteBans {
     let connection: SQLiteConnection
 
-    func all() throws(StoreFailure) -> [Ban] {
+    /// The bans that hold after `now`, as in the other functions.
+    func all(after now: UInt64) throws(StoreFailure) -> [Ban] {
         var found: [Ban] = []
-        try connection.rows("SELECT app, user, until_ms, reason, since_ms, operator FROM bans") { row in
-            found.append(row.ban)
-        }
+        try connection.rows(
+            "SELECT app, user, until_ms, reason, since_ms, operator FROM bans WHERE until_ms > ?1",
+            .number(now)
+        ) { row in found.append(row.ban) }
         return found
     }
 
-    func count() throws(StoreFailure) -> Int {
+    func count(after now: UInt64) throws(StoreFailure) -> Int {
         var count = 0
-        try connection.rows("SELECT count(*) FROM bans") { row in count = Int(row.number(0)) }
+        try connection.rows("SELECT count(*) FROM bans WHERE until_ms > ?1", .number(now)) { row in
+            count = Int(row.number(0))
+        }
         return count
     }
 
-    func ban(of userID: String, of appID: String) throws(StoreFailure) -> Ban? {
+    func ban(of user: BannedUser, after now: UInt64) throws(StoreFailure) -> Ban? {
         var found: Ban?
         try connection.rows(
             """
-            SELECT app, user, until_ms, reason, since_ms, operator FROM bans WHERE app = ?1 AND user = ?2
-            """, .text(appID), .text(userID)
+            SELECT app, user, until_ms, reason, since_ms, operator FROM bans
+            WHERE app = ?1 AND user = ?2 AND until_ms > ?3
+            """, .text(user.appID), .text(user.userID), .number(now)
         ) { row in found = row.ban }
         return found
     }
@@ -40,7 +45,13 @@ struct SQLiteBans: BanStore {
         return found
     }
 
-    func save(_ ban: Ban) throws(StoreFailure) {
+    /// Keeps a ban, or removes the one that holds.
+    func set(_ ban: Ban?, of user: BannedUser) throws(StoreFailure) {
+        guard let ban else {
+            try connection.run(
+                "DELETE FROM bans WHERE app = ?1 AND user = ?2", .text(user.appID), .text(user.userID))
+            return
+        }
         try connection.run(
             """
             INSERT INTO bans (app, user, until_ms, reason, since_ms, operator) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -49,10 +60,6 @@ struct SQLiteBans: BanStore {
             """,
             .text(ban.appID), .text(ban.userID), .number(ban.untilMilliseconds), .text(ban.reason),
             .number(ban.sinceMilliseconds), .text(ban.by))
-    }
-
-    func remove(_ userID: String, of appID: String) throws(StoreFailure) {
-        try connection.run("DELETE FROM bans WHERE app = ?1 AND user = ?2", .text(appID), .text(userID))
     }
 
     func removeEnded(by now: UInt64) throws(StoreFailure) {

@@ -1,3 +1,4 @@
+import OrderedCollections
 import RTMModel
 import RTMWire
 
@@ -35,7 +36,81 @@ final class SQLiteWriter: WritableStore {
 
     func close() { connection.close() }
 
-    var bans: SQLiteBans { SQLiteBans(connection: connection) }
+    private var bans: SQLiteBans { SQLiteBans(connection: connection) }
+
+    // MARK: Groups
+
+    func start() throws(StoreFailure) -> StoreStart {
+        var start = StoreStart(expiryClock: try expiryClock())
+        for channel in try channelsWithLockOwners() { start.locks[channel] = try locks(of: channel) }
+        return start
+    }
+
+    /// Nobody else writes to the file, so the reads need no lock against writers.
+    func read(_ keys: GroupKeys) throws(StoreFailure) -> GroupState {
+        var state = GroupState(counter: storedCounter)
+        guard !keys.isEmpty else { return state }
+        // One transaction, so that SQLite opens its view of the file once.
+        try connection.run("BEGIN")
+        defer { if connection.isInTransaction { _ = try? connection.run("COMMIT") } }
+        for channel in keys.sets { state.sets[channel] = try metadata(of: channel) }
+        for channel in keys.locks { state.locks[channel] = try locks(of: channel) }
+        for app in keys.apps { state.usages[app] = try usage(of: app) }
+        for message in keys.messagesToSearch(state.usages) where try has(message) {
+            state.messages.insert(message.identity)
+        }
+        try read(keys, into: &state)
+        return state
+    }
+
+    private func read(_ keys: GroupKeys, into state: inout GroupState) throws(StoreFailure) {
+        if keys.listsBans {
+            for ban in try bans.all(after: keys.now) { state.bans[BannedUser(ban)] = ban }
+            state.banCount = state.bans.count
+        } else if !keys.bans.isEmpty {
+            for user in keys.bans { state.bans[user] = try bans.ban(of: user, after: keys.now) }
+            state.banCount = try bans.count(after: keys.now)
+        }
+    }
+
+    func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten {
+        do throws(StoreFailure) {
+            try begin()
+            let written = try keep(changes)
+            try commit()
+            return written
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    private func keep(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten {
+        var written = GroupWritten()
+        if let expiry = changes.expiry {
+            written.expired = try removeExpired(by: expiry.time, limit: expiry.limit)
+        }
+        for (channel, change) in changes.sets { try save(change.change, to: change.set, of: channel) }
+        for (lock, change) in changes.locks {
+            if let change {
+                try save(change, of: lock.channel)
+            } else {
+                try removeLock(lock.name, of: lock.channel)
+            }
+        }
+        for message in changes.messages { try append(message) }
+        for (app, difference) in changes.usages { try add(difference, of: app) }
+        if let time = changes.bansEnded { try bans.removeEnded(by: time) }
+        for (user, ban) in changes.bans { try bans.set(ban, of: user) }
+        try removeEvents(changes.announced)
+        for event in changes.events { try queue(event) }
+        if let time = changes.expiryClock { try save(expiryClock: time) }
+        if let limit = changes.unusedChannelsLimit { try removeUnusedChannels(limit: limit) }
+        if let counter = changes.counter { self.counter = counter }
+        // With what the group has added.
+        if changes.expiry != nil { written.size = try size() }
+        return written
+    }
 
     // MARK: Transactions
 
@@ -56,6 +131,7 @@ final class SQLiteWriter: WritableStore {
 
     func commit() throws(StoreFailure) {
         for app in changedUsages { try save(try usage(of: app), of: app) }
+        changedUsages.removeAll(keepingCapacity: true)
         if counter != storedCounter {
             try connection.run("UPDATE store SET counter = ?1", .number(counter))
         }
@@ -75,12 +151,17 @@ final class SQLiteWriter: WritableStore {
     }
 
     func prove() throws(StoreFailure) {
-        try begin()
-        try connection.run("INSERT INTO room (filler) VALUES (zeroblob(65536))")
-        try commit()
-        try begin()
-        try connection.run("DELETE FROM room")
-        try commit()
+        do throws(StoreFailure) {
+            try begin()
+            try connection.run("INSERT INTO room (filler) VALUES (zeroblob(65536))")
+            try commit()
+            try begin()
+            try connection.run("DELETE FROM room")
+            try commit()
+        } catch {
+            rollBack()
+            throw error
+        }
     }
 
     /// How many pages the file has, including free ones.
@@ -170,11 +251,14 @@ final class SQLiteWriter: WritableStore {
         try connection.run(
             "UPDATE channels SET metadata_revision = ?2 WHERE id = ?1", .integer(id),
             .integer(set.majorRevision))
-        for key in change.removed {
-            try connection.run(
-                "DELETE FROM metadata WHERE channel = ?1 AND key = ?2", .integer(id), .text(key))
+        for (key, entry) in change.entries {
+            guard let entry else {
+                try connection.run(
+                    "DELETE FROM metadata WHERE channel = ?1 AND key = ?2", .integer(id), .text(key))
+                continue
+            }
+            try save(entry, of: id)
         }
-        for entry in change.written { try save(entry, of: id) }
         remember(set, of: channel)
     }
 
@@ -238,10 +322,12 @@ final class SQLiteWriter: WritableStore {
                 channelSets: Int(row.integer(0)), userSets: Int(row.integer(1)), locks: Int(row.integer(2)),
                 historyBytes: Int(row.integer(3)))
         }
+        // The table is as large as the number of apps in the configuration.
+        usages[app] = usage
         return usage
     }
 
-    func save(_ usage: AppUsage, of app: String) throws(StoreFailure) {
+    private func save(_ usage: AppUsage, of app: String) throws(StoreFailure) {
         try connection.run(
             """
             INSERT INTO usage (app, channel_sets, user_sets, locks, history_bytes)
@@ -252,9 +338,13 @@ final class SQLiteWriter: WritableStore {
             """,
             .text(app), .integer(Int64(usage.channelSets)), .integer(Int64(usage.userSets)),
             .integer(Int64(usage.locks)), .integer(Int64(usage.historyBytes)))
-        changedUsages.remove(app)
-        // The table is as large as the number of apps in the configuration.
+    }
+
+    private func add(_ difference: AppUsage, of app: String) throws(StoreFailure) {
+        var usage = try usage(of: app)
+        usage.add(difference)
         usages[app] = usage
+        changedUsages.insert(app)
     }
 
     func addHistory(_ bytes: Int, of app: String) throws(StoreFailure) {
