@@ -294,7 +294,7 @@ private final class Trouble: Sendable {
         return nil
     }
 
-    /// Nil if it doesn't say.
+    /// Nil if the process does not answer.
     func isLeader(_ process: ServiceProcess) async throws -> Bool? {
         guard let admin = try await process.listening()["admin"],
             let metrics = try? await system.get("http://\(admin)/metrics")
