@@ -14,8 +14,8 @@ package final class OutputGate {
     /// - Parameter number: not less than those before.
     package func close(_ number: UInt64) { self.number = number }
 
-    /// What waits under this number, or a smaller one, may go. Call `AcceptedServiceLink.release(through:)` for
-    /// each link, too.
+    /// What waits under this number, or a smaller one, may go. Call `AcceptedServiceLink.release(through:)`
+    /// for each link, too.
     package func open(through number: UInt64) {
         if let present = self.number, present <= number { self.number = nil }
     }
