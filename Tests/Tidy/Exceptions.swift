@@ -15,7 +15,6 @@ enum Exceptions {
         "CallAnswer",
         "Entry",
         "Journal",
-        "LockCall",
         "Outbox",
         "OutboxEvent",
         "Screen",

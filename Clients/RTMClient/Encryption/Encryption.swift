@@ -95,7 +95,7 @@ extension RTMClient {
     /// Replaces the keys of a client that encrypts: from the next call on it encrypts with the first one, and
     /// decrypts with any of them.
     ///
-    /// To change a key, first give all clients the new one in the second place, then in the first place, and
+    /// To change a key, first give all clients the new one as the second key, then as the first key, and
     /// take the old one away when nothing is left that was encrypted with it. In this way everybody can read
     /// everything at all times.
     ///

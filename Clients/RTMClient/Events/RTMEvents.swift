@@ -47,7 +47,7 @@ public struct RTMEvents: AsyncSequence, Sendable {
     }
 }
 
-/// One consumer's place in the hub. Releasing the last copy of its sequence and iterators takes it out.
+/// One consumer's registration in the hub. Releasing the last copy of its sequence and iterators ends it.
 final class EventConsumer: Sendable {
     private let id: UInt64
     private let buffer: EventBuffer

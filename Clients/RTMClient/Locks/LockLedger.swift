@@ -37,8 +37,8 @@ struct LockLedger: Sendable {
     /// Refused claims that have not been reported to the app yet.
     private var lost: [Claim] = []
 
-    /// Locks that are to be released: the answer to an acquisition was lost, or a release may not have taken
-    /// place.
+    /// Locks that are to be released: the answer to an acquisition was lost, or a release may not have
+    /// happened.
     var leftovers: [LockKey] { unwanted.sorted() }
 
     func token(of key: LockKey) -> UInt64? { held[key] }

@@ -1,9 +1,9 @@
 // Knows who is in one subscribed channel, from a snapshot and the events that follow it.
 //
-// A snapshot says at which place of the channel's log it is true. Presence events up to there are contained
-// in it and passed over, and the later ones change it. A snapshot may come in several frames, and again at
-// any time. Then it replaces everything (P-1, P-27). The roster is a value without I/O. It turns what it is
-// given into the events for the app, each once, and into changes for those who watch the roster.
+// A snapshot names the position of the channel's log at which it is true. Presence events up to there are
+// contained in it and passed over, and the later ones change it. A snapshot may come in several frames, and
+// again at any time. Then it replaces everything (P-1, P-27). The roster is a value without I/O. It turns
+// what it is given into the events for the app, each once, and into changes for those who watch the roster.
 
 import RTMModel
 

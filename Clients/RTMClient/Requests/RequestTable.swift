@@ -34,7 +34,7 @@ struct RequestTable {
     mutating func add(_ id: UInt64, _ request: some Request, deadline: Instant?) {
         requests[id] = request
         guard let deadline else { return }
-        // Nearly all requests have the same time to be answered, so that the place is at the end.
+        // Nearly all requests have the same time to be answered, so the new one belongs near the end.
         var index = deadlines.endIndex
         while index > deadlines.startIndex, deadlines[index - 1].deadline > deadline { index -= 1 }
         deadlines.insert((id, deadline), at: index)

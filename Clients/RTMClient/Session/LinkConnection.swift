@@ -30,7 +30,7 @@ struct RestorationProgress: Equatable {
     private(set) var unrestoredChannels: [String] = []
     /// Those of them that the token doesn't allow.
     private(set) var forbiddenChannels: [String] = []
-    /// Channels that go on behind a gap.
+    /// Channels that continue behind a gap.
     private(set) var interruptedChannels: [String] = []
     /// Users whose metadata the server refused to deliver again.
     private(set) var unrestoredUsers: [String] = []

@@ -168,7 +168,7 @@ extension LinkStateMachine {
     ///
     /// - Parameters:
     ///   - unrestoredChannels: those that were refused.
-    ///   - interruptedChannels: those that go on behind a gap. Within the resume window they are shown as
+    ///   - interruptedChannels: those that continue behind a gap. Within the resume window they are shown as
     ///     unrestored; after a longer loss `isResumed` says enough (S-18).
     ///   - isIncomplete: whether messages to the user were lost, or a user isn't followed any more.
     mutating func restored(
@@ -339,8 +339,8 @@ extension LinkStateMachine {
         return [change] + loginTimedOut(outage)
     }
 
-    /// Without a `reconnectTimeout` the call fails at the end of the first window, while attempts go on
-    /// (S-13).
+    /// Without a `reconnectTimeout` the call fails at the end of the first window, while attempts
+    /// continue (S-13).
     private mutating func loginTimedOut(_ outage: Outage) -> [Action] {
         guard parameters.reconnectTimeout == nil else { return [] }
         let text = "no login has succeeded so far, attempts go on" + outage.cause

@@ -96,7 +96,7 @@ extension ContinuousClock.Instant {
 
 /// When the lanes of one publisher may send, once the server has refused a message for its rate. Each takes a
 /// turn of its own: if all came back at the same moment, all but one of them would be refused again, and who
-/// is refused without end is cut off. Pure: told the time.
+/// is refused without end is cut off. Pure: it gets the time.
 struct BenchPace {
     typealias Instant = ContinuousClock.Instant
 
@@ -116,7 +116,7 @@ struct BenchPace {
 
     /// The server has refused a message for so long.
     mutating func putOff(for pause: Duration, now: Instant) {
-        // What is refused although everybody waited for his turn came too soon.
+        // What is refused although every lane waited for its turn came too soon.
         distance = min(max((distance ?? .zero) * 1.02, pause), Self.distanceMax)
         next = max(next ?? now, now + pause)
     }

@@ -48,7 +48,7 @@ struct Chat: Sendable {
         }
     }
 
-    /// The conversation goes on after something that failed.
+    /// The conversation continues after something that failed.
     private func report(_ error: RTMError, _ sentence: String) async throws {
         switch output.format {
         case .human: try await output.remark(sentence)

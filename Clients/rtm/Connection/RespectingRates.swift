@@ -3,10 +3,10 @@ import RTMClient
 /// Limit: how long one call of a command waits in all because the server says that it came too early.
 private let waitMax: Duration = .seconds(30)
 
-/// Does a call, and again when the server says that it came too early and when to come back. What a server
-/// refuses like that had no effect.
+/// Makes a call, and repeats it when the server answers that it came too early and when to come back. What a
+/// server refuses like that had no effect.
 ///
-/// - Parameter heldBack: is told each time why the call has to wait.
+/// - Parameter heldBack: gets the reason each time the call has to wait.
 /// - Returns: what the call returns.
 /// - Throws: what the call throws for another reason, or when it was put off for more than 30 seconds.
 func respectingRates<Value>(

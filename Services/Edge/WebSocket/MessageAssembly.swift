@@ -27,8 +27,8 @@ package struct WebSocketViolation: Error, Equatable {
     }
 }
 
-/// Makes whole messages out of what a client sends, and holds it to the rules. A room of its own because it
-/// reads what anybody sends, and is fuzzed without the library that TLS needs.
+/// Makes whole messages out of what a client sends, and holds it to the rules. It has a target of its own
+/// because it reads what anybody sends, and is fuzzed without the library that TLS needs.
 ///
 /// A fragment is copied as it comes. To keep NIO's slices instead (as its aggregator does) would keep with
 /// each of them the whole read that it came in: megabytes for a client that sends a message byte by byte.

@@ -99,8 +99,8 @@ struct ReadHistory: BenchCall {
     }
 }
 
-/// Acquires a lock, waiting in line for it, and releases it, in turn.
-struct LockCall: BenchCall {
+/// Acquires a lock, waiting in the queue for it, and releases it, again and again.
+struct LockBenchCall: BenchCall {
     let user: String
     private let field: UInt32
     private var holds = false
@@ -110,8 +110,8 @@ struct LockCall: BenchCall {
         self.field = field
     }
 
-    static let set = LockCall(user: "user", field: 40)
-    static func acquire(user: String) -> LockCall { LockCall(user: user, field: 42) }
+    static let set = LockBenchCall(user: "user", field: 40)
+    static func acquire(user: String) -> LockBenchCall { LockBenchCall(user: user, field: 42) }
 
     func request() -> ByteBuffer {
         let place: [(UInt32, FieldList.Value)] = [(1, .number(1)), (2, .text("lobby")), (3, .text("lock"))]

@@ -67,8 +67,8 @@ import NIOCore
     /// Measures how fast a lock goes through a line of users who release it as soon as they have it.
     private static func locks(_ directory: String, _ duration: Duration) async throws {
         try await BenchSystem.with(directory + "/locks", []) { system in
-            try await system.call(LockCall.set)
-            let rate = try await system.rate(duration, 16) { LockCall.acquire(user: "u\($0)") }
+            try await system.call(LockBenchCall.set)
+            let rate = try await system.rate(duration, 16) { LockBenchCall.acquire(user: "u\($0)") }
             report("lock hand-overs, 16 users in line for one lock: \(Int(rate / 2))/s")
         }
     }

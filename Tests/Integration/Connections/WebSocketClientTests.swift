@@ -88,7 +88,7 @@ import Testing
             let mistakes = [
                 (clear + "/elsewhere", "404 Not Found: only a WebSocket is served here, at /rtm"),
                 (system.address("edge.webSocket"), "the server speaks HTTP"),
-                ("ws://\(system.address("edge"))", "the server doesn't speak HTTP"),
+                ("ws://\(system.address("edge"))", "the server speaks no HTTP"),
                 ("wss://\(system.address("edge.webSocket"))", "the other side ended the handshake"),
             ]
             for (server, sentence) in mistakes {

@@ -145,7 +145,7 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
 
     // MARK: Requests
 
-    /// Returns whether the request counts for the client's share of the turn.
+    /// Returns whether the request counts against the client's quota of the turn.
     func received(_ frame: UnsafeRawBufferPointer) -> Bool {
         do throws(WireError) {
             let request = try ClientRequest(frame, in: loop.arena)

@@ -3,8 +3,8 @@ import RTMServiceLink
 import RTMWire
 
 /// Reads what a client sends: it cuts the bytes into frames where they arrived, and hands these to the
-/// connection. It stops for a while where the client has had its share of a turn, or has published more than
-/// messaging takes.
+/// connection. It stops for a while where the client has used up its quota of a turn, or has published more
+/// than messaging takes.
 final class ConnectionReader {
     /// Frames are being read. Nothing is written meanwhile: a socket that fails would end the session,
     /// and read on, in the middle of a request.

@@ -161,8 +161,8 @@ extension SubscriptionIndex {
         }
     }
 
-    /// All subscribers that want presence are to get new snapshots; these are the
-    /// indices of the session's channels.
+    /// All subscribers that want presence are to get new snapshots. Returns the indices of the session's
+    /// channels.
     mutating func subscriptionsToRefresh(of session: SessionKey) -> [Int] {
         bySession.all(of: session).compactMap { channelIndex, subscription in
             switch subscription {

@@ -8,7 +8,7 @@ import RTMWire
 ///
 /// It is where TLS is, below the `ConnectionHandler`, and adds what WebSocket has beside messages: it
 /// answers pings, and both sides end the connection with a close frame. When a client breaks a rule, the
-/// connection first says why in the protocol's own words, and then the close frame follows with its code.
+/// connection first sends the reason as a frame of the protocol, and then the close frame with its code.
 final class WebSocketCodec: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias InboundOut = ByteBuffer
