@@ -89,9 +89,9 @@ struct EdgeListener: Service {
     /// takes a quarter of a millisecond, while all other clients of the loop wait.
     private static let acceptsPerTurn: UInt = 4
 
-    /// Limit: what the kernel takes of a connection beyond what the client's window lets it send. The kernel
-    /// would take up to 4 MB of a client that doesn't read; now that waits in the edge, where it is counted
-    /// . Enough for two writes of a whole turn, so a client that reads never waits for it.
+    /// Limit: bytes that the kernel takes for a connection beyond what the client's window lets it send.
+    /// Without it the kernel takes up to 4 MB for a client that doesn't read, which no limit of an edge
+    /// counts. The rest waits in the edge, where R-18 counts it.
     private static let unsentBytesMax: Int = 128 << 10
 
     /// A connection keeps the buffer of its last read, and most connections read little: a heartbeat has ten

@@ -6,7 +6,7 @@ import RTMWire
 /// about all calls in their order, writes the changes with their events in one transaction, and only then
 /// answers.
 ///
-/// A call that the rules refuse has changed nothing, so the other calls of its group go on. When the store
+/// A call that the rules refuse has changed nothing, so the other calls of its group continue. When the store
 /// itself fails, the whole group fails, and memory goes back to what the store holds.
 struct StorageWriter<Store: WritableStore> {
     let store: Store

@@ -110,7 +110,7 @@ struct GroupChanges: Sendable {
     var expiry: Expiry?
     /// Gives back the space of channels about which nothing is kept any more. Each call visits so many other
     /// channels. Nobody can tell the difference: a channel whose metadata was ever written keeps its
-    /// revision, which has to go on (D-10).
+    /// revision, from which the next one counts (D-10).
     var unusedChannelsLimit: Int?
 
     var isEmpty: Bool {
@@ -130,7 +130,7 @@ struct GroupWritten: Sendable, Hashable {
 /// The store as one group sees it: what was read, with what the calls of the group have changed so far. Each
 /// call sees the changes of the calls before it. Pure.
 ///
-/// What wasn't collected can't be read any more. The call that needs it is refused, and the others go on.
+/// A key that wasn't collected can't be read any more. The call that needs it is refused, and no other call.
 struct StoreGroup: Sendable {
     private var state: GroupState
     private(set) var changes = GroupChanges()
