@@ -45,16 +45,46 @@ struct NamedFileTests {
 
     // MARK: - Directories
 
+    /// What the start says of a directory; `--check-config` has to say the same.
     private func refusal(_ path: String) async throws -> String? {
-        let directory = DataDirectory(Self.data, try configuration("--data", path))
+        let configuration = try configuration("--data", path)
+        let problem = DataDirectory.problem(Self.data, configuration)
+        let directory = DataDirectory(Self.data, configuration)
         do {
             try await directory.start()
             await directory.shutdown(deadline: .now)
+            #expect(problem == nil)
             return nil
         } catch let failure as ServiceFailure {
             #expect(failure.status == .unavailable)
+            if !failure.cause.contains("in use") {
+                #expect(problem?.origin == "--data")
+                #expect(problem.map { "\($0.subject): \($0.reason)" } == failure.cause)
+            }
             return failure.cause
         }
+    }
+
+    @Test("--check-config leaves no trace in a directory, or above one that is missing")
+    func checkLeavesNoTrace() throws {
+        let home = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        for path in [home, home + "/a/b"] {
+            #expect(DataDirectory.problem(Self.data, try configuration("--data", path)) == nil)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: home).isEmpty)
+    }
+
+    @Test("the lock file is its user's alone after a start, whatever the umask or a hand made of its mode")
+    func modeOfTheLock() async throws {
+        let home = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: home) }
+        #expect(try await refusal(home) == nil)
+        chmod(home + "/lock", 0o666)
+        #expect(try await refusal(home) == nil)
+        let attributes = try FileManager.default.attributesOfItem(atPath: home + "/lock")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
     @Test("a data directory that can't be made, written or had alone is named with its key and what to do")

@@ -16,7 +16,7 @@ package enum StorageDefinition {
         name: "storage", summary: summary,
         keys: keys,
         rules: ServiceLinkKeys.rules(listen: StorageKeys.listen) + [StorageKeys.messaging.rule],
-        check: ServiceLinkConfiguration.problem,
+        check: problem,
         commands: StorageCommands.all(data: StorageKeys.data)
             + OperatorCommands.all(access),
         descriptors: descriptors
@@ -27,6 +27,13 @@ package enum StorageDefinition {
             context, data: data, messaging: StorageKeys.messaging.addresses(configuration),
             at: .address(configuration[StorageKeys.listen]))
         return Assembly([DataDirectory(StorageKeys.data, configuration)] + parts)
+    }
+
+    @Sendable private static func problem(
+        _ configuration: Configuration, _ read: (String) throws -> String
+    ) -> ConfigurationProblem? {
+        ServiceLinkConfiguration.problem(configuration, read)
+            ?? DataDirectory.problem(StorageKeys.data, configuration)
     }
 
     /// The service for callers in the same process.
