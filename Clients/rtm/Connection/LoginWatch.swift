@@ -59,13 +59,15 @@ extension ConnectionFailure {
         switch self {
         case .refused: "; is a server running there? --server names another one"
         case .unknownHost: "; is the name right?"
-        case .serverWithoutTLS: "; --no-tls to talk to it in the clear"
+        case .serverWithoutTLS: "; --no-tls, or ws:// instead of wss://, to talk to it in the clear"
         case .serverWithTLS: "; --tls to talk to it with TLS"
         case .serverWithHTTP: "; --server names another one"
         case .serverWithoutHTTP: "; write wss:// if it speaks TLS there, or the address without ws://"
         case .webSocketRefused:
             "; are the port and the path those of the WebSocket, and not of an admin port?"
-        case .tls: "; --no-tls if the server has no encryption there, --ca names the authorities to trust"
+        case .tls:
+            "; --no-tls, or ws:// instead of wss://, if the server has no encryption there; "
+                + "--ca names the authorities to trust"
         case .unreachable, .timedOut, .proxyAuthentication, .proxyRefused: nil
         }
     }
