@@ -24,10 +24,6 @@ package protocol ShardRouterDelegate: AnyObject {
     func connectFailed(_ reason: ServiceLinkDownReason)
 }
 
-extension ShardRouterDelegate {
-    package func connectFailed(_ reason: ServiceLinkDownReason) {}
-}
-
 /// Routes calls to the leader of each shard of a service. The first leader announces how many shards there
 /// are, and any node announces which nodes there are beside the configured ones.
 package final class ShardRouter<Call> {
