@@ -71,6 +71,31 @@ import Testing
     }
 
     @Test(
+        "M-38: an unused inbox whose user logged in again behind a cut-off journal has no gap at the next leader"
+    )
+    func emptyInboxBehindTheCut() throws {
+        var first = Broker(limits: .limits(), firstEpoch: 7)
+        first.keepJournal(settlingFor: 0, now: 1)
+        let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
+        // In every partition there are others.
+        for number in 0..<64 {
+            let other = ChannelKey(appID: inbox.appID, type: .message, name: "c\(number)")
+            _ = try first.publish("hello", to: other, by: "bert", now: 2)
+        }
+        // This is cut off, and what is left begins with the heads of all partitions.
+        _ = first.takeJournal()
+        first.journalHeads(now: 1_000)
+        _ = try first.attach(
+            .init(link: 2, id: 1), to: inbox, after: attached.position, claim: 0, now: 2_000)
+        first.sweep(100, now: 40_000)
+
+        var second = try successor([first.takeJournal()], now: 41_000)
+        let back = try second.attach(
+            .init(link: 3, id: 1), to: inbox, after: attached.position, claim: 0, now: 41_001)
+        #expect(back.skippedTo == nil)
+    }
+
+    @Test(
         "who logged in last keeps the user's place after a change of leaders, although nothing was said for long"
     )
     func lastLogin() throws {

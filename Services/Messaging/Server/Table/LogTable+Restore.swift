@@ -51,10 +51,11 @@ extension LogTable {
         return slot
     }
 
-    /// A channel that has nothing in the journal but this.
+    /// A channel that has nothing in the journal but this, or nothing but a claim, which doesn't say what it
+    /// had before.
     mutating func restore(_ channel: JournaledChannel) throws(RTMError) {
-        guard channel.channel.withView(slot(of:)) == nil else { return }
         let slot = try occupy(channel.channel, by: .service, now: channel.timestamp)
+        guard self[slot].chain.newest == .none else { return }
         self[slot].chain = ChannelChain(
             unknownUntil: channel.head, timestamp: channel.timestamp, hadEntries: channel.hadEntries)
     }
