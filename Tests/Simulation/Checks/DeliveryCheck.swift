@@ -38,7 +38,7 @@ struct DeliveryCheck: Check {
     /// Where messages lie that somebody has received.
     private var seen: [String: (offset: UInt64, timestamp: UInt64)] = [:]
     private var publishOfCall: [CallKey: Int] = [:]
-    private var channelOfCall: [CallKey: (channel: String, isSubscribe: Bool)] = [:]
+    private var channelOfCall: [CallKey: (channel: String, isSubscribe: Bool, time: Duration)] = [:]
     private var streams: [Key: Stream] = [:]
     private var past: [Stream] = []
     /// Subscribes and unsubscribes under way, by channel: what comes meanwhile is nobody's fault.
@@ -95,10 +95,10 @@ struct DeliveryCheck: Check {
             publishOfCall[key] = publishes.count
             publishes.append(Publish(text: text, device: device, place: place, calledAt: time))
         case .subscribe(let channel, _):
-            channelOfCall[key] = (channel, true)
+            channelOfCall[key] = (channel, true, time)
             unsettled[Key(device: device, place: .channel(channel)), default: 0] += 1
         case .unsubscribe(let channel):
-            channelOfCall[key] = (channel, false)
+            channelOfCall[key] = (channel, false, time)
             unsettled[Key(device: device, place: .channel(channel)), default: 0] += 1
         case .logout:
             endAll(of: device, time)
@@ -117,13 +117,14 @@ struct DeliveryCheck: Check {
             default: break
             }
         }
-        guard let (channel, isSubscribe) = channelOfCall[call] else { return }
+        guard let (channel, isSubscribe, asked) = channelOfCall[call] else { return }
         let key = Key(device: call.device, place: .channel(channel))
         let open = (unsettled[key] ?? 1) - 1
         unsettled[key] = open > 0 ? open : nil
         switch outcome {
         case .subscribed(let position) where streams[key] == nil:
-            streams[key] = Stream(key.device, key.place, begunAt: time, begin: position)
+            streams[key] = Stream(
+                key.device, key.place, begunAt: time, askedAt: asked, begin: position)
         case .done where !isSubscribe: end(key, time)
         // What has failed in the middle may have had its effect or not.
         case .failed(let code) where !isSubscribe && code != .notLogin && code != .channelNotSubscribed:
@@ -243,7 +244,7 @@ struct DeliveryCheck: Check {
         }
         guard let last = gaps.last?.time else { return [] }
         // A subscription may have begun on a log that was lost while the answer was on its way.
-        let begin = stream.begunAt - .seconds(30)
+        let begin = stream.askedAt - .seconds(30)
         let count = causes.count { $0 >= begin && $0 <= last }
         guard gaps.count > count else { return [] }
         let text =

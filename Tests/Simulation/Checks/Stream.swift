@@ -12,16 +12,22 @@ struct Stream {
     let device: DeviceID
     let place: Place
     let begunAt: Duration
+    /// When the app asked for it, which may be long before if the app was frozen meanwhile.
+    let askedAt: Duration
     /// What follows this is delivered; nil where the app isn't told.
     let begin: StreamPosition?
     private(set) var items: [(time: Duration, item: Item)] = []
     /// Nil while it continues.
     var endedAt: Duration?
 
-    init(_ device: DeviceID, _ place: Place, begunAt: Duration, begin: StreamPosition?) {
+    init(
+        _ device: DeviceID, _ place: Place, begunAt: Duration, askedAt: Duration? = nil,
+        begin: StreamPosition?
+    ) {
         self.device = device
         self.place = place
         self.begunAt = begunAt
+        self.askedAt = askedAt ?? begunAt
         self.begin = begin
     }
 
