@@ -40,8 +40,6 @@ final class ServerConnection: ChannelInboundHandler {
     private var cause: String?
     /// Why the connection could not be opened, as far as it has a name.
     private(set) var failure: ConnectionFailure?
-    /// Whether the other side has closed the connection, and everything that it had sent is here.
-    private(set) var isEndedInOrder = false
     /// Bytes that were written, and that the socket has not taken yet.
     private var bytesInWrites = 0
 
@@ -178,7 +176,6 @@ final class ServerConnection: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        isEndedInOrder = !isEnded && cause == nil
         end(cause: cause ?? "the connection was closed by the other side")
     }
 

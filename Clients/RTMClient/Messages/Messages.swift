@@ -176,12 +176,9 @@ final class Messages {
 
     /// The server says that what was before this position of the inbox is lost.
     func inboxSkips(to position: StreamPosition) {
-        let gap = inbox.lost(session.userID, until: position, wasConnected: true)
-        if let gap { events.emit(.gap(gap)) }
+        events.emit(.gap(inbox.lost(session.userID, until: position)))
+        session.connection?.restoration.hasInboxGap = true
     }
-
-    /// The connection on which the user was logged in has ended with all that was sent to it.
-    func connectionEndedInOrder() { inbox.endedInOrder() }
 
     func forgetInbox() { inbox.forget() }
 }

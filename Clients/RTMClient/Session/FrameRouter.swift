@@ -25,7 +25,6 @@ final class FrameRouter: FrameReceiver {
 
     func closed(_ socket: ServerConnection, cause: String) {
         if isPresent(socket) {
-            if socket.isEndedInOrder { endedInOrder() }
             session.end(.connectionError(cause, socket.failure))
         } else {
             link.calls.closed(socket)
@@ -48,9 +47,7 @@ final class FrameRouter: FrameReceiver {
         case .metadata(let snapshot) where frame.requestID == 0: link.metadata.received(snapshot)
         case .locks(let snapshot) where frame.requestID == 0: link.locks.received(snapshot)
         case .presenceSnapshot(let page): link.presence.received(page)
-        case .disconnect(let disconnect):
-            endedInOrder()
-            session.end(LinkLoss(disconnect))
+        case .disconnect(let disconnect): session.end(LinkLoss(disconnect))
         case .tokenWillExpire(let notice): link.opening.received(notice)
         case .channelEnded(let notice): link.streams.received(notice)
         case .welcome(let welcome): link.clock.serverClockShows(welcome.serverTimeMs)
@@ -66,11 +63,6 @@ final class FrameRouter: FrameReceiver {
             link.requests.answered(frame.requestID, body)
         case nil: session.logger.debug("ignored a frame of an unknown kind")
         }
-    }
-
-    /// All that the server has sent on this connection is here. Before the login that says nothing.
-    private func endedInOrder() {
-        if session.connection?.heartbeat != nil { link.messages.connectionEndedInOrder() }
     }
 
     /// A connection that the link has released has sent Logout, or is of no interest.

@@ -50,7 +50,9 @@ struct RestorationProgress: Equatable {
         if code == .channelSubscribePermissionDenied { forbiddenChannels.append(channel) }
     }
 
-    mutating func interrupted(channel: String) { interruptedChannels.append(channel) }
+    mutating func interrupted(channel: String) {
+        if !interruptedChannels.contains(channel) { interruptedChannels.append(channel) }
+    }
 
     mutating func failed(user: String) { unrestoredUsers.append(user) }
 }

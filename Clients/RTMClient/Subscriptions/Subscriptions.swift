@@ -267,6 +267,8 @@ final class Subscriptions {
     func skip(_ channel: ChannelID, to position: StreamPosition) {
         guard let event = subscribed.table.skip(channel, to: position) else { return }
         emit(event, of: channel)
+        // While other channels are still restored, this one counts among those with a gap.
+        session.connection?.restoration.interrupted(channel: event.channelName)
         presence.skip(channel, toEpoch: position.epoch)
         refreshes.request(for: channel)
     }

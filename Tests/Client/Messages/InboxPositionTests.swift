@@ -41,36 +41,6 @@ struct InboxPositionTests {
         #expect(accepted == [91])
     }
 
-    @Test("M-38: a new log is no gap for an inbox that had nothing, after a connection that ended in order")
-    mutating func nothingLost() {
-        _ = inbox.loggedIn("anna", position: .init(epoch: 7, offset: 40), hasGap: false)
-        inbox.endedInOrder()
-        var gap = inbox.loggedIn("anna", position: .init(epoch: 8, offset: 3), hasGap: true)
-        #expect(gap == nil && inbox.seen == .init(epoch: 8, offset: 3))
-        // The same over a connection that stands.
-        gap = inbox.lost("anna", until: .init(epoch: 9, offset: 5), wasConnected: true)
-        #expect(gap == nil && inbox.seen == .init(epoch: 9, offset: 5))
-        let accepted = accepts([5, 6])
-        #expect(accepted == [6])
-        gap = inbox.lost("anna", until: .init(epoch: 10, offset: 0), wasConnected: true)
-        #expect(gap?.lastSeen == .init(epoch: 9, offset: 6), "it has had a message")
-    }
-
-    @Test("M-38: what may have been accepted while the connection was silent is a gap, and so is a lost tail")
-    mutating func mayBeLost() {
-        _ = inbox.loggedIn("anna", position: .init(epoch: 7, offset: 40), hasGap: false)
-        // The order of one connection says nothing of the next one.
-        inbox.endedInOrder()
-        _ = inbox.loggedIn("anna", position: .init(epoch: 7, offset: 41), hasGap: false)
-        let silent = inbox.loggedIn("anna", position: .init(epoch: 8, offset: 3), hasGap: true)
-        #expect(silent != nil)
-        inbox.forget()
-        _ = inbox.loggedIn("anna", position: .init(epoch: 8, offset: 40), hasGap: false)
-        inbox.endedInOrder()
-        let sameLog = inbox.loggedIn("anna", position: .init(epoch: 8, offset: 90), hasGap: true)
-        #expect(sameLog != nil, "the log is the same, and has given up something for this user")
-    }
-
     @Test("a session that the app ended is not continued")
     mutating func forgotten() {
         _ = inbox.loggedIn("anna", position: .init(epoch: 7, offset: 40), hasGap: false)
