@@ -305,9 +305,10 @@ let testing: [Target] = [
     .executableTarget(
         name: "rtm-microbench",
         dependencies: [
-            "RTMModel", "RTMWire", "RTMMessagingServer", "RTMEdgeServer", "RTMClient",
-            .product(name: "NIOCore", package: "swift-nio"),
-        ],
+            "RTMModel", "RTMWire", "RTMProtocol", "RTMServiceKit", "RTMServiceLink", "RTMMessagingServer",
+            "RTMEdgeServer", "RTMClient", protobuf, logging,
+            .product(name: "NIOEmbedded", package: "swift-nio"),
+        ] + nio,
         path: "Tests/Benchmarks/micro", exclude: ["baseline.txt", "measure.py"], swiftSettings: strict),
     // What storage does per second (`make bench-storage`).
     .executableTarget(

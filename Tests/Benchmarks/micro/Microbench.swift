@@ -7,7 +7,7 @@
 ///     rtm-microbench time [NAME ...]           nanoseconds per operation, the best of several rounds
 @main
 struct Microbench {
-    static let cases = wireCases + linkCases + logCases + fanOutCases + encryptionCases
+    static let cases = wireCases + linkCases + logCases + fanOutCases + pathCases + encryptionCases
 
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()

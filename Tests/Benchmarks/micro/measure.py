@@ -1,9 +1,10 @@
-"""measure.py [update]: prints the micro-benchmarks as a table of instructions, allocations and nanoseconds per operation.
+"""measure.py [update]: prints the micro-benchmarks as a table of instructions, allocations, references and nanoseconds per
+operation. References are calls of swift_retain and swift_release and their kin.
 
-Instructions are counted by valgrind's callgrind. It runs a case with one batch and with two batches, and the difference is a
-batch without start and preparation. Such a number is the same on a busy machine, so it is compared with baseline.txt, and more
-than 5 % above it is a failure. Nanoseconds are measured without valgrind, and nothing is judged by them. If there is no
-valgrind, nanoseconds are all that is printed.
+All but the nanoseconds are counted by valgrind's callgrind. It runs a case with one batch and with two batches, and the
+difference is a batch without start and preparation. Such a number is the same on a busy machine, so instructions and references
+are compared with baseline.txt, and more than 5 % above it is a failure. Nanoseconds are measured without valgrind, and nothing
+is judged by them. If there is no valgrind, nanoseconds are all that is printed.
 
 `update` writes baseline.txt. HELIOGRAPH_RELEASE is the folder of the executables, ONLY=a,b chooses cases whose names contain
 one of these."""
@@ -14,6 +15,7 @@ BASELINE = HERE / "baseline.txt"
 RELEASE = pathlib.Path(os.environ.get("HELIOGRAPH_RELEASE") or HERE.parents[2] / ".build" / "release")
 PROGRAM = RELEASE / "rtm-microbench"
 TOLERATED = 1.05
+REFERENCES = re.compile(r"swift_(bridgeObject|unknownObject)?(retain|release|Retain|Release)(_n)?")
 ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "memalign"}
 # Swift seeds its hash tables at random otherwise, and every run would probe differently.
 ENVIRONMENT = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1", SWIFT_BACKTRACE="enable=no")
@@ -48,53 +50,60 @@ class Counter:
     def profile(self, name, batches):
         file = self.folder / "callgrind.out"
         output("valgrind", "--tool=callgrind", f"--callgrind-out-file={file}", self.program, "count", name, str(batches))
-        return instructions_and_allocations(file.read_text())
+        return totals(file.read_text())
 
     def count(self, name, batch):
         one, two = self.profile(name, 1), self.profile(name, 2)
         return tuple((after - before) / batch for before, after in zip(one, two))
 
 
-def instructions_and_allocations(profile):
-    """Returns those of the whole program, from a profile in callgrind's format. A function's name stands beside its number once,
-    and a line of calls belongs to the callee above it."""
-    names, callee, allocations = {}, None, 0
+def totals(profile):
+    """Returns the instructions, allocations and references of the whole program, from a profile in callgrind's format. A
+    function's name stands beside its number once, and a line of calls belongs to the callee above it."""
+    names, callee, allocations, references = {}, None, 0, 0
     for line in profile.splitlines():
         if match := re.match(r"c?fn=\((\d+)\)(?: (.*))?", line):
             if match[2]:
                 names[match[1]] = match[2]
             if line.startswith("c"):
                 callee = names[match[1]]
-        elif line.startswith("calls=") and callee in ALLOCATORS:
-            allocations += int(line[6:].split()[0])
-    return int(re.search(r"^(?:summary|totals): (\d+)", profile, re.M)[1]), allocations
+        elif line.startswith("calls="):
+            calls = int(line[6:].split()[0])
+            if callee in ALLOCATORS:
+                allocations += calls
+            elif REFERENCES.fullmatch(callee):
+                references += calls
+    return int(re.search(r"^(?:summary|totals): (\d+)", profile, re.M)[1]), allocations, references
 
 
 def baseline():
-    """Returns the toolchain that the baseline was written with, and the instructions of each case."""
+    """Returns the toolchain that the baseline was written with, and the instructions and references of each case."""
     if not BASELINE.exists():
         return None, {}
     lines = BASELINE.read_text().splitlines()
     written = next((line.removeprefix("# toolchain: ") for line in lines if line.startswith("# toolchain: ")), None)
     fields = [line.split() for line in lines if line and not line.startswith("#")]
-    return written, {name: float(instructions) for name, instructions, *_ in fields}
+    return written, {name: (float(instructions), float(references)) for name, instructions, _, references in fields}
 
 
 def update(counted):
-    lines = ["# Instructions and allocations per operation. `make bench BASELINE=update` writes this file.",
+    lines = ["# Instructions, allocations and references per operation. `make bench BASELINE=update` writes this file.",
              f"# toolchain: {toolchain()}"]
-    lines += [f"{name:<32} {instructions:>10.0f} {allocations:>8.2f}" for name, (instructions, allocations) in counted.items()]
+    lines += [f"{name:<32} {instructions:>10.0f} {allocations:>8.2f} {references:>8.2f}"
+              for name, (instructions, allocations, references) in counted.items()]
     BASELINE.write_text("\n".join(lines) + "\n")
     print(f"\nwritten: {BASELINE}")
 
 
 def verdicts(counted, before, complete):
-    for name, (instructions, _) in counted.items():
+    for name, (instructions, _, references) in counted.items():
         if name not in before:
             yield f"NEW {name} isn't in the baseline: make bench BASELINE=update"
-        elif instructions > before[name] * TOLERATED:
-            yield (f"SLOWER {name}: {instructions:.0f} instructions, {before[name]:.0f} in the baseline "
-                   f"({instructions / before[name] - 1:+.1%})")
+            continue
+        for what, now, then in zip(("instructions", "references"), (instructions, references), before[name]):
+            # A fraction of a reference is that of a buffer which grows now and then.
+            if now > then * TOLERATED + (what == "references") / 2:
+                yield f"SLOWER {name}: {now:.0f} {what}, {then:.0f} in the baseline"
     for name in before:
         if complete and name not in counted:
             yield f"GONE {name} is in the baseline and no case any more: make bench BASELINE=update"
@@ -109,17 +118,18 @@ def main():
     reason = why_not_counted()
     written, before = baseline()
     counted = {}
-    print("| case | instructions | baseline | allocations | ns |\n|---|---|---|---|---|")
+    print("| case | instructions | baseline | allocations | references | ns |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         counter = None if reason else Counter(folder)
         for name, batch in cases:
             nanoseconds = float(output(PROGRAM, "time", name).split("\t")[1])
-            instructions = allocations = change = "–"
+            instructions = allocations = references = change = "–"
             if counter:
                 counted[name] = counter.count(name, batch)
-                instructions, allocations = f"{counted[name][0]:.0f}", f"{counted[name][1]:.2f}"
-                change = f"{counted[name][0] / before[name] - 1:+.1%}" if before.get(name) else "–"
-            print(f"| {name} | {instructions} | {change} | {allocations} | {nanoseconds:.0f} |", flush=True)
+                instructions, allocations, references = (
+                    f"{number:.{digits}f}" for number, digits in zip(counted[name], (0, 2, 2)))
+                change = f"{counted[name][0] / before[name][0] - 1:+.1%}" if before.get(name) else "–"
+            print(f"| {name} | {instructions} | {change} | {allocations} | {references} | {nanoseconds:.0f} |", flush=True)
     if reason:
         print(f"\n{reason}")
         return
