@@ -90,6 +90,23 @@ struct ShapeRuleTests {
         #expect(found(type + String(repeating: "\n", count: 30), [user]).isEmpty, "no short file")
     }
 
+    @Test("a struct that holds many objects is found, a class and one with values aren't")
+    func heavyStructs() {
+        let counter = "final class Counter {}\n"
+        func found(_ kind: String, _ property: String, count: Int = 6) -> Int {
+            let body = String(repeating: "    \(property)\n", count: count)
+            return ShapeRules.heavyStructs(in: [file(counter + "\(kind) A {\n\(body)}")]).count
+        }
+        #expect(found("struct", "private let a: Counter") == 1)
+        #expect(found("package struct", "package private(set) var a: Counter?") == 1)
+        #expect(found("struct", "let a: any Channel") == 1)
+        #expect(found("struct", "let a: Counter", count: 5) == 0)
+        #expect(found("final class", "let a: Counter") == 0)
+        #expect(found("struct", "let a: Int") == 0)
+        #expect(found("struct", "var a: Counter { b }") == 0)
+        #expect(found("struct", "    let a: Counter") == 0, "a variable of a function")
+    }
+
     @Test("a name in two rooms is found, one in two folders of a room and a private one aren't")
     func sharedNames() {
         func found(_ second: String, _ text: String) -> [String: Violation] {

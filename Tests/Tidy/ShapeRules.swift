@@ -47,6 +47,38 @@ enum ShapeRules {
         ImportRules.house.room(of: path) ?? path.split(separator: "/").prefix(2).joined(separator: "/")
     }
 
+    // MARK: Copies
+
+    /// A copy of a struct retains each object in it. With more of them than this, it belongs into a class.
+    static let referencesOfStructMax = 5
+
+    /// Structs of servers that hold many objects. A struct of 25 of them once took a twentieth of the time of
+    /// a message, because it was copied at each use (docs/decisions/0023).
+    static func heavyStructs(in files: [SwiftFile]) -> [Violation] {
+        let types = files.map { ($0, TypeDeclaration.all(in: $0)) }
+        let classes = Set(types.flatMap(\.1).filter { $0.kind == .class }.map(\.name))
+        return types.flatMap { file, types in
+            types.filter { $0.kind == .struct }.compactMap { type in
+                let count = file.code[type.lines].count { holdsObject($0, of: classes) }
+                guard count > referencesOfStructMax else { return nil }
+                return Violation(
+                    path: file.path, line: type.lines.lowerBound + 1,
+                    advice: "each copy of \(type.name) retains \(count) objects: make it a final class")
+            }
+        }
+    }
+
+    /// Whether the line declares a stored property of a type at the top level of its file that is an object.
+    private static func holdsObject(_ line: String, of classes: Set<String>) -> Bool {
+        guard line.hasPrefix("    "), !line.hasPrefix("     "), !line.contains("{") else { return false }
+        let parts = line.split(separator: ":", maxSplits: 1)
+        guard parts.count == 2, let declared = parts[0].split(separator: " ").dropLast().last,
+            declared == "let" || declared == "var"
+        else { return false }
+        let type = parts[1].drop { $0 == " " }.prefix { $0.isLetter || $0.isNumber }
+        return type == "any" || classes.contains(String(type))
+    }
+
     // MARK: Names of types
 
     /// Names that types of several rooms have because they are the same thing: the message as the services

@@ -79,6 +79,9 @@ struct TidyTests {
             Dictionary(uniqueKeysWithValues: found.map { ($0.path, $0) }), except: Exceptions.fragments)
     }
 
+    @Test("no struct of the servers holds many objects, which each copy of it would retain")
+    func heavyStructs() { report(ShapeRules.heavyStructs(in: SourceTree.sources)) }
+
     @Test("types of two rooms have one name only if they are the same thing")
     func sharedNames() {
         let found = ShapeRules.sharedNames(in: SourceTree.sources + SourceTree.tests)

@@ -2,7 +2,7 @@ import RTMServiceKit
 import RTMWire
 
 /// What an edge counts. All loops share one value, and every update is one relaxed addition.
-struct EdgeMetrics: Sendable {
+final class EdgeMetrics: Sendable {
     private let connections: Gauge
     private let proxyHeadersRefused: Counter
     private let sessions: Gauge
@@ -14,7 +14,8 @@ struct EdgeMetrics: Sendable {
     private let compressionInput: Counter
     private let compressionOutput: Counter
     private let deliveries: Counter
-    private let publishes: Family<Outcome, Counter>
+    private let publishesSucceeded: Counter
+    private let publishesFailed: Counter
     private let publishesTooFrequent: Family<PublishLimit, Counter>
     private let publisherHolds: Counter
     private let requestPauses: Counter
@@ -72,9 +73,10 @@ struct EdgeMetrics: Sendable {
             "Bytes of these messages after compression. Nearly the input: compression isn't worth its time.")
         deliveries = registry.counter(
             "rtm_edge_deliveries_total", "Log entries handed to sessions: the fan-out's output.")
-        publishes = registry.counters(
+        let publishes = registry.counters(
             "rtm_edge_publishes_total", "Publishes by outcome. Many refused: look at messaging.",
             by: Outcome.self)
+        (publishesSucceeded, publishesFailed) = (publishes[.ok], publishes[.refused])
         publishesTooFrequent = registry.counters(
             "rtm_edge_publishes_too_frequent_total",
             "Publishes refused for a rate. Many: a client sends more than it may, or a rate is too low.",
@@ -129,8 +131,8 @@ struct EdgeMetrics: Sendable {
         compressionOutput.increment(by: compressedCount)
     }
     func delivered(_ count: Int) { deliveries.increment(by: count) }
-    func publishSucceeded(_ count: Int) { publishes[.ok].increment(by: count) }
-    func publishFailed(_ count: Int) { publishes[.refused].increment(by: count) }
+    func publishSucceeded(_ count: Int) { publishesSucceeded.increment(by: count) }
+    func publishFailed(_ count: Int) { publishesFailed.increment(by: count) }
     func publishExceeded(_ limit: PublishLimit) { publishesTooFrequent[limit].increment() }
     func publisherHeld() { publisherHolds.increment() }
     func requestsPaused() { requestPauses.increment() }

@@ -2,7 +2,7 @@ package import RTMServiceKit
 package import RTMServiceLink
 
 /// The metrics of a messaging node.
-package struct MessagingMetrics: Sendable {
+package final class MessagingMetrics: Sendable {
     let appended: Counter
     let refused: Counter
     let repeated: Counter
@@ -85,7 +85,7 @@ extension MessagingMetrics {
 }
 
 /// The metrics of the journal.
-struct JournalMetrics: Sendable {
+final class JournalMetrics: Sendable {
     let leading: Gauge
     let terms: Counter
     let batches: Counter

@@ -3,7 +3,7 @@ package import RTMServiceKit
 import RTMWire
 
 /// The metrics of a presence node.
-package struct PresenceMetrics: Sendable {
+package final class PresenceMetrics: Sendable {
     enum EventKind: String, MetricLabel {
         case join, leave, timeout, state, interval
         static let labelName = "kind"

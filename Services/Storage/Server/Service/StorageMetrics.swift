@@ -1,7 +1,7 @@
 import RTMServiceKit
 
 /// The metrics of the storage service.
-struct StorageMetrics: Sendable {
+final class StorageMetrics: Sendable {
     let groupSize: Histogram
     let groupTime: Histogram
     let reads: Counter
