@@ -57,7 +57,7 @@ setup:
 
 # The commit shows in /version and in the metric rtm_build_info.
 build:
-	RTM_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown) swift build -c release
+	packaging/build.sh
 
 install: build
 	prefix=$(PREFIX) && packaging/install.sh $(release) '$(DESTDIR)' "$$(realpath -m "$$prefix")"
@@ -156,7 +156,7 @@ bench-growth: build
 	Tests/Benchmarks/growth/run.sh
 
 bench-storage:
-	swift build -c release --product rtm-storage-bench
+	packaging/build.sh --product rtm-storage-bench
 	$(release)/rtm-storage-bench $(PARTS)
 
 soak-storage:

@@ -14,9 +14,8 @@ out=$(realpath -m "${1:?usage: compose/programs.sh OUT}")
 cd "$(dirname "$0")/.."
 
 programs="rtm-standalone rtm-edge rtm-messaging rtm-presence rtm-storage rtm"
-export RTM_COMMIT=${RTM_COMMIT:-$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)}
 for program in $programs; do
-    swift build -c release --product "$program"
+    packaging/build.sh --product "$program"
 done
 built=$(swift build -c release --show-bin-path)
 
