@@ -14,6 +14,7 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
 
     func write(_ encode: (inout ByteBuffer) -> Void) {
         guard takesMore else { return }
+        if outbound.lacksMemory { outbound.take(loop.frameMemory.take()) }
         outbound.write(encode)
         added()
     }
@@ -81,13 +82,18 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
     }
 
     private func put(_ chunk: OutboundQueue.Chunk) {
+        let count = chunk.frames.readableBytes
+        loop.metrics.bytesSent(count)
+        let taken = isWriting || context == nil ? 0 : socket?.send(chunk.frames) ?? 0
+        if taken < count { return putRest(of: chunk, behind: taken) }
+        if !chunk.isShared { loop.frameMemory.keep(chunk.frames) }
+    }
+
+    /// What the socket doesn't take goes through NIO.
+    private func putRest(of chunk: OutboundQueue.Chunk, behind taken: Int) {
         guard let context else { return }
         var frames = chunk.frames
-        loop.metrics.bytesSent(frames.readableBytes)
-        if !isWriting, let taken = socket?.send(frames) {
-            frames.moveReaderIndex(forwardBy: taken)
-            guard frames.readableBytes > 0 else { return }
-        }
+        frames.moveReaderIndex(forwardBy: taken)
         deadline.stalls(frames.readableBytes, behindOthers: isWriting, now: loop.endOfTurn.now)
         // TLS and WebSocket make bytes of their own.
         let held = chunk.isShared && isOnSocket ? 0 : frames.readableBytes

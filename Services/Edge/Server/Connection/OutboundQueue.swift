@@ -71,6 +71,12 @@ struct OutboundQueue {
         if page.charge == nil { ownBytes += page.frames.readableBytes }
     }
 
+    /// Whether the next `write` has to get memory.
+    var lacksMemory: Bool { frames.capacity == 0 }
+
+    /// Lets the next frames be written into this memory. To be called while there is none.
+    mutating func take(_ memory: ByteBuffer) { frames = memory }
+
     mutating func write(_ encode: (inout ByteBuffer) -> Void) {
         if frames.readableBytes > Self.chunkBytesMax { closeChunk() }
         encode(&frames)
@@ -162,4 +168,24 @@ struct RequestedPage {
     let frames: ByteBuffer
     /// Counts the memory where sessions share it; nil if the page is for one session.
     var charge: AnyObject?
+}
+
+/// Memory of frames that a socket has taken, for the next frames of any connection of the loop. At the end of
+/// a turn all of it is free, and the kernel would take it back and give it again page by page.
+struct FrameMemory {
+    /// Limits: buffers that are kept, and the bytes of each.
+    private static let countMax = 1_024
+    private static let bytesMax = 1_024
+
+    private var spare: [ByteBuffer] = []
+
+    mutating func take() -> ByteBuffer {
+        guard var memory = spare.popLast() else { return ByteBuffer() }
+        memory.clear()
+        return memory
+    }
+
+    mutating func keep(_ memory: ByteBuffer) {
+        if spare.count < Self.countMax, memory.storageCapacity <= Self.bytesMax { spare.append(memory) }
+    }
 }

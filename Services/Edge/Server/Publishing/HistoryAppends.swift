@@ -6,7 +6,7 @@ import RTMWire
 
 /// A message that is to be stored once it has its timestamp. It is a copy, because the frame that the message
 /// came in is gone then.
-struct HistoryCopy {
+final class HistoryCopy {
     let channel: ChannelKey
     let type: MessageType
     let payload: ByteBuffer

@@ -21,6 +21,8 @@ final class EdgeLoop {
     let metrics: EdgeMetrics
     let logger: Logger
     let endOfTurn: EndOfTurn
+    /// For what the loop's connections write.
+    var frameMemory = FrameMemory()
     /// The server's UTC clock in milliseconds.
     let wallClock: () -> UInt64
     let arena: DecodeArena
