@@ -72,10 +72,6 @@ extension Broker {
     }
 }
 
-extension Broker {
-    func frames(of appended: Appended) -> ByteBuffer { withFrames(of: appended) { ByteBuffer(bytes: $0) } }
-}
-
 extension Broker.Attached {
     var gap: Bool { skippedTo != nil }
 }

@@ -214,5 +214,7 @@ private struct TailScene {
 
     func read(_ channel: Int) -> [UInt64] { offsets(continuation(of: channel, after: 0)) }
 
-    func frames(of appended: AppendedEntries) -> [UInt8] { tail.withFrames(of: appended) { Array($0) } }
+    func frames(of appended: AppendedEntries) -> [UInt8] {
+        Array(tail.frames(of: appended).readableBytesView)
+    }
 }

@@ -63,7 +63,9 @@ extension Broker {
         try Disagreement.unless(
             entries.count == request.messages.count,
             "\(request.messages.count) messages became \(entries.count) entries")
-        let rest = withFrames(of: appended) { FrameReader.dropFirst(entries.count, of: $0).count }
+        let rest = frames(of: appended).withUnsafeReadableBytes {
+            FrameReader.dropFirst(entries.count, of: $0).count
+        }
         try Disagreement.unless(rest == 0, "\(rest) bytes behind \(entries.count) frames")
     }
 

@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 package import RTMModel
 package import RTMWire
 
@@ -54,12 +54,9 @@ extension Broker {
         return Appended(entries: appended, interests: channels[slot].interests)
     }
 
-    /// The frames of what was appended, one behind the other; until the next request appends.
-    package func withFrames<Result>(
-        of appended: Appended, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
-        try channels.withFrames(of: appended.entries, body)
-    }
+    /// The frames of what was appended, one behind the other. They share the memory of the tail, which is
+    /// copied if it is appended to while they are held.
+    package func frames(of appended: Appended) -> ByteBuffer { channels.frames(of: appended.entries) }
 
     /// Whether the channel has a subscriber, or its owner was online at the former leader and is about to
     /// attach again.

@@ -35,7 +35,7 @@ struct JournalRecorder {
         let isFirst = channels.tail(of: slot).record(at: appended.place).previous == .none
         let previous =
             isFirst ? channels[slot].chain.newestLost : appended.offset - appended.offsetsBetween - 1
-        channels.withFrames(of: appended) { frames in
+        channels.frames(of: appended).withUnsafeReadableBytes { frames in
             var record = JournaledEntries(
                 channel: key, offset: appended.offset, timestamp: appended.timestamp, count: appended.count,
                 publisherSession: appended.publisherSession, feature: appended.feature,

@@ -1,5 +1,9 @@
 import NIOCore
 
+#if os(Linux)
+    import Glibc
+#endif
+
 /// A segment of a tail: entries in the order in which they came, their frames one behind the other.
 ///
 /// A frame never lies in two segments, and neither do entries that were appended together.
@@ -49,6 +53,26 @@ struct EntrySegment {
     /// An empty segment follows a full one, and is likely to have about as many entries.
     mutating func reserve(like other: EntrySegment, bytes: Int) {
         records.reserveCapacity(other.records.count + other.records.count / 8)
+        if let memory = records.withUnsafeMutableBufferPointer({ $0.baseAddress }) {
+            touch(memory, bytes: records.capacity * MemoryLayout<EntryRecord>.stride)
+        }
+        guard frames.capacity < bytes else { return }
         frames.reserveCapacity(bytes)
+        frames.withUnsafeMutableWritableBytes { memory in
+            if let first = memory.baseAddress { touch(first, bytes: memory.count) }
+        }
     }
+}
+
+/// Has the kernel bring all pages of new memory at once. Page by page, as the log grows into them, they are
+/// faults in the middle of turns, which cost several times as much: a tenth of the time of a message.
+private func touch(_ memory: UnsafeMutableRawPointer, bytes: Int) {
+    #if os(Linux)
+        let page = Int(getpagesize())
+        let begin = (UInt(bitPattern: memory) + UInt(page) - 1) & ~UInt(page - 1)
+        let end = (UInt(bitPattern: memory) + UInt(bytes)) & ~UInt(page - 1)
+        guard begin < end, let first = UnsafeMutableRawPointer(bitPattern: begin) else { return }
+        // MADV_POPULATE_WRITE. Kernels before 5.14 don't know it, and then the pages come one by one.
+        _ = madvise(first, Int(end - begin), 23)
+    #endif
 }

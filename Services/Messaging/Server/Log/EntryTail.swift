@@ -65,14 +65,14 @@ struct EntryTail {
         place.segment == open.number ? open : full[Int(place.segment - firstSegment)]
     }
 
-    /// The frames of entries that were appended together. Valid until the next append.
-    func withFrames<Result>(
-        of entries: AppendedEntries, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
-        let segment = segment(entries.place)
-        return try segment.frames.withUnsafeReadableBytes { bytes in
-            try body(UnsafeRawBufferPointer(rebasing: bytes[entries.frames]))
-        }
+    /// The frames of entries that were appended together, in the memory of their segment.
+    func frames(of entries: AppendedEntries) -> ByteBuffer {
+        let frames = entries.frames
+        let slice =
+            entries.place.segment == open.number
+            ? open.frames.getSlice(at: frames.lowerBound, length: frames.count)
+            : segment(entries.place).frames.getSlice(at: frames.lowerBound, length: frames.count)
+        return slice ?? ByteBuffer()
     }
 }
 

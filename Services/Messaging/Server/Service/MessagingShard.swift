@@ -170,7 +170,7 @@ extension MessagingShard: ServiceLinkHandler {
         let entries = appended.entries
         metrics.appended.increment(by: entries.count)
         guard !appended.interests.isEmpty else { return }
-        broker.withFrames(of: appended) { frames in
+        broker.frames(of: appended).withUnsafeReadableBytes { frames in
             for interest in appended.interests {
                 guard let link = links[interest.link] else { continue }
                 _ = link.push(

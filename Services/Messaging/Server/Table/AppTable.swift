@@ -99,11 +99,7 @@ struct AppTable {
     func oldestTime(of app: Int) -> UInt64? { records[app].tail.oldestTime }
 
     /// The frames of entries that were appended together.
-    func withFrames<Result>(
-        of entries: AppendedEntries, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
-        try records[entries.app].tail.withFrames(of: entries, body)
-    }
+    func frames(of entries: AppendedEntries) -> ByteBuffer { records[entries.app].tail.frames(of: entries) }
 
     /// How far back every tail reaches at least, in milliseconds.
     func window(now: UInt64) -> UInt64 {

@@ -70,11 +70,7 @@ struct LogTable {
         return apps.oldestTime(of: partitions[partition].channels[Int(slot.index)].app)
     }
 
-    func withFrames<Result>(
-        of entries: AppendedEntries, _ body: (UnsafeRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
-        try apps.withFrames(of: entries, body)
-    }
+    func frames(of entries: AppendedEntries) -> ByteBuffer { apps.frames(of: entries) }
 
     /// The tail with the channel's entries.
     func tail(of slot: ChannelSlot) -> EntryTail { apps[self[slot].app].tail }
