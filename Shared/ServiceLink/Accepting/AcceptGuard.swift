@@ -65,11 +65,11 @@ package final class AcceptGuard: Sendable {
 
     /// Whether a connection may stay that has just been accepted. Otherwise it is to be closed, and no others
     /// are accepted for a moment. Call it on the connection's loop.
-    package func admits(_ connection: any Channel) -> Bool {
-        let descriptor = try? connection.pipeline.syncOperations.withUnsafeTransportIfAvailable {
-            (descriptor: NIOBSDSocket.Handle) in Int(descriptor)
-        }
-        guard let descriptor, !policy.plan.mayKeep(descriptor, for: caller) else { return true }
+    package func admits(_ connection: any Channel) -> Bool { admits(connection.descriptor) }
+
+    /// - Parameter descriptor: of the connection; nil if it is no socket.
+    package func admits(_ descriptor: CInt?) -> Bool {
+        guard let descriptor, !policy.plan.mayKeep(Int(descriptor), for: caller) else { return true }
         exhausted("the last of its \(policy.plan.limit ?? 0) descriptors are kept for the process itself")
         return false
     }
@@ -112,6 +112,16 @@ package final class AcceptGuard: Sendable {
             _ = listener.setOption(.autoRead, value: true)
         }
         return listener
+    }
+}
+
+extension Channel {
+    /// The descriptor of a socket; nil for other channels. NIO finds it by a cast that takes a microsecond,
+    /// so nobody asks twice for one connection.
+    package var descriptor: CInt? {
+        try? pipeline.syncOperations.withUnsafeTransportIfAvailable {
+            (descriptor: NIOBSDSocket.Handle) in descriptor
+        }
     }
 }
 

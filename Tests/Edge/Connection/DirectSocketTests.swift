@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import RTMServiceLink
 import Testing
 
 @testable import RTMEdgeServer
@@ -20,7 +21,7 @@ struct DirectSocketTests {
 
         func channelActive(context: ChannelHandlerContext) {
             self.context = context
-            socket = DirectSocket(of: context)
+            socket = context.channel.descriptor.map(DirectSocket.init)
         }
 
         func channelInactive(context: ChannelHandlerContext) {

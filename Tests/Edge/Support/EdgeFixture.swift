@@ -132,7 +132,7 @@ final class EdgeClient {
 
     init(_ fixture: EdgeFixture) {
         self.fixture = fixture
-        handler = ConnectionHandler(loop: fixture.edge, isOnSocket: false)
+        handler = ConnectionHandler(loop: fixture.edge)
         channel = EmbeddedChannel(handlers: [socket, handler], loop: fixture.time)
         // An embedded channel is active once it is connected, to wherever.
         if let somewhere = try? SocketAddress(ipAddress: "192.0.2.1", port: 1) {

@@ -38,7 +38,7 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
     /// What the loop counts for this connection.
     var chargedBytes = 0
     var machine = ConnectionStateMachine()
-    /// Nil if TLS or WebSocket lies between the handler and the socket, and while the channel isn't active.
+    /// Nil if TLS or WebSocket lies between the handler and the socket, and once the connection has ended.
     var socket: DirectSocket?
     var context: ChannelHandlerContext?
     var session: Session?
@@ -51,10 +51,11 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
 
     /// The client's time to log in begins here, which may be before the handler has a pipeline.
     ///
-    /// - Parameter isOnSocket: whether nothing lies between the handler and the socket.
-    init(loop: EdgeLoop, isOnSocket: Bool) {
+    /// - Parameter socket: nil if something lies between the handler and the socket.
+    init(loop: EdgeLoop, socket: DirectSocket? = nil) {
         self.loop = loop
-        self.isOnSocket = isOnSocket
+        self.socket = socket
+        isOnSocket = socket != nil
         isReachable = isOnSocket
         let limits = loop.configuration.limits
         deadline = ConnectionDeadline(
@@ -76,7 +77,6 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
 
     private func begin(_ context: ChannelHandlerContext) {
         self.context = context
-        if isOnSocket { socket = DirectSocket(of: context) }
         loop.metrics.connectionOpened()
         checkDeadline(now: loop.eventLoop.now)
     }

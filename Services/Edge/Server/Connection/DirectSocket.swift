@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 
 #if canImport(Darwin)
     import Darwin
@@ -23,14 +22,7 @@ import NIOPosix
 struct DirectSocket {
     private let descriptor: CInt
 
-    /// Nil if the channel is no socket.
-    init?(of context: ChannelHandlerContext) {
-        let descriptor = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable {
-            (descriptor: NIOBSDSocket.Handle) in descriptor
-        }
-        guard let descriptor else { return nil }
-        self.descriptor = descriptor
-    }
+    init(_ descriptor: CInt) { self.descriptor = descriptor }
 
     /// Returns how many bytes the socket took. It is 0 also when the socket failed; NIO finds that out with
     /// the rest of the bytes.

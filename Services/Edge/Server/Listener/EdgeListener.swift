@@ -55,6 +55,8 @@ struct EdgeListener: Service {
             .serverChannelInitializer(acceptGuard.watch)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.backlog, value: 4_096)
+            // Accepted sockets inherit it.
+            .serverChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .serverChannelOption(.maxMessagesPerRead, value: Self.acceptsPerTurn)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try accept(channel) }
@@ -100,29 +102,34 @@ struct EdgeListener: Service {
         minimum: 128, initial: 128, maximum: 64 * 1024)
 
     private func accept(_ channel: any Channel) throws {
-        guard acceptGuard.admits(channel) else { return channel.close(promise: nil) }
+        let descriptor = channel.descriptor
+        guard acceptGuard.admits(descriptor) else { return channel.close(promise: nil) }
         // This isn't a child option because the bootstrap makes a chain of futures for those each time.
-        try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
         try channel.syncOptions?.setOption(.recvAllocator, value: Self.firstRead)
         guard let peer = channel.remoteAddress, balancers.contains(where: { $0.contains(peer) }) else {
-            return try begin(channel, from: channel.remoteAddress?.ipAddress ?? "")
+            return try begin(channel, descriptor, from: channel.remoteAddress?.ipAddress ?? "")
         }
         let timeout = loops.loop(of: channel.eventLoop).configuration.limits.handshakeTimeout
         try channel.pipeline.syncOperations.addHandler(
-            ProxyHeaderHandler(timeout: timeout, metrics: metrics, logger: logger, begin: begin))
+            ProxyHeaderHandler(timeout: timeout, metrics: metrics, logger: logger) {
+                try begin($0, descriptor, from: $1)
+            })
     }
 
     /// - Parameter remote: where the client is.
-    private func begin(_ channel: any Channel, from remote: String) throws {
+    private func begin(_ channel: any Channel, _ descriptor: CInt?, from remote: String) throws {
         let pipeline = channel.pipeline.syncOperations
-        if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
+        let socket = descriptor.map(DirectSocket.init)
+        if let tls {
+            try pipeline.addHandlers(DirectWriteHandler(socket), NIOSSLServerHandler(context: tls.context))
+        }
         let loop = loops.loop(of: channel.eventLoop)
         switch limiter.admit(remote, makingRoom: loop.evictUnauthenticated) {
         case .admitted:
             let isOnSocket = tls == nil && webSocket == nil
             // TLS and WebSocket have a farewell of their own. Without it they are closed at once.
             if isOnSocket { try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true) }
-            let connection = ConnectionHandler(loop: loop, isOnSocket: isOnSocket)
+            let connection = ConnectionHandler(loop: loop, socket: isOnSocket ? socket : nil)
             let slot = ConnectionSlot(of: channel, connection, remote, limiter)
             loop.unauthenticated.add(slot)
             channel.closeFuture.assumeIsolated().whenComplete { _ in

@@ -78,6 +78,6 @@ package final class EmbeddedEdge {
 
     /// The end of the pipeline of one more connection.
     package func makeConnection() -> any ChannelHandler {
-        ConnectionHandler(loop: loop, isOnSocket: false)
+        ConnectionHandler(loop: loop)
     }
 }
