@@ -22,7 +22,8 @@ protocol ServiceLinkConnectionOwner: AnyObject {
 /// connection, the owner is told once and at the end of the turn, so it is never called back from within a
 /// call of its own.
 final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
-    /// A buffer that has grown beyond this is freed instead of kept for the next turn.
+    /// A buffer that has grown beyond this is kept for the next turn only while turns fill a quarter of it.
+    /// The first turn with less, which is at the latest a heartbeat, frees it.
     private static let keptBufferBytesMax = 1 << 20
 
     private let configuration: ServiceLinkConfiguration
@@ -223,9 +224,9 @@ extension ServiceLinkConnection {
 
     /// Keeps the memory for the next turn if the transport needs it no more.
     private func takeBack(_ batch: inout ByteBuffer, bytes: Int) {
-        guard transportBytes == 0, batch.capacity <= Self.keptBufferBytesMax, outbound.capacity == 0 else {
-            return
-        }
+        guard transportBytes == 0, outbound.capacity == 0,
+            batch.capacity <= Self.keptBufferBytesMax || bytes >= batch.capacity / 4
+        else { return }
         batch.clear()
         swap(&batch, &outbound)
     }

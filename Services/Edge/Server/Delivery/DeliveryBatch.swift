@@ -19,7 +19,7 @@ struct DeliveryBatch {
     }
 
     /// Limit: memory of frames that a batch keeps for the next turn.
-    private static let keptBytesMax = 4_096
+    private static let keptBytesMax = 16_384
 
     /// The frames of all entries. What an empty batch has here was handed out in an earlier turn.
     private(set) var frames = ByteBuffer()
