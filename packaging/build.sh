@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # usage: packaging/build.sh [OPTION]…     builds what is released, all of it or the --product that is named
 #
-# Every release build goes through here, with the same flags: with other ones everything would be compiled again. Debug
-# and test builds check exclusive access to memory at run time; here these checks cost a tenth of the time of a message
-# (docs/decisions/0023). The flag isn't in Package.swift because SwiftPM refuses such flags in a package that is depended on.
+# Whatever is released or measured is built here, with the same flags: with other ones everything would be compiled again.
+# Debug and test builds check exclusive access to memory at run time, and these don't (docs/decisions/0023). The flag isn't in Package.swift because SwiftPM refuses such flags in a package that is depended on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 RTM_COMMIT=${RTM_COMMIT:-$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)}

@@ -47,16 +47,21 @@ import Testing
         #expect(page.entries.count == 4 && !page.gap)
     }
 
-    @Test("an inbox without a message has no gap after a change of leaders, however late its user returns")
-    func emptyInbox() throws {
+    /// A broker with an inbox that never had a message, and with others in every partition.
+    private func unusedInbox() throws -> (Broker, Broker.Attached) {
         var first = Broker(limits: .limits(), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)
         let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
-        // In every partition there are others.
         for number in 0..<64 {
             let other = ChannelKey(appID: inbox.appID, type: .message, name: "c\(number)")
             _ = try first.publish("hello", to: other, by: "bert", now: 2)
         }
+        return (first, attached)
+    }
+
+    @Test("an inbox without a message has no gap after a change of leaders, however late its user returns")
+    func emptyInbox() throws {
+        let (first, attached) = try unusedInbox()
         var cursor = CheckpointCursor()
         let batch = first.checkpointPage(&cursor, now: 3).bytes
 
@@ -74,14 +79,8 @@ import Testing
         "M-38: an unused inbox whose user logged in again behind a cut-off journal has no gap at the next leader"
     )
     func emptyInboxBehindTheCut() throws {
-        var first = Broker(limits: .limits(), firstEpoch: 7)
-        first.keepJournal(settlingFor: 0, now: 1)
-        let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
-        // In every partition there are others.
-        for number in 0..<64 {
-            let other = ChannelKey(appID: inbox.appID, type: .message, name: "c\(number)")
-            _ = try first.publish("hello", to: other, by: "bert", now: 2)
-        }
+        let (broker, attached) = try unusedInbox()
+        var first = broker
         // This is cut off, and what is left begins with the heads of all partitions.
         _ = first.takeJournal()
         first.journalHeads(now: 1_000)

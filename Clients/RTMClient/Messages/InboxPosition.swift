@@ -3,9 +3,9 @@ import RTMModel
 /// How far this user's inbox has been seen. The inbox needs no subscription, but like one it continues after
 /// a loss of the connection: each message arrives once, and what is lost is reported as a gap (S-19).
 ///
-/// A new log is a gap also for an inbox in which nothing was ever received (M-38). Its edge may have been cut
-/// off from messaging, or another client of the user may have been logged in meanwhile, so nobody knows
-/// whether the old log had something.
+/// A new log is a gap also for an inbox in which nothing was ever received (M-38). The client's edge may
+/// have been cut off from messaging, or another client of the user may have been logged in meanwhile, so
+/// nobody knows whether the old log had something.
 struct InboxPosition: Sendable {
     /// `nil` until the first login of a session that the app began.
     private(set) var seen: StreamPosition?

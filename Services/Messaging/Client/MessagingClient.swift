@@ -133,17 +133,16 @@ extension MessagingClient: ServiceLinkClientDelegate {
         }
     }
 
-    /// What a node says that doesn't lead any more doesn't count.
     package func push(_ link: ServiceLinkClient<Call>, method: UInt32, body: UnsafeRawBufferPointer) {
         switch method {
         case MessagingMethod.delivery:
-            guard link.isLeader, let delivery = try? DeliveryPush(scanning: body) else { return }
+            guard isLeader(link), let delivery = try? DeliveryPush(scanning: body) else { return }
             caller?.messagingDelivered(delivery)
         case MessagingMethod.skip:
-            guard link.isLeader, let skip = try? SkipPush(body, in: shards.arena) else { return }
+            guard isLeader(link), let skip = try? SkipPush(body, in: shards.arena) else { return }
             caller?.messagingSkipped(skip)
         case MessagingMethod.superseded:
-            guard link.isLeader, let superseded = try? SupersededPush(body, in: shards.arena) else { return }
+            guard isLeader(link), let superseded = try? SupersededPush(body, in: shards.arena) else { return }
             caller?.messagingSuperseded(superseded.interest, by: superseded.holder)
         case MessagingMethod.leader:
             shards.receivedLeader(body, from: link)
@@ -152,5 +151,10 @@ extension MessagingClient: ServiceLinkClientDelegate {
         default:
             break
         }
+    }
+
+    /// What a node says that doesn't lead any more doesn't count.
+    private func isLeader(_ link: ServiceLinkClient<Call>) -> Bool {
+        link === shards.all[link.configuration.shard].leader
     }
 }

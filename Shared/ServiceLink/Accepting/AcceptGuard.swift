@@ -116,8 +116,8 @@ package final class AcceptGuard: Sendable {
 }
 
 extension Channel {
-    /// The descriptor of a socket; nil for other channels. NIO finds it by a cast that takes a microsecond,
-    /// so nobody asks twice for one connection.
+    /// The descriptor of a socket; nil for other channels. NIO finds it by a cast that takes two
+    /// microseconds, so nobody asks twice for one connection.
     package var descriptor: CInt? {
         try? pipeline.syncOperations.withUnsafeTransportIfAvailable {
             (descriptor: NIOBSDSocket.Handle) in descriptor

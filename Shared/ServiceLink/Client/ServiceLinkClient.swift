@@ -29,9 +29,6 @@ package final class ServiceLinkClient<Context> {
     private var arriving: ServiceLinkTrace?
     /// Why the link is not up; nil while it is up.
     package private(set) var downReason: ServiceLinkDownReason? = .notStarted
-    /// Whether the node leads the link's shard, as far as `ShardConnections` knows. It lies here because each
-    /// push asks for it.
-    package internal(set) var isLeader = false
 
     package init(
         _ configuration: ServiceLinkClientConfiguration, to address: ServiceLinkAddress, endOfTurn: EndOfTurn,

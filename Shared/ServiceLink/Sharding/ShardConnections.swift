@@ -31,12 +31,7 @@ package final class ShardConnections<Call> {
     private let logger: Logger
     package let timeout: Duration
     /// Nil while no node announces that it leads.
-    package private(set) var leader: ServiceLinkClient<Call>? {
-        didSet {
-            oldValue?.isLeader = false
-            leader?.isLeader = true
-        }
-    }
+    package private(set) var leader: ServiceLinkClient<Call>?
     private var term: UInt64 = 0
     /// Since when no node leads. It has no meaning while one does.
     private var leaderlessSince: NIODeadline

@@ -14,7 +14,7 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
 
     func write(_ encode: (inout ByteBuffer) -> Void) {
         guard takesMore else { return }
-        if outbound.lacksMemory { outbound.take(loop.frameMemory.take()) }
+        if outbound.lacksMemory { outbound.reuse(loop.frameMemory.take()) }
         outbound.write(encode)
         added()
     }

@@ -75,7 +75,7 @@ struct OutboundQueue {
     var lacksMemory: Bool { frames.capacity == 0 }
 
     /// Lets the next frames be written into this memory. To be called while there is none.
-    mutating func take(_ memory: ByteBuffer) { frames = memory }
+    mutating func reuse(_ memory: ByteBuffer) { frames = memory }
 
     mutating func write(_ encode: (inout ByteBuffer) -> Void) {
         if frames.readableBytes > Self.chunkBytesMax { closeChunk() }

@@ -5,7 +5,7 @@ import RTMStorageClient
 import RTMWire
 
 /// A message that is to be stored once it has its timestamp. It is a copy, because the frame that the message
-/// came in is gone then.
+/// came in is gone then. Publishes that nothing stores are most of them, and carry one empty reference.
 final class HistoryCopy {
     let channel: ChannelKey
     let type: MessageType
