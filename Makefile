@@ -4,7 +4,7 @@ SHELL := /bin/bash
 release := .build/release
 swift_folders := Package.swift Shared Services Clients TestKit Samples Tests
 
-timed := ^(Integration|ServiceKit|ServiceLink|Redis|Presence|Client|AgoraRtmKit|AgoraRtmKitMainActor|AgoraRtmKitSamples)Tests
+timed := ^(Integration|ServiceKit|ServiceLink|Redis|Presence|Client|AgoraRtmKit|AgoraRtmKitMainActor|AgoraRtmKitSamples|TestKit|Samples)Tests
 alone := (Chaos|Rolling|Mixed|KilledEdge|Holder|HostileCrowd)Tests
 run_tests := Tests/run.sh
 

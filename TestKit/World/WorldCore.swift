@@ -159,9 +159,12 @@ final class WorldCore {
 
     /// A call that stays open for so long while nothing happens lets time pass; in seconds of the real time.
     private static let stall = 0.02
-    /// So long an app's tasks may wait for a thread, and so long readers of events may take, in seconds of
-    /// the real time.
-    private static let waitLimit = (threads: 5.0, readers: 0.5)
+    /// So long an app's tasks may wait for a thread, and so long readers of events may take at least, in
+    /// seconds of the real time.
+    private static let waitLimit = (threads: 30.0, readers: 0.5)
+    /// On a machine that is busy, a reader's turn comes late. So many times everything that waits for a thread
+    /// gets one before a reader is no longer waited for.
+    private static let readerTurns = 3
 
     /// What the thread does until the world and all its clients are released.
     func live() {
@@ -235,9 +238,10 @@ final class WorldCore {
 
     private func settle() {
         isSettling = false
-        let probe = AppProbe(thread)
+        var probe = AppProbe(thread)
+        var turns = 0
         var end = DispatchTime.now() + Self.waitLimit.threads
-        var isThrough = false
+        var readersEnd = DispatchTime.distantFuture
         repeat {
             thread.wait(forClientsOnly: true, upTo: probe.isDone ? 0.001 : 0.05)
             let work = thread.takeClientWork()
@@ -245,11 +249,14 @@ final class WorldCore {
                 for task in work { world.loop.execute(task) }
                 return appInformed()
             }
-            if probe.isDone, !isThrough {
-                isThrough = true
-                end = DispatchTime.now() + Self.waitLimit.readers
-            }
-            if isThrough, !watch.isAppBusy { return }
+            guard probe.isDone || turns > 0 else { continue }
+            guard watch.isAppBusy else { return }
+            guard probe.isDone else { continue }
+            if turns == 0 { readersEnd = .now() + Self.waitLimit.readers }
+            turns += 1
+            if turns >= Self.readerTurns, DispatchTime.now() >= readersEnd { break }
+            probe = AppProbe(thread)
+            end = .now() + Self.waitLimit.threads
         } while DispatchTime.now() < end
         watch.giveUp()
     }
