@@ -162,8 +162,8 @@ final class WorldCore {
     /// So long an app's tasks may wait for a thread, and so long readers of events may take at least, in
     /// seconds of the real time.
     private static let waitLimit = (threads: 30.0, readers: 0.5)
-    /// On a machine that is busy, a reader's turn comes late. So many times everything that waits for a thread
-    /// gets one before a reader is no longer waited for.
+    /// On a machine that is busy, a reader's turn comes late. So many times everything that waits for a
+    /// thread gets one before a reader is no longer waited for.
     private static let readerTurns = 3
 
     /// What the thread does until the world and all its clients are released.

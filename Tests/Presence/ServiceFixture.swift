@@ -251,22 +251,24 @@ struct RawCall: WireMessage, Sendable {
 /// An edge's end of a link: requests become calls that can be awaited.
 final class RawCaller: Sendable {
     private final class Link: ServiceLinkClientDelegate {
-        typealias Context = EventLoopPromise<[UInt8]>
-        let client: ServiceLinkClient<Context>
+        let client: ServiceLinkClient
         let up: EventLoopPromise<Void>
         var downCount = 0
+        var promises = RequestContexts<EventLoopPromise<[UInt8]>>()
 
-        init(_ client: ServiceLinkClient<Context>, up: EventLoopPromise<Void>) {
+        init(_ client: ServiceLinkClient, up: EventLoopPromise<Void>) {
             self.client = client
             self.up = up
         }
 
-        func linkUp(_ link: ServiceLinkClient<Context>, peer: ServiceLinkPeer) { up.succeed() }
-        func linkDown(_ link: ServiceLinkClient<Context>, _ reason: ServiceLinkDownReason) { downCount += 1 }
-        func push(_ link: ServiceLinkClient<Context>, method: UInt32, body: UnsafeRawBufferPointer) {}
+        func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) { up.succeed() }
+        func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) { downCount += 1 }
+        func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {}
 
-        func response(_ link: ServiceLinkClient<Context>, _ context: Context, _ outcome: ServiceLinkOutcome) {
-            context.completeWith(
+        func response(
+            _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
+        ) {
+            promises.remove(context).completeWith(
                 outcome.result { Array($0) }.mapError { failure -> any Error in
                     if case .refused(let error) = failure { error } else { failure }
                 })
@@ -284,7 +286,7 @@ final class RawCaller: Sendable {
         link = loop.submit {
             var configuration = ServiceLinkClientConfiguration(service: service, node: "edge")
             configuration.backoff = Backoff(first: .milliseconds(5), longest: .milliseconds(20))
-            let client = ServiceLinkClient<EventLoopPromise<[UInt8]>>(
+            let client = ServiceLinkClient(
                 configuration, to: .inProcess(endpoint), endOfTurn: EndOfTurn.shared(on: loop),
                 logger: logger)
             return NIOLoopBound(Link(client, up: up), eventLoop: loop)
@@ -317,10 +319,11 @@ final class RawCaller: Sendable {
         let link = try await self.link.get()
         let promise = loop.makePromise(of: [UInt8].self)
         loop.execute {
+            let context = link.value.promises.insert(promise)
             do {
-                try link.value.client.request(method, body, timeout: timeout, context: promise)
+                try link.value.client.request(method, body, timeout: timeout, context: context)
             } catch {
-                promise.fail(error)
+                link.value.promises.remove(context).fail(error)
             }
         }
         return try await promise.futureResult.get()

@@ -19,17 +19,17 @@ enum CallerEvent: Sendable, Hashable {
 /// The calling end under test, together with its delegate, which writes everything down. Requests have a
 /// number as context.
 final class Caller: ServiceLinkClientDelegate {
-    let link: ServiceLinkClient<Int>
+    let link: ServiceLinkClient
     private let journal: Journal
     /// Set while the test calls the link: nothing may come back meanwhile.
     private var isCalling = false
 
-    init(_ link: ServiceLinkClient<Int>, journal: Journal) {
+    init(_ link: ServiceLinkClient, journal: Journal) {
         self.link = link
         self.journal = journal
     }
 
-    func call<Result>(_ body: (ServiceLinkClient<Int>) throws -> Result) rethrows -> Result {
+    func call<Result>(_ body: (ServiceLinkClient) throws -> Result) rethrows -> Result {
         isCalling = true
         defer { isCalling = false }
         return try body(link)
@@ -40,10 +40,12 @@ final class Caller: ServiceLinkClientDelegate {
         journal.append(event)
     }
 
-    func linkUp(_ link: ServiceLinkClient<Int>, peer: ServiceLinkPeer) { note(.up(peer)) }
-    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: ServiceLinkDownReason) { note(.down(reason)) }
+    func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) { note(.up(peer)) }
+    func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) { note(.down(reason)) }
 
-    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: ServiceLinkOutcome) {
+    func response(
+        _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
+    ) {
         switch outcome {
         case .success(let body): note(.response(context, Bytes(Array(body))))
         case .failed(let error): note(.failed(context, error))
@@ -52,7 +54,7 @@ final class Caller: ServiceLinkClientDelegate {
         }
     }
 
-    func push(_ link: ServiceLinkClient<Int>, method: UInt32, body: UnsafeRawBufferPointer) {
+    func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
         note(.push(method, Bytes(Array(body))))
     }
 }

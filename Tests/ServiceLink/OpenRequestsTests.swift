@@ -10,7 +10,7 @@ import Testing
     }
 
     private func open(_ requests: inout OpenRequests) throws -> OpenRequests.Ticket {
-        let ticket = requests.open(timeout: .seconds(1), now: at(0))
+        let ticket = requests.open(1, context: 0, timeout: .seconds(1), now: at(0))
         return try #require(ticket)
     }
 
@@ -18,7 +18,7 @@ import Testing
     func closesOnce() throws {
         var requests = OpenRequests(countMax: 4)
         let first = try open(&requests)
-        #expect(requests.close(id: first.id) == first.slot)
+        #expect(requests.close(id: first.id)?.slot == first.slot)
         #expect(requests.close(id: first.id) == nil)
         let second = try open(&requests)
         #expect(second.slot == first.slot && second.id != first.id)
@@ -29,7 +29,7 @@ import Testing
     @Test("ids that nobody gave are ignored")
     func foreignIDs() {
         var requests = OpenRequests(countMax: 3)
-        _ = requests.open(timeout: .seconds(1), now: at(0))
+        _ = requests.open(1, context: 0, timeout: .seconds(1), now: at(0))
         for id in [0, 1, 2, 3, .max, 1 << 40] as [UInt64] { #expect(requests.close(id: id) == nil) }
     }
 
@@ -38,7 +38,7 @@ import Testing
         var requests = OpenRequests(countMax: 2)
         let first = try open(&requests)
         _ = try open(&requests)
-        let refused = requests.open(timeout: .seconds(1), now: at(0))
+        let refused = requests.open(1, context: 0, timeout: .seconds(1), now: at(0))
         #expect(refused == nil)
         _ = requests.close(id: first.id)
         _ = try open(&requests)
@@ -49,7 +49,7 @@ import Testing
     func wireTimeout() {
         var requests = OpenRequests(countMax: 8)
         func wire(_ timeout: Duration) -> UInt32? {
-            requests.open(timeout: timeout, now: at(0))?.timeoutMilliseconds
+            requests.open(1, context: 0, timeout: timeout, now: at(0))?.timeoutMilliseconds
         }
         #expect(wire(.microseconds(1)) == 1)
         #expect(wire(.milliseconds(1500)) == 1500)
@@ -69,7 +69,7 @@ import Testing
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<5:
                 let timeout = Int64.random(in: 1...Int64(timeouts), using: &random) * 10
-                let ticket = requests.open(timeout: .milliseconds(timeout), now: at(now))
+                let ticket = requests.open(1, context: 0, timeout: .milliseconds(timeout), now: at(now))
                 #expect((ticket == nil) == (model.count == 300))
                 guard let ticket else { break }
                 #expect(ticket.deadline == at(now + timeout))
@@ -77,12 +77,12 @@ import Testing
                 #expect(slots.updateValue(ticket.id, forKey: ticket.slot) == nil)
             case 5..<8:
                 guard let id = model.keys.randomElement(using: &random) else { break }
-                let slot = requests.close(id: id)
+                let slot = requests.close(id: id)?.slot
                 #expect(slot.flatMap { slots.removeValue(forKey: $0) } == id)
                 model[id] = nil
             default:
                 now += .random(in: 0...30, using: &random)
-                while let slot = requests.closeExpired(now: at(now)) {
+                while let slot = requests.closeExpired(now: at(now))?.slot {
                     guard let id = slots.removeValue(forKey: slot),
                         let deadline = model.removeValue(forKey: id)
                     else {
@@ -96,20 +96,35 @@ import Testing
             #expect(requests.count == model.count)
             #expect(requests.nextDeadline == model.values.min())
         }
-        while let slot = requests.closeAny() { model[slots[slot] ?? 0] = nil }
+        while let slot = requests.closeAny()?.slot { model[slots[slot] ?? 0] = nil }
         #expect(model.isEmpty && requests.count == 0)
     }
 
-    @Test("requests with one timeout are closed in the order in which they were made")
+    @Test("requests with one timeout are closed in the order in which they were made, each with its context")
     func orderOfLoss() {
-        let table = ServiceLinkRequestTable<Int>(countMax: 100)
+        var requests = OpenRequests(countMax: 100)
         var ids: [UInt64] = []
-        for number in 0..<100 { ids.append(table.open(number, timeout: .seconds(1), now: at(0))?.id ?? 0) }
+        for number in 0..<100 {
+            let method = UInt32(number % 7)
+            let ticket = requests.open(method, context: number, timeout: .seconds(1), now: at(0))
+            ids.append(ticket?.id ?? 0)
+        }
         for number in stride(from: 0, to: 100, by: 2) {
-            #expect(table.close(id: ids[number]).map(table.take) == number)
+            let closed = requests.close(id: ids[number])
+            #expect(closed?.context == number && closed?.method == UInt32(number % 7))
         }
         var rest: [Int] = []
-        while let slot = table.closeAny() { rest.append(table.take(slot)) }
+        while let closed = requests.closeAny() { rest.append(closed.context) }
         #expect(rest == Array(stride(from: 1, to: 100, by: 2)))
+    }
+
+    @Test("contexts come back under their numbers, and a number is used again")
+    func contexts() {
+        var contexts = RequestContexts<String>()
+        let (first, second) = (contexts.insert("first"), contexts.insert("second"))
+        #expect(first != second)
+        #expect(contexts.remove(first) == "first")
+        #expect(contexts.insert("third") == first)
+        #expect(contexts.remove(second) == "second" && contexts.remove(first) == "third")
     }
 }

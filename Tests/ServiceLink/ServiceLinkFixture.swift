@@ -90,7 +90,7 @@ final class ServiceLinkFixture: Sendable {
     func call(_ address: ServiceLinkAddress) async throws -> RemoteCaller {
         let (loop, settings, logger, journal) = (clientLoop, settings, logger, journal)
         let caller = try await loop.submit {
-            let link = ServiceLinkClient<Int>(
+            let link = ServiceLinkClient(
                 settings.client, to: address, endOfTurn: EndOfTurn.shared(on: loop), logger: logger)
             let caller = Caller(link, journal: journal)
             link.start(delegate: caller)
@@ -126,7 +126,7 @@ struct RemoteCaller: Sendable {
     /// Runs `body` in one turn of the link's event loop.
     @discardableResult
     func turn<Result: Sendable>(
-        _ body: @escaping @Sendable (ServiceLinkClient<Int>) throws -> Result
+        _ body: @escaping @Sendable (ServiceLinkClient) throws -> Result
     ) async throws -> Result {
         try await loop.submit { try caller.value.call(body) }.get()
     }

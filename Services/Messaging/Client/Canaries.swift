@@ -5,12 +5,13 @@ package import RTMWire
 
 /// Lets a canary publish and listen in each shard of messaging, and reports the verdict on all of them. The
 /// owner of the links passes on what messaging answers and delivers.
-package final class Canaries<Caller: MessagingCaller> {
+package final class Canaries {
     /// No other attachment has this number or a greater one: the canary of each shard has one of these.
-    package static var firstInterest: UInt64 { .max - UInt64(Limits.shardsMax) }
+    package static let firstInterest = UInt64.max - UInt64(Limits.shardsMax)
+    /// No other publish has this context or a greater one: that of each shard's canary has one of these.
+    package static let firstContext = Int.max - Limits.shardsMax
 
-    private let messaging: MessagingClient<Caller>
-    private let context: (_ shard: Int) -> Caller.Publish
+    private let messaging: MessagingClient
     private let eventLoop: any EventLoop
     private let name: String
     private let report: (Canary.Verdict) -> Void
@@ -19,15 +20,12 @@ package final class Canaries<Caller: MessagingCaller> {
     private var canaries: [Canary] = []
     private var timer: Scheduled<Void>?
 
-    /// - Parameters:
-    ///   - context: what the answer to a canary's publish comes back with, so that its owner recognises it.
-    ///   - name: is in the names of the canaries' channels, and nobody else has it.
+    /// - Parameter name: is in the names of the canaries' channels, and nobody else has it.
     package init(
-        over messaging: MessagingClient<Caller>, context: @escaping (_ shard: Int) -> Caller.Publish,
-        name: String, on eventLoop: any EventLoop, report: @escaping (Canary.Verdict) -> Void
+        over messaging: MessagingClient, name: String, on eventLoop: any EventLoop,
+        report: @escaping (Canary.Verdict) -> Void
     ) {
         self.messaging = messaging
-        self.context = context
         self.eventLoop = eventLoop
         self.name = name
         self.report = report
@@ -64,8 +62,8 @@ package final class Canaries<Caller: MessagingCaller> {
         if succeeded { advance(shard) }
     }
 
-    package func published(_ shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>) {
-        canaries[shard].published(try? outcome.get().offset, now: now)
+    package func published(_ context: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>) {
+        canaries[context - Self.firstContext].published(try? outcome.get().offset, now: now)
         reportVerdict()
     }
 
@@ -108,7 +106,7 @@ package final class Canaries<Caller: MessagingCaller> {
                 let request = PublishRequest(
                     appID: channel.appID, channelType: channel.type, channel: channel.name, publisher: .empty,
                     publisherSession: 0, needsReceiver: true, messages: MessageRun(bytes, count: 1))
-                messaging.publish(request, context: context(shard))
+                messaging.publish(request, context: Self.firstContext + shard)
             }
         }
     }

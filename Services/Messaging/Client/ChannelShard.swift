@@ -7,11 +7,11 @@ extension ShardedService {
 }
 
 extension ShardRouter {
-    package func connections(to channel: ChannelKey) -> ShardConnections<Call> {
+    package func connections(to channel: ChannelKey) -> ShardConnections {
         all.count == 1 ? all[0] : all[channel.shard(among: all.count)]
     }
 
-    package func connections(to channel: ChannelView) -> ShardConnections<Call> {
+    package func connections(to channel: ChannelView) -> ShardConnections {
         all.count == 1 ? all[0] : all[channel.shard(among: all.count)]
     }
 

@@ -8,19 +8,17 @@ package import RTMWire
 /// When messaging is down, open appends have been answered before. They may have been done, so the caller
 /// repeats them with the same source and sequence.
 package protocol AppendCaller: ShardRouterDelegate {
-    /// What the caller remembers of an append until its answer.
-    associatedtype Append
-
-    func messagingAppended(_ append: Append, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>)
+    /// - Parameter context: what the append was made with.
+    func messagingAppended(_ context: Int, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>)
 }
 
 /// Appends events to the channel logs of the messaging node that leads. Every append has exactly one outcome,
 /// which never comes from within the call.
 ///
 /// Presence and storage use it; edges publish and attach with `MessagingClient`.
-package final class MessagingAppender<Caller: AppendCaller> {
-    private let shards: ShardRouter<Caller.Append>
-    private var caller: Caller?
+package final class MessagingAppender {
+    private let shards: ShardRouter
+    private var caller: (any AppendCaller)?
 
     /// - Parameters:
     ///   - node: the name of this process, for messaging's log.
@@ -43,7 +41,7 @@ package final class MessagingAppender<Caller: AppendCaller> {
     /// How many appends have no answer yet.
     package var openAppends: Int { shards.openRequests }
 
-    package func start(caller: Caller) {
+    package func start(caller: any AppendCaller) {
         self.caller = caller
         shards.start(self, owner: caller)
     }
@@ -52,41 +50,41 @@ package final class MessagingAppender<Caller: AppendCaller> {
 
     /// Throws, without having sent anything, when no node leads the channel's shard or too many requests are
     /// open.
-    package func append(_ request: AppendRequest, context: Caller.Append) throws(RTMError) {
-        try shards.connections(to: request.channel).request(MessagingMethod.append, request, context)
+    package func append(_ request: AppendRequest, context: Int) throws(RTMError) {
+        try shards.connections(to: request.channel).request(MessagingMethod.append, request, context: context)
     }
 }
 
 // MARK: - What comes back
 
 extension MessagingAppender: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient<Caller.Append>, peer: ServiceLinkPeer) {
+    package func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
         shards.linkUp(link, peer)
     }
 
-    package func linkDown(_ link: ServiceLinkClient<Caller.Append>, _ reason: ServiceLinkDownReason) {
+    package func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
         shards.linkDown(link, reason)
     }
 
     package func linkUnreachable(
-        _ link: ServiceLinkClient<Caller.Append>, _ reason: ServiceLinkDownReason
+        _ link: ServiceLinkClient, _ reason: ServiceLinkDownReason
     ) {
         shards.linkUnreachable(link, reason)
     }
 
-    package func linkRetired(_ link: ServiceLinkClient<Caller.Append>) {
+    package func linkRetired(_ link: ServiceLinkClient) {
         if shards.retired(link) { caller = nil }
     }
 
     package func response(
-        _ link: ServiceLinkClient<Caller.Append>, _ context: Caller.Append, _ outcome: ServiceLinkOutcome
+        _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
     ) {
         caller?.messagingAppended(
             context, outcome.result { try AppendResponse($0, in: shards.arena) })
     }
 
     package func push(
-        _ link: ServiceLinkClient<Caller.Append>, method: UInt32, body: UnsafeRawBufferPointer
+        _ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer
     ) {
         switch method {
         case MessagingMethod.leader: shards.receivedLeader(body, from: link)

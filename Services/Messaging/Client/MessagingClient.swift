@@ -3,13 +3,9 @@ package import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
-/// Who calls messaging and receives from it. All calls come on the link's event loop.
+/// Who calls messaging and receives from it. All calls come on the link's event loop. A context is the number
+/// that the caller gave a call.
 package protocol MessagingCaller: ShardRouterDelegate {
-    /// What the caller remembers of a publish until its answer.
-    associatedtype Publish
-    /// What the caller remembers of a read until its answer.
-    associatedtype Read
-
     /// Entries of an attached log. Between attachment and detachment each entry comes once, in order. The
     /// delivery is valid during the call.
     func messagingDelivered(_ delivery: DeliveryPush)
@@ -24,23 +20,17 @@ package protocol MessagingCaller: ShardRouterDelegate {
         _ interest: UInt64, in shard: Int, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>)
     /// - Parameter shard: in which the channel is.
     func messagingPublished(
-        _ publish: Publish, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
+        _ context: Int, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
     /// The response's frames are valid during the call.
-    func messagingRead(_ read: Read, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>)
+    func messagingRead(_ context: Int, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>)
 }
 
 /// Typed calls to the messaging nodes that lead. Every call has exactly one outcome.
-package final class MessagingClient<Caller: MessagingCaller> {
-    package enum Call {
-        case attach(interest: UInt64)
-        case publish(Caller.Publish)
-        case read(Caller.Read)
-    }
-
-    package let shards: ShardRouter<Call>
+package final class MessagingClient {
+    package let shards: ShardRouter
     /// The caller is held from the start to the end of the links. A weak reference would make each of its
     /// retains slow.
-    private var caller: Caller?
+    private var caller: (any MessagingCaller)?
 
     /// - Parameter timeout: how long every call may take.
     package init(
@@ -60,7 +50,7 @@ package final class MessagingClient<Caller: MessagingCaller> {
     /// The number of the shard that keeps the channel.
     package func shard(of channel: ChannelView) -> Int { shards.connections(to: channel).shard }
 
-    package func start(caller: Caller) {
+    package func start(caller: any MessagingCaller) {
         self.caller = caller
         shards.start(self, owner: caller)
     }
@@ -70,7 +60,7 @@ package final class MessagingClient<Caller: MessagingCaller> {
     package func attach(_ request: AttachRequest) {
         let (interest, links) = (request.interest, shards.connections(to: request.channel))
         do throws(RTMError) {
-            try links.request(MessagingMethod.attach, request, .attach(interest: interest))
+            try links.request(MessagingMethod.attach, request, context: Int(bitPattern: UInt(interest)))
         } catch {
             caller?.messagingAttached(interest, in: links.shard, .failure(.refused(error)))
         }
@@ -81,20 +71,21 @@ package final class MessagingClient<Caller: MessagingCaller> {
         shards.connections(to: channel).leader?.push(MessagingMethod.detach, push)
     }
 
-    package func publish(_ request: PublishRequest, context: Caller.Publish) {
+    package func publish(_ request: PublishRequest, context: Int) {
         let channel = ChannelView(
             appID: request.appID, type: request.channelType ?? .none, name: request.channel)
         let links = shards.connections(to: channel)
         do throws(RTMError) {
-            try links.request(MessagingMethod.publish, request, .publish(context))
+            try links.request(MessagingMethod.publish, request, context: context)
         } catch {
             caller?.messagingPublished(context, in: links.shard, .failure(.refused(error)))
         }
     }
 
-    package func read(_ request: ReadRequest, context: Caller.Read) {
+    package func read(_ request: ReadRequest, context: Int) {
         do throws(RTMError) {
-            try shards.connections(to: request.channel).request(MessagingMethod.read, request, .read(context))
+            let links = shards.connections(to: request.channel)
+            try links.request(MessagingMethod.read, request, context: context)
         } catch {
             caller?.messagingRead(context, .failure(.refused(error)))
         }
@@ -104,36 +95,39 @@ package final class MessagingClient<Caller: MessagingCaller> {
 // MARK: - What comes back
 
 extension MessagingClient: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient<Call>, peer: ServiceLinkPeer) { shards.linkUp(link, peer) }
+    package func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) { shards.linkUp(link, peer) }
 
-    package func linkDown(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
+    package func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
         shards.linkDown(link, reason)
     }
 
-    package func linkUnreachable(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
+    package func linkUnreachable(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
         shards.linkUnreachable(link, reason)
     }
 
-    package func linkRetired(_ link: ServiceLinkClient<Call>) {
+    package func linkRetired(_ link: ServiceLinkClient) {
         if shards.retired(link) { caller = nil }
     }
 
-    package func response(_ link: ServiceLinkClient<Call>, _ context: Call, _ outcome: ServiceLinkOutcome) {
-        switch context {
-        case .attach(let interest):
+    package func response(
+        _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
+    ) {
+        let shard = link.configuration.shard
+        switch method {
+        case MessagingMethod.attach:
+            let interest = UInt64(UInt(bitPattern: context))
             caller?.messagingAttached(
-                interest, in: link.configuration.shard,
-                outcome.result { try AttachResponse($0, in: shards.arena) })
-        case .publish(let publish):
+                interest, in: shard, outcome.result { try AttachResponse($0, in: shards.arena) })
+        case MessagingMethod.publish:
             caller?.messagingPublished(
-                publish, in: link.configuration.shard,
-                outcome.result { try PublishResponse(scanning: $0) })
-        case .read(let read):
-            caller?.messagingRead(read, outcome.result { try ReadResponse($0, in: shards.arena) })
+                context, in: shard, outcome.result { try PublishResponse(scanning: $0) })
+        case MessagingMethod.read:
+            caller?.messagingRead(context, outcome.result { try ReadResponse($0, in: shards.arena) })
+        default: break
         }
     }
 
-    package func push(_ link: ServiceLinkClient<Call>, method: UInt32, body: UnsafeRawBufferPointer) {
+    package func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
         switch method {
         case MessagingMethod.delivery:
             guard isLeader(link), let delivery = try? DeliveryPush(scanning: body) else { return }
@@ -154,7 +148,7 @@ extension MessagingClient: ServiceLinkClientDelegate {
     }
 
     /// What a node says that doesn't lead any more doesn't count.
-    private func isLeader(_ link: ServiceLinkClient<Call>) -> Bool {
+    private func isLeader(_ link: ServiceLinkClient) -> Bool {
         link === shards.all[link.configuration.shard].leader
     }
 }

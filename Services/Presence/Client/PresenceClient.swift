@@ -3,13 +3,9 @@ package import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
-/// Who calls presence and receives from it. All calls come on the link's event loop.
+/// Who calls presence and receives from it. All calls come on the link's event loop. A context is the number
+/// that the caller gave a call.
 package protocol PresenceCaller: AnyObject {
-    /// What the caller remembers of a join until its answer.
-    associatedtype Join
-    /// What the caller remembers of a client's call until its answer.
-    associatedtype Call
-
     func presenceIsUp()
     /// Presence can't be called until the link comes back, which it does by itself. The latest pushes may not
     /// have arrived.
@@ -17,9 +13,9 @@ package protocol PresenceCaller: AnyObject {
     /// An attempt to connect has failed. The next one follows by itself.
     func presenceIsUnreachable(_ reason: ServiceLinkDownReason)
     /// The response's frames are valid during the call.
-    func presenceJoined(_ join: Join, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>)
+    func presenceJoined(_ context: Int, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>)
     /// The response is valid during the call.
-    func presenceCalled(_ call: Call, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>)
+    func presenceCalled(_ context: Int, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>)
     /// A part of a channel's snapshot. The response's frames are valid during the call.
     func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>)
     func presenceLeased(_ outcome: Result<LeaseResponse, ServiceLinkRequestFailure>)
@@ -31,16 +27,12 @@ extension PresenceCaller {
 }
 
 /// Typed calls to presence over one link. Every call has exactly one outcome.
-package final class PresenceClient<Caller: PresenceCaller>: ServiceClient {
-    package enum Open {
-        case join(Caller.Join)
-        case call(Caller.Call)
-        case roster(ChannelKey)
-        case lease
-        case sync
-    }
-
-    package let calls: ServiceCalls<Open, Caller>
+package final class PresenceClient: ServiceClient {
+    package let calls: ServiceCalls
+    /// The caller is held from the start to the end of the link. A weak reference would make each of its
+    /// retains slow.
+    private var caller: (any PresenceCaller)?
+    private var rosters = RequestContexts<ChannelKey>()
 
     /// - Parameter timeout: how long every call may take.
     package init(
@@ -52,33 +44,38 @@ package final class PresenceClient<Caller: PresenceCaller>: ServiceClient {
             logger: logger)
     }
 
-    package func join(_ request: JoinRequest, context: Caller.Join) {
-        if let failure = calls.refusal(sending: PresenceMethod.join, request, .join(context)) {
-            calls.caller?.presenceJoined(context, .failure(failure))
+    package func start(caller: any PresenceCaller) {
+        self.caller = caller
+        calls.link.start(delegate: self)
+    }
+
+    package func join(_ request: JoinRequest, context: Int) {
+        if let failure = calls.refusal(sending: PresenceMethod.join, request, context: context) {
+            caller?.presenceJoined(context, .failure(failure))
         }
     }
 
-    package func call(_ request: CallRequest, context: Caller.Call) {
-        if let failure = calls.refusal(sending: PresenceMethod.call, request, .call(context)) {
-            calls.caller?.presenceCalled(context, .failure(failure))
+    package func call(_ request: CallRequest, context: Int) {
+        if let failure = calls.refusal(sending: PresenceMethod.call, request, context: context) {
+            caller?.presenceCalled(context, .failure(failure))
         }
     }
 
     package func roster(_ request: RosterRequest) {
-        let channel = request.channel
-        if let failure = calls.refusal(sending: PresenceMethod.roster, request, .roster(channel)) {
-            calls.caller?.presenceRoster(channel, .failure(failure))
+        let context = rosters.insert(request.channel)
+        if let failure = calls.refusal(sending: PresenceMethod.roster, request, context: context) {
+            caller?.presenceRoster(rosters.remove(context), .failure(failure))
         }
     }
 
     /// Throws, without having sent anything, when the link is down or has too many open requests.
     package func lease(_ request: LeaseRequest) throws(RTMError) {
-        try calls.send(PresenceMethod.lease, request, .lease)
+        try calls.send(PresenceMethod.lease, request)
     }
 
     /// Throws as `lease` does.
     package func sync(_ request: SyncRequest) throws(RTMError) {
-        try calls.send(PresenceMethod.sync, request, .sync)
+        try calls.send(PresenceMethod.sync, request)
     }
 
     /// Has no answer. False if the link is down: then it was not sent.
@@ -91,31 +88,36 @@ package final class PresenceClient<Caller: PresenceCaller>: ServiceClient {
 
     // MARK: - What comes back
 
-    package func linkUp(_ link: ServiceLinkClient<Open>, peer: ServiceLinkPeer) {
-        calls.caller?.presenceIsUp()
+    package func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
+        caller?.presenceIsUp()
     }
 
-    package func linkDown(_ link: ServiceLinkClient<Open>, _ reason: ServiceLinkDownReason) {
-        calls.caller?.presenceIsDown(reason)
+    package func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
+        caller?.presenceIsDown(reason)
     }
 
-    package func linkUnreachable(_ link: ServiceLinkClient<Open>, _ reason: ServiceLinkDownReason) {
-        calls.caller?.presenceIsUnreachable(reason)
+    package func linkUnreachable(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
+        caller?.presenceIsUnreachable(reason)
     }
 
-    package func response(_ link: ServiceLinkClient<Open>, _ context: Open, _ outcome: ServiceLinkOutcome) {
-        let caller = calls.caller
-        switch context {
-        case .join(let join):
-            caller?.presenceJoined(join, outcome.result { try JoinResponse($0, in: calls.arena) })
-        case .call(let call):
-            caller?.presenceCalled(call, outcome.result { try CallResponse($0, in: calls.arena) })
-        case .roster(let channel):
+    package func linkRetired(_ link: ServiceLinkClient) { caller = nil }
+
+    package func response(
+        _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
+    ) {
+        switch method {
+        case PresenceMethod.join:
+            caller?.presenceJoined(context, outcome.result { try JoinResponse($0, in: calls.arena) })
+        case PresenceMethod.call:
+            caller?.presenceCalled(context, outcome.result { try CallResponse($0, in: calls.arena) })
+        case PresenceMethod.roster:
+            let channel = rosters.remove(context)
             caller?.presenceRoster(channel, outcome.result { try RosterResponse($0, in: calls.arena) })
-        case .lease:
+        case PresenceMethod.lease:
             caller?.presenceLeased(outcome.result { try LeaseResponse($0, in: calls.arena) })
-        case .sync:
+        case PresenceMethod.sync:
             caller?.presenceSynced(outcome.result { try SyncResponse($0, in: calls.arena) })
+        default: break
         }
     }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Which requests wait for an answer and until when: ids and deadlines in O(1), without a heap entry per
-/// request.
+/// The open requests of a link: which wait for an answer, until when, and what their caller knows them by.
+/// Ids and deadlines are found in O(1), and no request has a heap entry.
 ///
 /// A request is a slot in an array. Its id names the slot and the slot's generation, so a late answer to an
 /// earlier request in the same slot is recognised. Requests with the same timeout have their deadlines in the
@@ -14,6 +14,8 @@ struct OpenRequests {
 
     private struct Slot {
         var generation: UInt64 = 1
+        var method: UInt32 = 0
+        var context = 0
         var deadline = NIODeadline.uptimeNanoseconds(0)
         /// Neighbours in the lane; `next` is also the next free slot.
         var previous = OpenRequests.none
@@ -28,6 +30,13 @@ struct OpenRequests {
         var milliseconds: UInt32
         var head = OpenRequests.none
         var tail = OpenRequests.none
+    }
+
+    /// A request that has just been closed, and whose slot is free.
+    struct Closed: Equatable {
+        let slot: Int
+        let method: UInt32
+        let context: Int
     }
 
     struct Ticket: Equatable {
@@ -54,7 +63,7 @@ struct OpenRequests {
     }
 
     /// Nil if `countMax` requests are open.
-    mutating func open(timeout: Duration, now: NIODeadline) -> Ticket? {
+    mutating func open(_ method: UInt32, context: Int, timeout: Duration, now: NIODeadline) -> Ticket? {
         guard count < countMax else { return nil }
         let lane = laneIndex(for: timeout)
         let slot = takeSlot()
@@ -63,6 +72,8 @@ struct OpenRequests {
         let deadline = now + (isOwnLane ? lanes[lane].amount : Self.amount(of: timeout))
         slots[slot].deadline = deadline
         slots[slot].lane = Int32(lane)
+        slots[slot].method = method
+        slots[slot].context = context
         link(slot, into: lane)
         return Ticket(
             slot: slot, id: slots[slot].generation << slotBits | UInt64(slot),
@@ -70,33 +81,29 @@ struct OpenRequests {
             deadline: deadline, isNext: lanes[lane].head == Int32(slot))
     }
 
-    /// The slot of an open request, which is free afterwards. Nil if no such request is open.
-    mutating func close(id: UInt64) -> Int? {
+    /// Closes an open request. Nil if no such request is open, because it timed out or never was.
+    mutating func close(id: UInt64) -> Closed? {
         let slot = id & ((1 << slotBits) - 1)
         guard slot < UInt64(slots.count) else { return nil }
         let index = Int(slot)
         guard slots[index].lane != Self.none, slots[index].generation == id >> slotBits else { return nil }
-        release(index)
-        return index
+        return release(index)
     }
 
-    /// Closes one request whose deadline has passed, and returns its slot.
-    mutating func closeExpired(now: NIODeadline) -> Int? {
+    /// Closes one request whose deadline has passed.
+    mutating func closeExpired(now: NIODeadline) -> Closed? {
         for lane in lanes where lane.head != Self.none {
             let head = Int(lane.head)
             guard slots[head].deadline <= now else { continue }
-            release(head)
-            return head
+            return release(head)
         }
         return nil
     }
 
-    /// Closes one request, the oldest of its timeout, and returns its slot.
-    mutating func closeAny() -> Int? {
+    /// Closes one request, the oldest of its timeout.
+    mutating func closeAny() -> Closed? {
         guard let lane = lanes.first(where: { $0.head != Self.none }) else { return nil }
-        let head = Int(lane.head)
-        release(head)
-        return head
+        return release(Int(lane.head))
     }
 
     var nextDeadline: NIODeadline? {
@@ -136,7 +143,7 @@ extension OpenRequests {
         join(Int32(slot), to: next, in: lane)
     }
 
-    private mutating func release(_ slot: Int) {
+    private mutating func release(_ slot: Int) -> Closed {
         let entry = slots[slot]
         join(entry.previous, to: entry.next, in: Int(entry.lane))
         slots[slot].generation += 1
@@ -144,6 +151,7 @@ extension OpenRequests {
         slots[slot].next = freeSlot
         freeSlot = Int32(slot)
         count -= 1
+        return Closed(slot: slot, method: entry.method, context: entry.context)
     }
 
     /// Makes two slots neighbours; `none` stands for the lane's end on that side.

@@ -7,9 +7,9 @@ package import RTMWire
 /// completes every accepted request exactly once.
 ///
 /// It is confined to the event loop of its `EndOfTurn`. What is sent during a turn goes out in one write at
-/// its end. Nothing is allocated per request: the caller's context lies in a table, and its deadline in a
-/// list through that table.
-package final class ServiceLinkClient<Context> {
+/// its end. Nothing is allocated per request: what is known of it lies in a table, and its deadline in a list
+/// through that table. What the caller remembers of it stays with the caller, under a number of its own.
+package final class ServiceLinkClient {
     package let configuration: ServiceLinkClientConfiguration
     package let address: ServiceLinkAddress
     private let endOfTurn: EndOfTurn
@@ -17,9 +17,9 @@ package final class ServiceLinkClient<Context> {
     private let place: ServiceLinkLog.Place
     private let timer: ServiceLinkTimer
     private var machine: ServiceLinkStateMachine
-    private let requests: ServiceLinkRequestTable<Context>
+    private var requests: OpenRequests
     private var connection: ServiceLinkConnection?
-    private var delegate: (any ServiceLinkClientDelegate<Context>)?
+    private var delegate: (any ServiceLinkClientDelegate)?
     private var counted = ServiceLinkCounters()
     private var isStopping = false
     private let refusal: ServiceLinkRefusal
@@ -45,7 +45,7 @@ package final class ServiceLinkClient<Context> {
             service: configuration.service, address: "\(address)", shard: configuration.shard)
         timer = ServiceLinkTimer(on: endOfTurn.eventLoop)
         machine = ServiceLinkStateMachine(configuration)
-        requests = ServiceLinkRequestTable(countMax: configuration.openRequestsMax)
+        requests = OpenRequests(countMax: configuration.openRequestsMax)
         refusal = ServiceLinkRefusal(
             service: configuration.service, requestsMax: requests.countMax,
             frameBytesMax: configuration.link.frameBytesMax, queueBytesMax: configuration.link.queueBytesMax)
@@ -67,7 +67,7 @@ package final class ServiceLinkClient<Context> {
 
     /// Connects, and connects again whenever the connection is lost. A started link and its delegate live
     /// until `shutdown`.
-    package func start(delegate: any ServiceLinkClientDelegate<Context>) {
+    package func start(delegate: any ServiceLinkClientDelegate) {
         eventLoop.assertInEventLoop()
         guard machine.start(now: endOfTurn.now) else { return }
         self.delegate = delegate
@@ -75,14 +75,16 @@ package final class ServiceLinkClient<Context> {
         connect()
     }
 
-    /// Sends a request. An accepted request ends in exactly one `response(_:_:_:)`, in a later turn or in a
-    /// later round of this one.
+    /// Sends a request. An accepted request ends in exactly one `response(_:to:_:_:)`, in a later turn or in
+    /// a later round of this one.
+    ///
+    /// - Parameter context: comes back with the response. The link doesn't look at it.
     ///
     /// Throws, without having sent anything: `.notConnected` (-10025) while the link is down,
     /// `.operationRateExceedLimitation` (-10021) when `openRequestsMax` requests are open or too many bytes
     /// wait for the service, and `.invalidParameter` (-10014) for a body that is longer than a frame.
     package func request(
-        _ method: UInt32, _ body: some WireEncodable, timeout: Duration, context: Context
+        _ method: UInt32, _ body: some WireEncodable, timeout: Duration, context: Int
     ) throws(RTMError) {
         eventLoop.assertInEventLoop()
         guard let connection, machine.isUp, connection.isOpen else {
@@ -92,7 +94,7 @@ package final class ServiceLinkClient<Context> {
         guard connection.fits(bodyLength: length) else { throw refused(refusal.tooLong(length)) }
         guard connection.canQueueRequest(bodyLength: length) else { throw refused(refusal.full) }
         let now = endOfTurn.now
-        guard let ticket = requests.open(context, timeout: timeout, now: now) else {
+        guard let ticket = requests.open(method, context: context, timeout: timeout, now: now) else {
             throw refused(refusal.tooMany)
         }
         if endOfTurn.tracer != nil { trace(ticket.slot, method, over: connection) }
@@ -100,7 +102,7 @@ package final class ServiceLinkClient<Context> {
             id: ticket.id, method: method, timeoutMilliseconds: ticket.timeoutMilliseconds, body: body,
             bodyLength: length)
         guard isSent else {
-            if let slot = requests.close(id: ticket.id) { takeUnsent(slot) }
+            takeUnsent(ticket)
             throw refused(refusal.notConnected)
         }
         counted.requests += 1
@@ -196,21 +198,20 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
     }
 
     private func complete(_ id: UInt64, _ outcome: ServiceLinkOutcome) {
-        guard let slot = requests.close(id: id) else {
+        guard let request = requests.close(id: id) else {
             counted.responsesTooLate += 1
             return
         }
-        complete(slot: slot, outcome)
+        complete(request, outcome)
     }
 
-    private func complete(slot: Int, _ outcome: ServiceLinkOutcome) {
-        let context = requests.take(slot)
-        guard !traced.isEmpty, let call = traced.removeValue(forKey: slot) else {
-            delegate?.response(self, context, outcome)
+    private func complete(_ request: OpenRequests.Closed, _ outcome: ServiceLinkOutcome) {
+        guard !traced.isEmpty, let call = traced.removeValue(forKey: request.slot) else {
+            delegate?.response(self, to: request.method, request.context, outcome)
             return
         }
         endOfTurn.tracer?.answered(call, error: outcome.failure) {
-            delegate?.response(self, context, outcome)
+            delegate?.response(self, to: request.method, request.context, outcome)
         }
     }
 
@@ -247,9 +248,9 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
     }
 
     private func disconnectRequests() {
-        while let slot = requests.closeAny() {
+        while let request = requests.closeAny() {
             counted.disconnected += 1
-            complete(slot: slot, .disconnected)
+            complete(request, .disconnected)
         }
     }
 
@@ -274,9 +275,9 @@ extension ServiceLinkClient {
         _ = connection.sendTrace(call.context)
     }
 
-    private func takeUnsent(_ slot: Int) {
-        _ = requests.take(slot)
-        if let call = traced.removeValue(forKey: slot) {
+    private func takeUnsent(_ ticket: OpenRequests.Ticket) {
+        _ = requests.close(id: ticket.id)
+        if let call = traced.removeValue(forKey: ticket.slot) {
             endOfTurn.tracer?.answered(call, error: "notConnected") {}
         }
     }
@@ -308,9 +309,9 @@ extension ServiceLinkOutcome {
 extension ServiceLinkClient: ServiceLinkTimerOwner {
     func timerFired() {
         let now = endOfTurn.now
-        while let slot = requests.closeExpired(now: now) {
+        while let request = requests.closeExpired(now: now) {
             counted.timeouts += 1
-            complete(slot: slot, .timedOut)
+            complete(request, .timedOut)
         }
         switch machine.wake(now: now) {
         case .none: break

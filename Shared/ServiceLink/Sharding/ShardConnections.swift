@@ -12,7 +12,7 @@ package import RTMWire
 ///
 /// Two addresses may belong to the same node, for example a configured name and the address that the node
 /// announces. Then the node announces itself over both links, and when one closes the other takes the calls.
-package final class ShardConnections<Call> {
+package final class ShardConnections {
     package enum Change: Equatable {
         case none
         /// There is a leader.
@@ -25,20 +25,20 @@ package final class ShardConnections<Call> {
 
     package let shard: Int
     private let service: ShardedService
-    package private(set) var all: [ServiceLinkClient<Call>]
+    package private(set) var all: [ServiceLinkClient]
     private var relays = RelayChoice()
     private let random: () -> Double
     private let logger: Logger
     package let timeout: Duration
     /// Nil while no node announces that it leads.
-    package private(set) var leader: ServiceLinkClient<Call>?
+    package private(set) var leader: ServiceLinkClient?
     private var term: UInt64 = 0
     /// Since when no node leads. It has no meaning while one does.
     private var leaderlessSince: NIODeadline
     private let endOfTurn: EndOfTurn
     /// The next leader, which takes the calls once the link to the previous one has closed.
-    private var next: (link: ServiceLinkClient<Call>, term: UInt64)?
-    private let makeLink: (ServiceLinkAddress) -> ServiceLinkClient<Call>
+    private var next: (link: ServiceLinkClient, term: UInt64)?
+    private let makeLink: (ServiceLinkAddress) -> ServiceLinkClient
 
     /// - Parameters:
     ///   - node: the name of this process, for the log of the service.
@@ -78,22 +78,22 @@ package final class ShardConnections<Call> {
 
     /// Throws, without having sent anything, when no node leads or too many requests are open.
     @inlinable
-    package func request(_ method: UInt32, _ body: some WireEncodable, _ call: Call) throws(RTMError) {
+    package func request(_ method: UInt32, _ body: some WireEncodable, context: Int) throws(RTMError) {
         guard let leader else { throw noLeader }
-        try leader.request(method, body, timeout: timeout, context: call)
+        try leader.request(method, body, timeout: timeout, context: context)
     }
 
     @usableFromInline
     var noLeader: RTMError { RTMError(.notConnected, "no \(service.name) node leads") }
 
-    package func start(delegate: some ServiceLinkClientDelegate<Call>) {
+    package func start(delegate: some ServiceLinkClientDelegate) {
         for link in all { link.start(delegate: delegate) }
     }
 
     package func shutdown() { for link in all { link.shutdown() } }
 
     /// A node has come.
-    package func add(_ address: ServiceLinkAddress, delegate: some ServiceLinkClientDelegate<Call>) {
+    package func add(_ address: ServiceLinkAddress, delegate: some ServiceLinkClientDelegate) {
         if !address.isRelayed { relays.changed("\(address)", isUp: false, now: endOfTurn.now) }
         let link = makeLink(address)
         all.append(link)
@@ -101,7 +101,7 @@ package final class ShardConnections<Call> {
     }
 
     /// A node has gone, and no connection to it is there.
-    package func remove(_ link: ServiceLinkClient<Call>) {
+    package func remove(_ link: ServiceLinkClient) {
         if !link.address.isRelayed { relays.forget("\(link.address)") }
         all.removeAll { $0 === link }
         link.shutdown()
@@ -110,7 +110,7 @@ package final class ShardConnections<Call> {
     // MARK: - The leader
 
     /// A node announces that it leads.
-    package func announced(_ push: LeaderPush, from link: ServiceLinkClient<Call>) -> Change {
+    package func announced(_ push: LeaderPush, from link: ServiceLinkClient) -> Change {
         let known = next?.term ?? term
         guard push.term == known || push.follows >= known else {
             link.push(service.outdated, LeaderPush(term: known, follows: known))
@@ -128,7 +128,7 @@ package final class ShardConnections<Call> {
     }
 
     /// A link has closed, and the calls that waited there have failed.
-    package func lost(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) -> Change {
+    package func lost(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) -> Change {
         noteLoss(of: link, reason)
         if next?.link === link { next = nil }
         guard leader === link else { return .none }
@@ -147,12 +147,12 @@ package final class ShardConnections<Call> {
 // MARK: - Nodes that are reached through another one
 
 extension ShardConnections {
-    package func cameUp(_ link: ServiceLinkClient<Call>) {
+    package func cameUp(_ link: ServiceLinkClient) {
         if !link.address.isRelayed { relays.changed("\(link.address)", isUp: true, now: endOfTurn.now) }
     }
 
     /// A link was lost, or didn't come up.
-    package func noteLoss(of link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
+    package func noteLoss(of link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
         guard case .relayed(let node, _) = link.address else {
             let silence = reason == .silent ? link.configuration.link.heartbeatDeadline : .zero
             let (address, now) = ("\(link.address)", endOfTurn.now)
@@ -170,7 +170,7 @@ extension ShardConnections {
     /// Opens and closes links through other nodes, as far as they are needed.
     ///
     /// - Parameter listed: the addresses of the nodes that live, as they say.
-    package func relay(_ listed: Set<String>, delegate: some ServiceLinkClientDelegate<Call>) {
+    package func relay(_ listed: Set<String>, delegate: some ServiceLinkClientDelegate) {
         for action in relays.next(listed, leader: way, now: endOfTurn.now, random: random) {
             switch action {
             case .open(let node, let relay): open(to: node, through: relay, delegate)
@@ -181,7 +181,7 @@ extension ShardConnections {
     }
 
     private func open(
-        to node: String, through relay: String, _ delegate: some ServiceLinkClientDelegate<Call>
+        to node: String, through relay: String, _ delegate: some ServiceLinkClientDelegate
     ) {
         guard let relay = all.first(where: { "\($0.address)" == relay })?.address else { return }
         logger.debug(

@@ -26,18 +26,18 @@ package protocol ShardRouterDelegate: AnyObject {
 
 /// Routes calls to the leader of each shard of a service. The first leader announces how many shards there
 /// are, and any node announces which nodes there are beside the configured ones.
-package final class ShardRouter<Call> {
+package final class ShardRouter {
     package let arena = DecodeArena()
     private var addresses: [ServiceLinkAddress]
     private var nodes: NodeDirectory
     private let endOfTurn: EndOfTurn
-    private let makeLinks: (_ shard: Int, [ServiceLinkAddress]) -> ShardConnections<Call>
+    private let makeLinks: (_ shard: Int, [ServiceLinkAddress]) -> ShardConnections
     /// By shard. Until the number of shards is known there is only the first one.
-    package private(set) var all: [ShardConnections<Call>]
+    package private(set) var all: [ShardConnections]
     private var isCountKnown = false
     /// How many shards each node has, as its handshake says.
     private var shardCounts: [ObjectIdentifier: Int] = [:]
-    private var delegate: (any ServiceLinkClientDelegate<Call>)?
+    private var delegate: (any ServiceLinkClientDelegate)?
     private var owner: (any ShardRouterDelegate)?
     /// The next update of the relays; nil while no living node is out of reach.
     private var relayCheck: Scheduled<Void>?
@@ -80,7 +80,7 @@ package final class ShardRouter<Call> {
 
     // MARK: - Start and end
 
-    package func start(_ delegate: some ServiceLinkClientDelegate<Call>, owner: some ShardRouterDelegate) {
+    package func start(_ delegate: some ServiceLinkClientDelegate, owner: some ShardRouterDelegate) {
         self.delegate = delegate
         self.owner = owner
         for links in all { links.start(delegate: delegate) }
@@ -96,7 +96,7 @@ package final class ShardRouter<Call> {
     /// A link has been closed for good.
     ///
     /// - Returns: whether no link is left.
-    package func retired(_ link: ServiceLinkClient<Call>) -> Bool {
+    package func retired(_ link: ServiceLinkClient) -> Bool {
         shardCounts[ObjectIdentifier(link)] = nil
         guard all.allSatisfy({ $0.all.allSatisfy { $0.downReason == .shutDown } }) else { return false }
         (delegate, owner) = (nil, nil)
@@ -106,18 +106,18 @@ package final class ShardRouter<Call> {
     // MARK: - Events of the links
 
     /// A link is open. The node may lead the link's shard or not.
-    package func linkUp(_ link: ServiceLinkClient<Call>, _ peer: ServiceLinkPeer) {
+    package func linkUp(_ link: ServiceLinkClient, _ peer: ServiceLinkPeer) {
         shardCounts[ObjectIdentifier(link)] = peer.shards
         all[link.configuration.shard].cameUp(link)
     }
 
-    package func linkDown(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
+    package func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
         let shard = link.configuration.shard
         announce(shard, all[shard].lost(link, reason), reason)
         updateRelays()
     }
 
-    package func linkUnreachable(_ link: ServiceLinkClient<Call>, _ reason: ServiceLinkDownReason) {
+    package func linkUnreachable(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
         let links = all[link.configuration.shard]
         if links.leader == nil { owner?.connectFailed(reason) }
         links.noteLoss(of: link, reason)
@@ -157,7 +157,7 @@ package final class ShardRouter<Call> {
     }
 
     /// A node announces that it leads the link's shard.
-    package func receivedLeader(_ body: UnsafeRawBufferPointer, from link: ServiceLinkClient<Call>) {
+    package func receivedLeader(_ body: UnsafeRawBufferPointer, from link: ServiceLinkClient) {
         guard let push = try? LeaderPush(body, in: arena) else { return }
         learnShards(from: link)
         let count = shardCounts[ObjectIdentifier(link)] ?? all.count
@@ -171,7 +171,7 @@ package final class ShardRouter<Call> {
     }
 
     /// A leader's number of shards is right, because a node with another number never leads.
-    private func learnShards(from link: ServiceLinkClient<Call>) {
+    private func learnShards(from link: ServiceLinkClient) {
         guard !isCountKnown, let delegate, let count = shardCounts[ObjectIdentifier(link)] else { return }
         isCountKnown = true
         for shard in 1..<max(1, count) {
@@ -182,7 +182,7 @@ package final class ShardRouter<Call> {
     }
 
     private func announce(
-        _ shard: Int, _ change: ShardConnections<Call>.Change, _ reason: ServiceLinkDownReason?
+        _ shard: Int, _ change: ShardConnections.Change, _ reason: ServiceLinkDownReason?
     ) {
         if change == .down || change == .replaced {
             owner?.shardIsDown(shard, reason ?? .shutDown)

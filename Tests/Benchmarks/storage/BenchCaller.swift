@@ -7,7 +7,7 @@ import RTMWire
 /// Plays many callers over one link to storage, each with one call under way. It is confined to the link's
 /// event loop.
 final class BenchCaller: ServiceLinkClientDelegate {
-    private let link: ServiceLinkClient<Int>
+    private let link: ServiceLinkClient
     private let arena = DecodeArena()
     private let up: EventLoopPromise<Void>
     private let loop: any EventLoop
@@ -28,7 +28,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
         let finished: EventLoopPromise<Void>
     }
 
-    private init(_ link: ServiceLinkClient<Int>, loop: any EventLoop, up: EventLoopPromise<Void>) {
+    private init(_ link: ServiceLinkClient, loop: any EventLoop, up: EventLoopPromise<Void>) {
         self.link = link
         self.loop = loop
         self.up = up
@@ -39,7 +39,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
     ) async throws -> NIOLoopBound<BenchCaller> {
         let up = loop.makePromise(of: Void.self)
         let caller = try await loop.submit {
-            let link = ServiceLinkClient<Int>(
+            let link = ServiceLinkClient(
                 ServiceLinkClientConfiguration(service: "storage", node: "bench"), to: .inProcess(storage),
                 endOfTurn: .shared(on: loop), logger: logger)
             let caller = BenchCaller(link, loop: loop, up: up)
@@ -131,10 +131,12 @@ final class BenchCaller: ServiceLinkClientDelegate {
 
     // MARK: The link
 
-    func linkUp(_ link: ServiceLinkClient<Int>, peer: ServiceLinkPeer) { up.succeed(()) }
-    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: ServiceLinkDownReason) {}
+    func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) { up.succeed(()) }
+    func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {}
 
-    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: ServiceLinkOutcome) {
+    func response(
+        _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
+    ) {
         guard case .success(let body) = outcome else {
             finished.take()?.fail(BenchFailure(what: "\(outcome)"))
             return
@@ -150,7 +152,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
         tickets[response.ticket] = context
     }
 
-    func push(_ link: ServiceLinkClient<Int>, method: UInt32, body: UnsafeRawBufferPointer) {
+    func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
         guard let push = try? LockGrantedPush(scanning: body),
             let number = tickets.removeValue(forKey: push.ticket)
         else { return }

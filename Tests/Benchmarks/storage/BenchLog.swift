@@ -6,7 +6,7 @@ import RTMWire
 
 /// A subscriber at messaging that measures how late events come. It is confined to one event loop.
 final class BenchLog: ServiceLinkClientDelegate {
-    private let link: ServiceLinkClient<Int>
+    private let link: ServiceLinkClient
     private let channels: [String]
     private let attached: EventLoopPromise<Void>
     private var open = 0
@@ -19,7 +19,7 @@ final class BenchLog: ServiceLinkClientDelegate {
     private(set) var fromCall: [Int64] = []
     private(set) var fromAcknowledgement: [Int64] = []
 
-    private init(_ link: ServiceLinkClient<Int>, _ channels: [String], _ attached: EventLoopPromise<Void>) {
+    private init(_ link: ServiceLinkClient, _ channels: [String], _ attached: EventLoopPromise<Void>) {
         self.link = link
         self.channels = channels
         self.attached = attached
@@ -33,7 +33,7 @@ final class BenchLog: ServiceLinkClientDelegate {
     ) async throws -> NIOLoopBound<BenchLog> {
         let attached = loop.makePromise(of: Void.self)
         let log = try await loop.submit {
-            let link = ServiceLinkClient<Int>(
+            let link = ServiceLinkClient(
                 ServiceLinkClientConfiguration(service: "messaging", node: "bench"),
                 to: .inProcess(messaging),
                 endOfTurn: .shared(on: loop), logger: logger)
@@ -85,7 +85,7 @@ final class BenchLog: ServiceLinkClientDelegate {
         duration.components.seconds * 1_000_000_000 + duration.components.attoseconds / 1_000_000_000
     }
 
-    func linkUp(_ link: ServiceLinkClient<Int>, peer: ServiceLinkPeer) {
+    func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
         open = channels.count
         for (number, channel) in channels.enumerated() {
             let key = ChannelKey(appID: "app", type: .message, name: channel)
@@ -95,14 +95,16 @@ final class BenchLog: ServiceLinkClientDelegate {
         }
     }
 
-    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: ServiceLinkDownReason) {}
+    func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {}
 
-    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: ServiceLinkOutcome) {
+    func response(
+        _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
+    ) {
         open -= 1
         if open == 0 { attached.succeed(()) }
     }
 
-    func push(_ link: ServiceLinkClient<Int>, method: UInt32, body: UnsafeRawBufferPointer) {
+    func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
         guard let delivery = try? DeliveryPush(scanning: body) else { return }
         let channel = Int(delivery.interest)
         delivered += delivery.count

@@ -26,7 +26,7 @@ final class LogReader: Sendable {
     ) async throws -> LogReader {
         let end = try await loop.submit {
             let configuration = ServiceLinkClientConfiguration(service: "messaging", node: "test")
-            let link = ServiceLinkClient<Int>(
+            let link = ServiceLinkClient(
                 configuration, to: address, endOfTurn: EndOfTurn.shared(on: loop),
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
             return NIOLoopBound(End(link, channels), eventLoop: loop)
@@ -51,16 +51,16 @@ final class LogReader: Sendable {
     }
 
     private final class End: ServiceLinkClientDelegate {
-        let link: ServiceLinkClient<Int>
+        let link: ServiceLinkClient
         let channels: [ChannelKey]
         var reader: LogReader?
 
-        init(_ link: ServiceLinkClient<Int>, _ channels: [ChannelKey]) {
+        init(_ link: ServiceLinkClient, _ channels: [ChannelKey]) {
             self.link = link
             self.channels = channels
         }
 
-        func linkUp(_ link: ServiceLinkClient<Int>, peer: ServiceLinkPeer) {
+        func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
             for (number, channel) in channels.enumerated() {
                 try? link.request(
                     MessagingMethod.attach,
@@ -69,19 +69,21 @@ final class LogReader: Sendable {
             }
         }
 
-        func linkDown(_ link: ServiceLinkClient<Int>, _ reason: ServiceLinkDownReason) {}
+        func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {}
 
-        func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: ServiceLinkOutcome) {
+        func response(
+            _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
+        ) {
             reader?.answered.withLock { $0 += 1 }
         }
 
-        func push(_ link: ServiceLinkClient<Int>, method: UInt32, body: UnsafeRawBufferPointer) {
+        func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
             guard let delivery = try? DeliveryPush(scanning: body),
                 let found = try? frames(Array(delivery.frames.bytes))
             else { return }
             reader?.heard.withLock { $0 += found.map(\.publication) }
         }
 
-        func linkRetired(_ link: ServiceLinkClient<Int>) { reader = nil }
+        func linkRetired(_ link: ServiceLinkClient) { reader = nil }
     }
 }

@@ -29,7 +29,7 @@ final class StorageCaller: Sendable {
         let end = try await loop.submit {
             var configuration = ServiceLinkClientConfiguration(service: "storage", node: "test")
             configuration.backoff = Backoff(first: .milliseconds(5), longest: .milliseconds(50))
-            let link = ServiceLinkClient<Int>(
+            let link = ServiceLinkClient(
                 configuration, to: address, endOfTurn: EndOfTurn.shared(on: loop),
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
             let end = End(link, state: state)
@@ -107,7 +107,7 @@ final class StorageCaller: Sendable {
 
     private func request(
         _ method: UInt32,
-        _ send: @escaping @Sendable (ServiceLinkClient<Int>, Duration, Int) throws -> Void
+        _ send: @escaping @Sendable (ServiceLinkClient, Duration, Int) throws -> Void
     ) async throws -> [UInt8] {
         let number = lastNumber.withLock {
             $0 += 1
@@ -137,14 +137,14 @@ private final class End: ServiceLinkClientDelegate {
         let continuation: CheckedContinuation<[UInt8], any Error>
     }
 
-    let link: ServiceLinkClient<Int>
+    let link: ServiceLinkClient
     private let state: CallerState
     private let arena = DecodeArena()
     var waiting: [Int: Waiting] = [:]
     /// The requests that stand in line, by ticket.
     private(set) var tickets: [UInt64: Int] = [:]
 
-    init(_ link: ServiceLinkClient<Int>, state: CallerState) {
+    init(_ link: ServiceLinkClient, state: CallerState) {
         self.link = link
         self.state = state
     }
@@ -153,15 +153,17 @@ private final class End: ServiceLinkClientDelegate {
         waiting.removeValue(forKey: number)?.continuation.resume(with: result)
     }
 
-    func linkUp(_ link: ServiceLinkClient<Int>, peer: ServiceLinkPeer) { state.isUp.withLock { $0 = true } }
+    func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) { state.isUp.withLock { $0 = true } }
 
-    func linkDown(_ link: ServiceLinkClient<Int>, _ reason: ServiceLinkDownReason) {
+    func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
         state.isUp.withLock { $0 = false }
         for number in tickets.values { complete(number, .failure(ServiceLinkRequestFailure.disconnected)) }
         tickets = [:]
     }
 
-    func response(_ link: ServiceLinkClient<Int>, _ context: Int, _ outcome: ServiceLinkOutcome) {
+    func response(
+        _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
+    ) {
         switch outcome {
         case .success(let body): answered(context, body)
         case .failed(let error): complete(context, .failure(error))
@@ -188,7 +190,7 @@ private final class End: ServiceLinkClientDelegate {
         }
     }
 
-    func push(_ link: ServiceLinkClient<Int>, method: UInt32, body: UnsafeRawBufferPointer) {
+    func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
         guard method == StorageMethod.lockGranted, let push = try? LockGrantedPush(scanning: body),
             let number = tickets.removeValue(forKey: push.ticket)
         else { return }

@@ -8,18 +8,20 @@ import RTMWire
 /// Calls that presence or storage answers. The edge checks who calls, how often and what about. Then it
 /// passes the client's bytes on, and the service's bytes back; it reads neither, but for the names of locks.
 final class Calls {
-    private let presence: PresenceClient<ServiceEvents>
-    private let storage: StorageClient<ServiceEvents>
+    private let presence: PresenceClient
+    private let storage: StorageClient
     private let locks: LockRequests
     private let subscribing: Subscribing
     private let sharedRates: SharedRates
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
+    /// The calls that presence or storage has not answered yet.
+    private var pending = RequestContexts<ForwardedCall>()
     private var isPassing = false
     private let wallClock: () -> UInt64
 
     init(
-        presence: PresenceClient<ServiceEvents>, storage: StorageClient<ServiceEvents>, locks: LockRequests,
+        presence: PresenceClient, storage: StorageClient, locks: LockRequests,
         subscribing: Subscribing, sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
         wallClock: @escaping () -> UInt64
     ) {
@@ -63,8 +65,8 @@ final class Calls {
     private func pass(_ request: WireText, _ context: ForwardedCall) {
         let call = CallRequest(caller: context.session.caller, request: request)
         switch context.kind.service {
-        case .presence: presence.call(call, context: context)
-        case .metadata, .locks, .history: storage.call(call, context: context)
+        case .presence: presence.call(call, context: pending.insert(context))
+        case .metadata, .locks, .history: storage.call(call, context: pending.insert(context))
         }
     }
 
@@ -129,9 +131,8 @@ final class Calls {
         }
     }
 
-    func presenceAnswered(
-        _ call: ForwardedCall, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>
-    ) {
+    func presenceAnswered(_ context: Int, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>) {
+        let call = pending.remove(context)
         switch outcome {
         case .success(let response):
             sharedRates.announcedStates(response.cost, of: call.session, now: endOfTurn.now)
@@ -141,9 +142,8 @@ final class Calls {
         answered(call)
     }
 
-    func storageAnswered(
-        _ call: ForwardedCall, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
-    ) {
+    func storageAnswered(_ context: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>) {
+        let call = pending.remove(context)
         switch outcome {
         case .success(let response) where response.ticket != 0 && response.response.isEmpty:
             locks.wait(call, response.ticket)

@@ -11,7 +11,7 @@ final class LockRequests {
     /// itself, because those sessions are not among the ones that are reported again.
     private static let endsMax = 10_000
 
-    private let storage: StorageClient<ServiceEvents>
+    private let storage: StorageClient
     private let sessions: Sessions
     private let metrics: EdgeMetrics
     /// The acquires that wait in a queue, by ticket.
@@ -19,7 +19,7 @@ final class LockRequests {
     /// Sessions whose end has yet to be reported to storage.
     private var ends: [Caller] = []
 
-    init(storage: StorageClient<ServiceEvents>, sessions: Sessions, metrics: EdgeMetrics) {
+    init(storage: StorageClient, sessions: Sessions, metrics: EdgeMetrics) {
         self.storage = storage
         self.sessions = sessions
         self.metrics = metrics

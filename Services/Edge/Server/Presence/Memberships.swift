@@ -23,7 +23,7 @@ protocol RefreshedSubscriptions: AnyObject {
 /// and everything is announced anew when it has to be. `PresenceLease` decides, this class performs.
 final class Memberships {
     private let eventLoop: any EventLoop
-    private let presence: PresenceClient<ServiceEvents>
+    private let presence: PresenceClient
     private let sessions: Sessions
     /// Set before the link to presence is up. The loop holds both objects. A weak reference would
     /// make each retain of `Subscribing` slow, which is on the path of a message (docs/decisions/0008).
@@ -33,7 +33,7 @@ final class Memberships {
     private var isRefreshing = false
 
     init(
-        eventLoop: any EventLoop, presence: PresenceClient<ServiceEvents>, sessions: Sessions, lease: UInt64
+        eventLoop: any EventLoop, presence: PresenceClient, sessions: Sessions, lease: UInt64
     ) {
         self.eventLoop = eventLoop
         self.presence = presence

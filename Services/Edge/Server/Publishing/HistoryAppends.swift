@@ -33,10 +33,12 @@ struct PendingHistory {
 
 /// Has published messages stored, and answers their publishers.
 final class HistoryAppends {
-    private let storage: StorageClient<ServiceEvents>
+    private let storage: StorageClient
     private let wallClock: () -> UInt64
+    /// The messages that storage has not answered for yet.
+    private var pending = RequestContexts<PendingHistory>()
 
-    init(storage: StorageClient<ServiceEvents>, wallClock: @escaping () -> UInt64) {
+    init(storage: StorageClient, wallClock: @escaping () -> UInt64) {
         self.storage = storage
         self.wallClock = wallClock
     }
@@ -51,14 +53,19 @@ final class HistoryAppends {
                         channel: history.channel, publisher: pending.publish.session.userID,
                         timestampMilliseconds: pending.published?.timestampMilliseconds ?? wallClock(),
                         message: message, origin: history.origin),
-                    context: pending)
+                    context: self.pending.insert(pending))
             }
         }
     }
 
     /// The four outcomes of a message that was to be stored (M-27, M-32). None of them takes the delivery
     /// back.
-    func appended(_ pending: PendingHistory, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
+    ///
+    /// - Returns: the publish that is settled with that.
+    func appended(
+        _ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>
+    ) -> Publishing.PendingPublish {
+        let pending = pending.remove(context)
         switch (outcome, pending.published) {
         case (.success, let published?):
             pending.publish.acknowledge(published)
@@ -78,6 +85,7 @@ final class HistoryAppends {
                     "the receiver is offline, and the message was not stored: \(cause)")
             }
         }
+        return pending.publish
     }
 
     private func refuse(_ pending: PendingHistory, _ code: ErrorCode, _ reason: String) {

@@ -24,7 +24,7 @@ final class Publishing {
         let sentAt: NIODeadline
     }
 
-    private let messaging: MessagingClient<ServiceEvents>
+    private let messaging: MessagingClient
     private let history: HistoryAppends
     private let sessions: Sessions
     private let subscribing: Subscribing
@@ -34,13 +34,15 @@ final class Publishing {
     private let wallClock: () -> UInt64
     private let run = PublishRun()
     private var window = PublishWindow()
+    /// The runs that messaging has not answered yet.
+    private var pending = RequestContexts<PendingPublish>()
     /// Whose run it is.
     private var publisher: Session?
     /// What is traced of the run: the work for the first of its publishes that is.
     private var traced: Tracer.Work?
 
     init(
-        messaging: MessagingClient<ServiceEvents>, history: HistoryAppends, sessions: Sessions,
+        messaging: MessagingClient, history: HistoryAppends, sessions: Sessions,
         subscribing: Subscribing, sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
         wallClock: @escaping () -> UInt64
     ) {
@@ -106,7 +108,7 @@ final class Publishing {
                 metrics.publisherHeld()
                 session.connection?.pauseReading()
             }
-            messaging.publish(request, context: .session(pending))
+            messaging.publish(request, context: self.pending.insert(pending))
         }
     }
 }
@@ -256,9 +258,9 @@ extension Publishing {
 extension Publishing {
     /// - Parameter shard: in which the channel is.
     func published(
-        _ pending: PendingPublish, in shard: Int,
-        _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+        _ context: Int, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
     ) {
+        let pending = pending.remove(context)
         metrics.publishAnswered(after: .nanoseconds((endOfTurn.now - pending.sentAt).nanoseconds))
         switch outcome {
         case .success(let response):

@@ -45,14 +45,14 @@ final class EdgeLoop {
     /// Its memory is there as soon as a client over WebSocket has agreed on compression.
     private(set) lazy var messageCompression = MessageCompression(
         messageBytesMax: configuration.limits.frameBytesMax + FrameReader.prefixLength)
-    private let messaging: MessagingClient<ServiceEvents>
-    private let presence: PresenceClient<ServiceEvents>
-    private let storage: StorageClient<ServiceEvents>
+    private let messaging: MessagingClient
+    private let presence: PresenceClient
+    private let storage: StorageClient
     private let events: ServiceEvents
     private var random: any RandomNumberGenerator
     /// What half frames of unauthenticated connections hold.
     private var handshakeBytes = 0
-    private let canaries: Canaries<ServiceEvents>?
+    private let canaries: Canaries?
 
     init(
         eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeServiceLinks,
@@ -113,9 +113,7 @@ final class EdgeLoop {
             logins: logins, subscribing: subscribing, metrics: metrics, endOfTurn: endOfTurn,
             wallClock: wallClock)
         canaries = reportCanary.map { [messaging] report in
-            Canaries(
-                over: messaging, context: { .canary(shard: $0) }, name: "loop \(number)", on: eventLoop,
-                report: report)
+            Canaries(over: messaging, name: "loop \(number)", on: eventLoop, report: report)
         }
         events = ServiceEvents(
             subscribing: subscribing, publishing: publishing, history: history,

@@ -30,17 +30,17 @@ struct EdgeServiceLinks: Sendable {
 }
 
 extension EdgeServiceLinks {
-    func messagingClient(_ endOfTurn: EndOfTurn, _ logger: Logger) -> MessagingClient<ServiceEvents> {
+    func messagingClient(_ endOfTurn: EndOfTurn, _ logger: Logger) -> MessagingClient {
         MessagingClient(
             to: messaging, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }
 
-    func presenceClient(_ endOfTurn: EndOfTurn, _ logger: Logger) -> PresenceClient<ServiceEvents> {
+    func presenceClient(_ endOfTurn: EndOfTurn, _ logger: Logger) -> PresenceClient {
         PresenceClient(
             to: presence, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }
 
-    func storageClient(_ endOfTurn: EndOfTurn, _ logger: Logger) -> StorageClient<ServiceEvents> {
+    func storageClient(_ endOfTurn: EndOfTurn, _ logger: Logger) -> StorageClient {
         StorageClient(
             to: storage, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }

@@ -21,15 +21,15 @@ final class ServiceEvents {
     private let reachability: Reachability
     private var outage = ShardOutage()
     private let eventLoop: any EventLoop
-    private let messaging: MessagingClient<ServiceEvents>
+    private let messaging: MessagingClient
     /// Nil where no canaries are wanted.
-    private let canaries: Canaries<ServiceEvents>?
+    private let canaries: Canaries?
 
     init(
         subscribing: Subscribing, publishing: Publishing, history: HistoryAppends,
         memberships: Memberships, calls: Calls, locks: LockRequests, bannedUsers: BannedUsers,
-        logins: Logins, reachability: Reachability, messaging: MessagingClient<ServiceEvents>,
-        canaries: Canaries<ServiceEvents>?, eventLoop: any EventLoop
+        logins: Logins, reachability: Reachability, messaging: MessagingClient,
+        canaries: Canaries?, eventLoop: any EventLoop
     ) {
         self.eventLoop = eventLoop
         self.subscribing = subscribing
@@ -79,7 +79,7 @@ extension ServiceEvents: MessagingCaller {
     }
 
     func messagingDelivered(_ delivery: DeliveryPush) {
-        guard delivery.interest < Canaries<ServiceEvents>.firstInterest else {
+        guard delivery.interest < Canaries.firstInterest else {
             canaries?.received(delivery)
             return
         }
@@ -95,30 +95,25 @@ extension ServiceEvents: MessagingCaller {
     func messagingAttached(
         _ interest: UInt64, in shard: Int, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>
     ) {
-        guard interest < Canaries<ServiceEvents>.firstInterest else {
+        guard interest < Canaries.firstInterest else {
             canaries?.attached(interest, (try? outcome.get()) != nil)
             return
         }
         subscribing.attached(interest, in: shard, outcome)
     }
 
-    /// Who published.
-    enum Publish {
-        case session(Publishing.PendingPublish)
-        case canary(shard: Int)
-    }
-
     func messagingPublished(
-        _ publish: Publish, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+        _ context: Int, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
     ) {
-        switch publish {
-        case .session(let pending): publishing.published(pending, in: shard, outcome)
-        case .canary(let shard): canaries?.published(shard, outcome)
+        guard context < Canaries.firstContext else {
+            canaries?.published(context, outcome)
+            return
         }
+        publishing.published(context, in: shard, outcome)
     }
 
-    func messagingRead(_ query: PageQuery, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
-        subscribing.read(query, outcome)
+    func messagingRead(_ context: Int, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+        subscribing.read(context, outcome)
     }
 }
 
@@ -137,9 +132,8 @@ extension ServiceEvents: PresenceCaller {
         memberships.presenceIsDown()
     }
 
-    func presenceJoined(
-        _ join: SnapshotReads.JoinContext, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>
-    ) {
+    func presenceJoined(_ context: Int, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) {
+        let join = subscribing.joined(context)
         if case .success(let response) = outcome, response.isOlder {
             memberships.isUnlisted(join.session, in: join.channel)
         }
@@ -150,8 +144,8 @@ extension ServiceEvents: PresenceCaller {
         subscribing.rosterRead(channel, outcome)
     }
 
-    func presenceCalled(_ call: ForwardedCall, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>) {
-        calls.presenceAnswered(call, outcome)
+    func presenceCalled(_ context: Int, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>) {
+        calls.presenceAnswered(context, outcome)
     }
 
     func presenceLeased(_ outcome: Result<LeaseResponse, ServiceLinkRequestFailure>) {
@@ -179,15 +173,12 @@ extension ServiceEvents: StorageCaller {
         locks.storageIsDown()
     }
 
-    func historyAppended(_ pending: PendingHistory, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
-        history.appended(pending, outcome)
-        publishing.settled(pending.publish)
+    func historyAppended(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
+        publishing.settled(history.appended(context, outcome))
     }
 
-    func storageCalled(
-        _ call: ForwardedCall, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
-    ) {
-        calls.storageAnswered(call, outcome)
+    func storageCalled(_ context: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>) {
+        calls.storageAnswered(context, outcome)
     }
 
     func storageGranted(_ push: LockGrantedPush) { locks.granted(push) }
@@ -198,7 +189,7 @@ extension ServiceEvents: StorageCaller {
             number: ban.number, isAppKnown: logins.knows(app: ban.appID), sessions: UInt32(ended))
     }
 
-    func storageSnapshot(_ id: SubscribeID, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
-        subscribing.snapshotRead(id, outcome)
+    func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
+        subscribing.snapshotRead(context, outcome)
     }
 }

@@ -10,13 +10,15 @@ import RTMWire
 final class CatchUpReads {
     private let eventLoop: any EventLoop
     private let sessions: Sessions
-    private let messaging: MessagingClient<ServiceEvents>
+    private let messaging: MessagingClient
     private let snapshots: SnapshotReads
     /// The snapshots that are being read, with the number of answers that have yet to come.
     private var collections: [SubscribeID: (session: SessionKey, answers: Int)] = [:]
+    /// The pages that messaging has not answered for yet.
+    private var pages = RequestContexts<PageQuery>()
 
     init(
-        eventLoop: any EventLoop, sessions: Sessions, messaging: MessagingClient<ServiceEvents>,
+        eventLoop: any EventLoop, sessions: Sessions, messaging: MessagingClient,
         snapshots: SnapshotReads
     ) {
         self.eventLoop = eventLoop
@@ -36,7 +38,7 @@ final class CatchUpReads {
             let request = ReadRequest(
                 channel: query.channel, after: query.after,
                 exceptPublisher: query.showsOwn ? "" : session.userID, features: query.features)
-            messaging.read(request, context: query)
+            messaging.read(request, context: pages.insert(query))
         case .snapshots(let query):
             collections[query.id] = (
                 session.key, (query.wantsRoster ? 1 : 0) + (query.stored.isEmpty ? 0 : 1)
@@ -44,6 +46,9 @@ final class CatchUpReads {
             snapshots.collect(query)
         }
     }
+
+    /// The query that messaging has answered.
+    func answered(_ context: Int) -> PageQuery { pages.remove(context) }
 
     /// Presence or storage has answered, and the subscribe has taken the answer.
     func snapshotArrived(_ id: SubscribeID) {

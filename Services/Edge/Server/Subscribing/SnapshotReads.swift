@@ -8,16 +8,19 @@ import RTMWire
 /// Asks for what a subscriber begins with: presence lets its user in and says who is there, storage says what
 /// is stored. Both are asked at once, and what can't be had is said, not waited for (M-3, M-4).
 final class SnapshotReads {
-    private let presence: PresenceClient<ServiceEvents>
-    private let storage: StorageClient<ServiceEvents>
+    private let presence: PresenceClient
+    private let storage: StorageClient
     /// The loop's lease, under which its members are listed.
     private let lease: UInt64
     private let memory: OutboundMemory
+    /// What presence and storage have not answered yet.
+    private var joins = RequestContexts<PendingJoin>()
+    private var stored = RequestContexts<SubscribeID>()
     private var rosterReads = RosterReads<SubscribeID>()
     private var isReadingRosters = false
 
     init(
-        presence: PresenceClient<ServiceEvents>, storage: StorageClient<ServiceEvents>, lease: UInt64,
+        presence: PresenceClient, storage: StorageClient, lease: UInt64,
         memory: OutboundMemory
     ) {
         self.presence = presence
@@ -49,7 +52,7 @@ final class SnapshotReads {
             SnapshotRequest(
                 channel: query.channel, metadata: query.stored.contains(.metadata),
                 locks: query.stored.contains(.lock)),
-            context: query.id)
+            context: stored.insert(query.id))
     }
 
     /// While presence is away, the lease's sync will announce the membership.
@@ -67,18 +70,24 @@ final class SnapshotReads {
                 channel: query.channel, caller: session.caller, lease: lease, quiet: join.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)),
                 wantsSnapshot: join.wantsSnapshot, claim: session.claim),
-            context: JoinContext(id: query.id, session: session.key, channel: query.channel))
+            context: joins.insert(PendingJoin(id: query.id, session: session.key, channel: query.channel)))
         return nil
     }
 
     // MARK: Answers
 
     /// What has to be remembered of a join until its answer.
-    struct JoinContext {
+    struct PendingJoin {
         let id: SubscribeID
         let session: SessionKey
         let channel: ChannelKey
     }
+
+    /// The join that presence has answered.
+    func joined(_ context: Int) -> PendingJoin { joins.remove(context) }
+
+    /// The subscribe whose stored snapshot storage has answered.
+    func storedRead(_ context: Int) -> SubscribeID { stored.remove(context) }
 
     static func answer(
         _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>

@@ -11,7 +11,7 @@ final class Subscribing {
     private let eventLoop: any EventLoop
     private let endOfTurn: EndOfTurn
     private let sessions: Sessions
-    private let messaging: MessagingClient<ServiceEvents>
+    private let messaging: MessagingClient
     private let snapshots: SnapshotReads
     private let reads: CatchUpReads
     private let memberships: Memberships
@@ -28,7 +28,7 @@ final class Subscribing {
 
     init(
         eventLoop: any EventLoop, endOfTurn: EndOfTurn, sessions: Sessions,
-        messaging: MessagingClient<ServiceEvents>, snapshots: SnapshotReads, memberships: Memberships,
+        messaging: MessagingClient, snapshots: SnapshotReads, memberships: Memberships,
         locks: LockRequests, metrics: EdgeMetrics, wallClock: @escaping () -> UInt64, reattachBatch: Int
     ) {
         self.eventLoop = eventLoop
@@ -231,6 +231,9 @@ extension Subscribing {
 // MARK: - What presence and storage answer
 
 extension Subscribing {
+    /// The join that presence has answered.
+    func joined(_ context: Int) -> SnapshotReads.PendingJoin { snapshots.joined(context) }
+
     func joined(_ id: SubscribeID, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) {
         snapshotArrived(.presenceAnswered(SnapshotReads.answer(outcome)), of: id)
     }
@@ -241,8 +244,9 @@ extension Subscribing {
         snapshots.readRosters()
     }
 
-    func snapshotRead(_ id: SubscribeID, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
-        snapshotArrived(.storageAnswered(outcome.map { ByteBuffer(bytes: $0.frames.bytes) }), of: id)
+    func snapshotRead(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
+        let answer = SubscribeEvent.storageAnswered(outcome.map { ByteBuffer(bytes: $0.frames.bytes) })
+        snapshotArrived(answer, of: snapshots.storedRead(context))
     }
 
     private func snapshotArrived(_ event: SubscribeEvent, of id: SubscribeID) {
@@ -295,7 +299,8 @@ extension Subscribing {
     }
 
     /// A page of what a subscriber missed.
-    func read(_ query: PageQuery, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+    func read(_ context: Int, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+        let query = reads.answered(context)
         let page = outcome.map { response in
             SubscribePage(
                 frames: query.wanted(response.frames), position: response.position, gap: response.gap,

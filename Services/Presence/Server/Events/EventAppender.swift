@@ -13,7 +13,9 @@ final class EventAppender {
         case head(ChannelKey)
     }
 
-    let messaging: MessagingAppender<PresenceNode>
+    let messaging: MessagingAppender
+    /// What messaging has not answered yet.
+    private var pending = RequestContexts<Append>()
     private var outbox = EventOutbox()
     /// By channel: the log position of the last event that this node has appended. For an idle channel the
     /// position is asked for again.
@@ -21,7 +23,7 @@ final class EventAppender {
     /// Channels whose roster is gone while their events are on their way.
     private var emptied: Set<ChannelKey> = []
 
-    init(_ messaging: MessagingAppender<PresenceNode>) { self.messaging = messaging }
+    init(_ messaging: MessagingAppender) { self.messaging = messaging }
 
     /// Whether events of the channel can be appended.
     func isUp(_ channel: ChannelKey) -> Bool { messaging.isUp(channel) }
@@ -54,9 +56,21 @@ final class EventAppender {
 
     /// Asks for the position of the channel's log: an append without events only returns it.
     func askForHead(of channel: ChannelKey) throws(RTMError) {
-        try messaging.append(
-            AppendRequest(channel: channel, source: 0, events: EventRun()), context: .head(channel))
+        try append(AppendRequest(channel: channel, source: 0, events: EventRun()), .head(channel))
     }
+
+    private func append(_ request: AppendRequest, _ append: Append) throws(RTMError) {
+        let context = pending.insert(append)
+        do throws(RTMError) {
+            try messaging.append(request, context: context)
+        } catch {
+            _ = pending.remove(context)
+            throw error
+        }
+    }
+
+    /// The append that messaging has answered.
+    func answered(_ context: Int) -> Append { pending.remove(context) }
 
     func failed(_ channel: ChannelKey) { outbox.failed(channel) }
 
@@ -98,9 +112,9 @@ final class EventAppender {
         }
         let outcome = run.withUnsafeReadableBytes { run in
             Result { () throws(RTMError) in
-                try messaging.append(
+                try self.append(
                     AppendRequest(channel: append.channel, source: append.source, events: EventRun(run)),
-                    context: .event(append))
+                    .event(append))
             }
         }
         try outcome.get()

@@ -134,9 +134,9 @@ extension PresenceNode: AppendCaller {
     }
 
     func messagingAppended(
-        _ append: EventAppender.Append, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>
+        _ context: Int, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>
     ) {
-        switch append {
+        switch events.answered(context) {
         case .event(let event): appended(event, outcome)
         case .head(let channel): headAnswered(channel, outcome.map(\.position))
         }

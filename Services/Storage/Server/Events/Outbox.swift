@@ -16,13 +16,15 @@ final class Outbox {
     /// How long messaging may take.
     private static let timeout = Duration.seconds(10)
 
-    private let appender: MessagingAppender<Outbox>
+    private let appender: MessagingAppender
     private let queues: StorageQueues
     private let interval: TimeAmount
     private let metrics: StorageMetrics
     private let probe: ReadinessProbe
     private let logger: Logger
     private var schedule = OutboxSchedule()
+    /// The runs that messaging has not answered yet.
+    private var pending = RequestContexts<Sent>()
     private var run = ByteBuffer()
     private var timer: RepeatedTask?
 
@@ -89,15 +91,17 @@ final class Outbox {
         guard let first = events.events.first else { return }
         run.clear()
         for event in events.events { event.append(to: &run) }
+        let context = pending.insert(Sent(line: events.line, count: events.events.count))
         do throws(RTMError) {
             try run.withUnsafeReadableBytes { bytes in
                 Result { () throws(RTMError) in
                     try appender.append(
                         AppendRequest(channel: first.channel, source: first.source, events: EventRun(bytes)),
-                        context: Sent(line: events.line, count: events.events.count))
+                        context: context)
                 }
             }.get()
         } catch {
+            _ = pending.remove(context)
             schedule.answered(events.line, isAppended: false)
         }
     }
@@ -128,7 +132,8 @@ extension Outbox: AppendCaller {
         probe.notReady("no connection to messaging at \(appender.addresses): \(reason)")
     }
 
-    func messagingAppended(_ sent: Sent, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>) {
+    func messagingAppended(_ context: Int, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>) {
+        let sent = pending.remove(context)
         switch outcome {
         case .success:
             metrics.announced.increment(by: sent.count)

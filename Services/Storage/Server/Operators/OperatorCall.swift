@@ -38,7 +38,7 @@ final class OperatorCall<Request: WireEncodable & Sendable, Response: ArenaDecod
         loop.execute {
             var link = ServiceLinkClientConfiguration(service: "storage", node: "operator")
             link.link = settings
-            let client = ServiceLinkClient<Void>(
+            let client = ServiceLinkClient(
                 link, to: address, endOfTurn: .shared(on: loop),
                 logger: Logger(label: "operator") { _ in SwiftLogNoOpLogHandler() })
             client.start(delegate: OperatorCall(method, request, outcome))
@@ -51,24 +51,26 @@ final class OperatorCall<Request: WireEncodable & Sendable, Response: ArenaDecod
         }
     }
 
-    func linkUp(_ link: ServiceLinkClient<Void>, peer: ServiceLinkPeer) {
+    func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
         do throws(RTMError) {
-            try link.request(method, request, timeout: Self.timeout, context: ())
+            try link.request(method, request, timeout: Self.timeout, context: 0)
         } catch {
             outcome.fail(error)
         }
     }
 
-    func linkDown(_ link: ServiceLinkClient<Void>, _ reason: ServiceLinkDownReason) {
+    func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
         outcome.fail(ServiceLinkRequestFailure.disconnected)
     }
 
-    func linkUnreachable(_ link: ServiceLinkClient<Void>, _ reason: ServiceLinkDownReason) {
+    func linkUnreachable(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
         outcome.fail(RTMError(.storageNotAvailable, "it can't be reached: \(reason)"))
         link.shutdown()
     }
 
-    func response(_ link: ServiceLinkClient<Void>, _ context: Void, _ outcome: ServiceLinkOutcome) {
+    func response(
+        _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
+    ) {
         switch outcome {
         case .success(let body): self.outcome.completeWith(Result { try Response(body, in: arena) })
         case .failed(let error): self.outcome.fail(error)
@@ -78,5 +80,5 @@ final class OperatorCall<Request: WireEncodable & Sendable, Response: ArenaDecod
         link.shutdown()
     }
 
-    func push(_ link: ServiceLinkClient<Void>, method: UInt32, body: UnsafeRawBufferPointer) {}
+    func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {}
 }
