@@ -171,4 +171,29 @@ import Testing
             #expect(human.errors.first == "rtm: 11 clients log in")
         }
     }
+
+    @Test("verify finds that every promise was kept, while the edge is killed and while messaging is")
+    func verify() async throws {
+        try await RunningSystem.with(.fourProcesses) { system in
+            let history = FileManager.default.temporaryDirectory.path + "/verify-\(UUID()).jsonl"
+            defer { try? FileManager.default.removeItem(atPath: history) }
+            let command = try system.command(
+                ["verify", "--duration", "6s", "--clients", "3", "--history", history, "--json"])
+            for service in ["edge", "messaging"] {
+                try await eventually("the clients are at work", within: .seconds(20)) {
+                    let metrics = try await system.get("http://\(system.address("rtm-edge admin"))/metrics")
+                        .body
+                    return metrics.contains("rtm_edge_sessions 4\n")
+                }
+                try await system.restart(service)
+            }
+            let outcome = try await system.end(command)
+            #expect(outcome.status == 0, "\(outcome.output) \(outcome.errors)")
+            let verdict = try #require(outcome.output.first)
+            #expect(verdict.hasPrefix("{\"event\":\"verified\",\"result\":\"ok\",\"violations\":[],"))
+            #expect(!verdict.contains("\"received\":0,"))
+            let lines = try String(contentsOfFile: history, encoding: .utf8).split(separator: "\n")
+            #expect(lines.contains { $0.contains("\"event\":\"received\"") })
+        }
+    }
 }
