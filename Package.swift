@@ -11,14 +11,6 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Whether an app depends on this package. While versions are chosen the package manager reads the manifest
-/// without a folder, and afterwards in its folder of checkouts.
-let isDependency = Context.packageDirectory == "/" || Context.packageDirectory.contains("/checkouts/")
-
-/// An app that names the trait in its dependency may link RTMTestKit. Without it nobody fetches what the
-/// servers alone need (docs/packages.md).
-let testKitTrait = "TestKit"
-
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOPosix", package: "swift-nio"),
@@ -36,8 +28,8 @@ let atomics: Target.Dependency = .product(name: "Atomics", package: "swift-atomi
 let transport: Target.Dependency = .product(
     name: "NIOTransportServices", package: "swift-nio-transport-services",
     condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]))
-let yams: Target.Dependency = .product(
-    name: "Yams", package: "Yams", condition: isDependency ? .when(traits: [testKitTrait]) : nil)
+/// Nothing that a named product needs may depend on it: every app would fetch it.
+let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
@@ -79,7 +71,7 @@ func service(
             resources: resources),
         Target.executableTarget(
             name: "rtm-" + name.lowercased(),
-            dependencies: [.target(name: "RTM\(name)Server"), "RTMServiceKit"],
+            dependencies: [.target(name: "RTM\(name)Server"), "RTMServiceKit", "RTMConfigurationFile"],
             path: "Services/\(name)/Main", swiftSettings: strict),
     ]
     if hasClient {
@@ -132,9 +124,10 @@ let shared: [Target] = [
     room(
         "RTMServiceKit", "Shared/ServiceKit",
         [
-            "CBuild", "RTMModel", "RTMServiceLink", logging, yams,
+            "CBuild", "RTMModel", "RTMServiceLink", logging,
             .product(name: "NIOHTTP1", package: "swift-nio"),
         ] + nio),
+    room("RTMConfigurationFile", "Shared/ConfigurationFile", ["RTMServiceKit", yams]),
     room(
         "RTMRedisConfiguration", "Shared/RedisConfiguration",
         ["RTMRedis", "RTMServiceKit", "RTMServiceLink"]),
@@ -162,8 +155,7 @@ let services: [Target] =
             name: "rtm-standalone",
             dependencies: [
                 "RTMEdgeServer", "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer",
-                "RTMServiceKit",
-                "RTMServiceLink", logging,
+                "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink", logging,
             ] + nio,
             path: "Services/Standalone/Main", swiftSettings: strict),
     ]
@@ -229,7 +221,7 @@ let testing: [Target] = [
     tests("AccessToken", ["RTMModel", "RTMAccessToken"]),
     tests("Wire", ["RTMModel", "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", protobuf] + nio),
     tests("ServiceLink", ["RTMModel", "RTMWire", "RTMServiceLink", "RTMProtocol", protobuf, logging] + nio),
-    tests("ServiceKit", ["RTMModel", "RTMServiceKit", logging] + nio),
+    tests("ServiceKit", ["RTMModel", "RTMServiceKit", "RTMConfigurationFile", logging] + nio),
     tests(
         "Messaging",
         [
@@ -299,7 +291,7 @@ let testing: [Target] = [
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio),
     // It reads the modules that were built beside it.
-    tests("Documentation", ["AgoraRtmKit", "RTMClient", "RTMTestKit"]),
+    tests("Documentation", ["AgoraRtmKit", "RTMClient", "RTMModel", "RTMTestKit"]),
     tests("TestKit", ["RTMTestKit", "RTMClient", "RTMModel", "AgoraRtmKit"]),
     // Steps of a message, to be counted (`make bench`).
     .executableTarget(
@@ -347,7 +339,6 @@ let package = Package(
         .library(name: "RTMClient", targets: ["RTMClient"]),
         .library(name: "RTMTestKit", targets: ["RTMTestKit"]),
     ],
-    traits: isDependency ? [.trait(name: testKitTrait, description: "RTMTestKit with its servers")] : [],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),

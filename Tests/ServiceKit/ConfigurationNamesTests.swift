@@ -1,4 +1,5 @@
 import Foundation
+import RTMConfigurationFile
 import RTMModel
 import Testing
 
@@ -145,7 +146,9 @@ struct ConfigurationNamesTests {
     @Test("a shared key that only siblings have is passed over, with its file variable")
     func neighbouringKeys() throws {
         let schema = ConfigurationSchema([RelayKeys.depth.declaration], section: "relay")
-        let loader = ConfigurationLoader(schema: schema) { _ in "apps: [a]\nlink:\n  secret: x\n" }
+        let loader = ConfigurationLoader(schema: schema, parse: FileNode.yaml) { _ in
+            "apps: [a]\nlink:\n  secret: x\n"
+        }
         _ = try loader.load(
             arguments: ["--config", "f"],
             environment: ["RTM_APPS": "a", "RTM_APPS_FILE": "b", "RTM_LINK_SECRET_FILE": "c"])

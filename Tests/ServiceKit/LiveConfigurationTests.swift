@@ -1,3 +1,4 @@
+import RTMConfigurationFile
 import RTMTestSupport
 import Synchronization
 import Testing
@@ -55,7 +56,7 @@ struct LiveConfigurationTests {
     func files() throws {
         let certificate = ConfigurationKey.optionalFile("relay.certificate", "Its proof.")
         let schema = ConfigurationSchema(RelayKeys.all + [certificate.declaration], section: "relay")
-        let configuration = try ConfigurationLoader(schema: schema) { path in
+        let configuration = try ConfigurationLoader(schema: schema, parse: FileNode.yaml) { path in
             path == "a.yaml" ? "relay: {certificate: cert.pem}" : "secret"
         }.load(
             arguments: ["--config", "a.yaml"], environment: ["RTM_RELAY_REDIS_PASSWORD_FILE": "/run/password"]
@@ -107,7 +108,7 @@ struct UnusedKeysTests {
     private func load(_ yaml: String, _ environment: [String: String] = [:]) throws(ConfigurationError)
         -> Configuration
     {
-        try ConfigurationLoader(schema: schema) { _ in yaml }
+        try ConfigurationLoader(schema: schema, parse: FileNode.yaml) { _ in yaml }
             .load(arguments: ["--config", "f"], environment: environment)
     }
 

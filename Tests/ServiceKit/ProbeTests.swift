@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOPosix
+import RTMConfigurationFile
 import RTMTestSupport
 import Testing
 
@@ -96,7 +97,8 @@ struct ProbeTests {
             admin: address)
         func probed(_ arguments: [String], _ environment: [String: String]) -> HostPort? {
             let decision = StartDecision(
-                program, arguments: arguments, environment: environment, readFile: { _ in "" })
+                program, arguments: arguments, environment: environment, parse: FileNode.yaml,
+                readFile: { _ in "" })
             guard case .probe(let address) = decision else { return nil }
             return address
         }

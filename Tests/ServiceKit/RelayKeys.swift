@@ -1,3 +1,5 @@
+import RTMConfigurationFile
+
 @testable import RTMServiceKit
 
 /// The keys of an imaginary service, one of each kind.
@@ -32,7 +34,7 @@ struct RelayKeys: ServiceKeys {
         _ arguments: [String] = [], _ environment: [String: String] = [:], files: [String: String] = [:],
         rules: [ConfigurationRule] = []
     ) throws(ConfigurationError) -> Configuration {
-        try ConfigurationLoader(schema: schema, rules: rules) { path in
+        try ConfigurationLoader(schema: schema, rules: rules, parse: FileNode.yaml) { path in
             guard let text = files[path] else {
                 throw TextFile.Failure(description: "No such file or directory")
             }

@@ -1,3 +1,4 @@
+import RTMConfigurationFile
 import Testing
 
 @testable import RTMServiceKit
@@ -9,7 +10,9 @@ struct StartDecisionTests {
         admin: HostPort(host: "127.0.0.1", port: 7791))
 
     private func decide(_ arguments: String..., environment: [String: String] = [:]) -> StartDecision {
-        StartDecision(program, arguments: arguments, environment: environment, readFile: { _ in "" })
+        StartDecision(
+            program, arguments: arguments, environment: environment, parse: FileNode.yaml,
+            readFile: { _ in "" })
     }
 
     private func output(_ decision: StartDecision) -> (text: String, stream: StandardStream, status: Int32)? {
@@ -20,10 +23,11 @@ struct StartDecisionTests {
     @Test("--help and --version answer on standard output with 0, whatever else is wrong")
     func helpAndVersion() throws {
         let help = try #require(output(decide("--nonsense", "--help")))
-        #expect(help.text.hasPrefix("rtm-relay 0.1.0: relays things\n\nUsage: rtm-relay "))
+        #expect(
+            help.text.hasPrefix("rtm-relay \(BuildInformation.version): relays things\n\nUsage: rtm-relay "))
         #expect(help.status == 0 && help.stream == .output)
         let version = try #require(output(decide("--version", "--check-config")))
-        #expect(version.text == "rtm-relay 0.1.0\n")
+        #expect(version.text == "rtm-relay \(BuildInformation.version)\n")
         #expect(version.status == 0)
     }
 
@@ -52,7 +56,7 @@ struct StartDecisionTests {
             ) { _ in Assembly([]) },
             admin: HostPort(host: "127.0.0.1", port: 7791))
         let decision = StartDecision(
-            program, arguments: ["--check-config", "--name", "gone"], environment: [:],
+            program, arguments: ["--check-config", "--name", "gone"], environment: [:], parse: FileNode.yaml,
             readFile: { throw TextFile.Failure(description: "no file \($0)") })
         #expect(try #require(output(decision)).text == "relay.name: no file gone\n")
         #expect(try #require(output(decision)).status == 2)

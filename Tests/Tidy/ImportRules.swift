@@ -31,9 +31,9 @@ struct ImportRules {
             "RTMServiceLink", "CHiredis", "Logging", "DequeModule", "NIOCore", "NIOPosix", "NIOSSL",
         ],
         "Shared/ServiceKit": [
-            "CBuild", "RTMModel", "RTMWire", "RTMServiceLink", "Logging", "Yams", "NIOCore", "NIOPosix",
-            "NIOHTTP1",
+            "CBuild", "RTMModel", "RTMWire", "RTMServiceLink", "Logging", "NIOCore", "NIOPosix", "NIOHTTP1",
         ],
+        "Shared/ConfigurationFile": ["RTMServiceKit", "Yams"],
 
         "Services/Messaging/Client": calling,
         "Services/Presence/Client": calling,
@@ -58,13 +58,13 @@ struct ImportRules {
             "NIOTLS", "NIOHTTP1", "NIOWebSocket", "RTMEdgeWebSocket",
         ]),
 
-        "Services/Messaging/Main": ["RTMMessagingServer", "RTMServiceKit"],
-        "Services/Presence/Main": ["RTMPresenceServer", "RTMServiceKit"],
-        "Services/Storage/Main": ["RTMStorageServer", "RTMServiceKit"],
-        "Services/Edge/Main": ["RTMEdgeServer", "RTMServiceKit"],
+        "Services/Messaging/Main": ["RTMMessagingServer", "RTMServiceKit", "RTMConfigurationFile"],
+        "Services/Presence/Main": ["RTMPresenceServer", "RTMServiceKit", "RTMConfigurationFile"],
+        "Services/Storage/Main": ["RTMStorageServer", "RTMServiceKit", "RTMConfigurationFile"],
+        "Services/Edge/Main": ["RTMEdgeServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Standalone/Main": [
             "RTMEdgeServer", "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer",
-            "RTMServiceKit", "RTMServiceLink", "Logging", "NIOCore", "NIOPosix",
+            "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink", "Logging", "NIOCore", "NIOPosix",
         ],
 
         "Clients/RTMClient": [

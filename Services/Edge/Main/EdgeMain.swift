@@ -1,3 +1,4 @@
+import RTMConfigurationFile
 import RTMEdgeServer
 import RTMServiceKit
 

@@ -1,3 +1,4 @@
+import RTMConfigurationFile
 import RTMMessagingServer
 import RTMServiceKit
 

@@ -1,3 +1,4 @@
+import RTMConfigurationFile
 import RTMPresenceServer
 import RTMServiceKit
 

@@ -1,3 +1,4 @@
+import RTMConfigurationFile
 import RTMServiceKit
 import RTMStorageServer
 

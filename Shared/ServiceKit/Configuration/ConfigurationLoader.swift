@@ -11,6 +11,8 @@
 package struct ConfigurationLoader {
     package let schema: ConfigurationSchema
     package let rules: [ConfigurationRule]
+    /// `nil` where there is no configuration file: only programs have one.
+    private let parse: FileNode.Parser?
     /// Reads a whole text file. Its errors become a problem that names the file.
     private let readFile: (String) throws -> String
 
@@ -19,11 +21,12 @@ package struct ConfigurationLoader {
     private var origins = Configuration.Origins()
 
     package init(
-        schema: ConfigurationSchema, rules: [ConfigurationRule] = [],
+        schema: ConfigurationSchema, rules: [ConfigurationRule] = [], parse: FileNode.Parser? = nil,
         readFile: @escaping (String) throws -> String
     ) {
         self.schema = schema
         self.rules = rules
+        self.parse = parse
         self.readFile = readFile
     }
 
@@ -44,7 +47,9 @@ package struct ConfigurationLoader {
         }
         // An empty variable counts as not given: compose files write empty ones for what they leave out.
         let variables = environment.filter { $0.key.hasPrefix("RTM_") && !$0.value.isEmpty }
-        if let path = commandLine.file ?? variables[Self.fileVariable] { run.apply(file: path) }
+        if let parse, let path = commandLine.file ?? variables[Self.fileVariable] {
+            run.apply(file: path, parse)
+        }
         run.apply(variables)
         for assignment in commandLine.assignments {
             run.set(assignment.key, .scalar(assignment.text), .flag(assignment.flag))
@@ -141,7 +146,7 @@ extension ConfigurationLoader {
 
 /// Applies the file.
 extension ConfigurationLoader {
-    private mutating func apply(file path: String) {
+    private mutating func apply(file path: String, _ parse: FileNode.Parser) {
         let text: String
         origins.filesRead.append(path)
         do {
@@ -153,7 +158,7 @@ extension ConfigurationLoader {
             return
         }
         do {
-            guard case .map(let entries) = try FileNode.parse(text) else { return }
+            guard case .map(let entries) = try parse(text) else { return }
             for entry in entries { apply(entry, at: entry.name, file: path) }
         } catch {
             problems.append(.init("configuration file", from: path, error.reason))

@@ -7,6 +7,8 @@ internal import NIOPosix
 /// The main of a service executable. A type marked `@main` conforms and names the program that it runs.
 package protocol ServiceMain {
     static var program: ServiceProgram { get }
+    /// How its configuration file is read (RTMConfigurationFile).
+    static var parse: FileNode.Parser { get }
 }
 
 extension ServiceMain {
@@ -14,7 +16,7 @@ extension ServiceMain {
     @concurrent
     package static func main() async {
         let program = self.program
-        switch program.startDecision() {
+        switch program.startDecision(parse) {
         case .write(let text, let stream, let status):
             stream.write(text)
             exit(status.rawValue)
@@ -27,7 +29,7 @@ extension ServiceMain {
             (answer.isReady ? StandardStream.output : .error).write("\(answer.sentence)\n")
             exit((answer.isReady ? ExitCode.ok : .notReady).rawValue)
         case .perform(let command, let call): exit(perform(command, call).rawValue)
-        case .run(let configuration): exit(await run(program, configuration).rawValue)
+        case .run(let configuration): exit(await run(program, configuration, parse).rawValue)
         }
     }
 
@@ -53,7 +55,9 @@ extension ServiceMain {
         }
     }
 
-    private static func run(_ program: ServiceProgram, _ configuration: Configuration) async -> ExitCode {
+    private static func run(
+        _ program: ServiceProgram, _ configuration: Configuration, _ parse: @escaping FileNode.Parser
+    ) async -> ExitCode {
         LoggingBootstrap.start(
             format: configuration[CommonKeys.logFormat], level: configuration[CommonKeys.logLevel])
         DescriptorLimit.raise()
@@ -71,7 +75,7 @@ extension ServiceMain {
         let runner = ServiceRunner(
             program, configuration: configuration, eventLoopGroup: group, logger: logger,
             lifecycle: lifecycle, notify: SystemdNotice.sender(ProcessInfo.processInfo.environment),
-            reload: { () throws(ConfigurationError) in try program.reloaded() })
+            reload: { () throws(ConfigurationError) in try program.reloaded(parse) })
         let terminal = Terminal()
         let hangUp = await ReceivedSignal(SIGHUP) {
             if terminal.isGone { lifecycle.signalReceived(SIGHUP) } else { runner.reload() }
@@ -85,15 +89,17 @@ extension ServiceMain {
 
 extension ServiceProgram {
     /// What the process was asked to do, read from its arguments, its environment and the files they name.
-    fileprivate func startDecision() -> StartDecision {
+    fileprivate func startDecision(_ parse: @escaping FileNode.Parser) -> StartDecision {
         StartDecision(
             self, arguments: Array(CommandLine.arguments.dropFirst()),
-            environment: ProcessInfo.processInfo.environment, readFile: { try TextFile.read($0) })
+            environment: ProcessInfo.processInfo.environment, parse: parse,
+            readFile: { try TextFile.read($0) })
     }
 
     /// Reads everything again that the start has read.
-    fileprivate func reloaded() throws(ConfigurationError) -> Configuration {
-        switch startDecision() {
+    fileprivate func reloaded(_ parse: @escaping FileNode.Parser) throws(ConfigurationError) -> Configuration
+    {
+        switch startDecision(parse) {
         case .run(let configuration): return configuration
         case .refuse(let error): throw error
         case .write, .perform, .probe: throw ConfigurationError([])

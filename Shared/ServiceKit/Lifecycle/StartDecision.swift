@@ -11,7 +11,7 @@ enum StartDecision {
 
     init(
         _ program: ServiceProgram, arguments: [String], environment: [String: String],
-        readFile: @escaping (String) throws -> String
+        parse: @escaping FileNode.Parser, readFile: @escaping (String) throws -> String
     ) {
         let commandLine = CommandLineArguments(
             arguments, schema: program.schema, commands: program.commands)
@@ -27,7 +27,8 @@ enum StartDecision {
             return
         case .run, .checkConfiguration, .printConfiguration, .probe: break
         }
-        let loader = ConfigurationLoader(schema: program.schema, rules: program.rules, readFile: readFile)
+        let loader = ConfigurationLoader(
+            schema: program.schema, rules: program.rules, parse: parse, readFile: readFile)
         do {
             let configuration = try loader.load(commandLine, environment: environment)
             switch commandLine.command {

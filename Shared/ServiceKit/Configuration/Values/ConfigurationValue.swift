@@ -20,7 +20,7 @@ package enum ConfigurationValue: Sendable, Hashable {
 package struct ValueRefusal: Error, Hashable {
     package let reason: String
 
-    init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String) { self.reason = reason }
 }
 
 /// One field of the records in a list of records.

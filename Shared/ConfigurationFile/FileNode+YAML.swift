@@ -1,32 +1,16 @@
+// YAML stands apart from RTMServiceKit, which is in RTMTestKit, too: so no app fetches Yams.
+
+package import RTMServiceKit
 internal import Yams
-
-/// The content of a configuration file at one place, independent of the parser: this is the only file that
-/// uses Yams.
-///
-/// Scalars keep their written text. The kind of the key decides what it means (`ValueKind`), not YAML's
-/// guesses about `yes`, `1e3` or `0x10`.
-indirect enum FileNode: Hashable {
-    case null
-    case scalar(String)
-    case list([FileNode])
-    case map([Entry])
-
-    struct Entry: Hashable {
-        let name: String
-        let line: Int
-        let node: FileNode
-    }
-}
 
 extension FileNode {
     /// Limit: bytes of a configuration file.
-    static let fileBytesMax = 1 << 20
+    private static let fileBytesMax = 1 << 20
     /// Limit: levels of sections. It also stops aliases that refer to themselves.
     private static let depthMax = 16
 
-    /// Parses a file's text into its root; an empty file is an empty map. The refusal's sentence begins with
-    /// the file.
-    static func parse(_ text: String) throws(ValueRefusal) -> FileNode {
+    /// Parses YAML; an empty file is an empty map.
+    package static func yaml(_ text: String) throws(ValueRefusal) -> FileNode {
         guard text.utf8.count <= fileBytesMax else {
             throw ValueRefusal("has \(text.utf8.count) bytes, \(fileBytesMax) are allowed")
         }
@@ -84,4 +68,9 @@ extension FileNode {
         default: return "is not YAML: \("\(error)".split(whereSeparator: \.isNewline).joined(separator: " "))"
         }
     }
+}
+
+extension ServiceMain {
+    /// Our programs read YAML.
+    package static var parse: FileNode.Parser { { text throws(ValueRefusal) in try FileNode.yaml(text) } }
 }
