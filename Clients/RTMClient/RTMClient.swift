@@ -47,7 +47,7 @@ public final class RTMClient: Sendable {
     public init(_ configuration: Configuration) throws(RTMError) {
         try configuration.check()
         self.configuration = configuration
-        let environment = ClientEnvironment.of(configuration)
+        let environment = try ClientEnvironment.of(configuration)
         let eventLoop = environment?.eventLoop ?? configuration.eventLoopGroup.next()
         let hub = EventHub()
         let requestIDs = RequestIDs()

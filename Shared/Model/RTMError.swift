@@ -68,6 +68,27 @@ public struct RTMError: Error, Sendable, Hashable {
 
     /// Whether the same call may succeed later.
     public var isRetryable: Bool { retryAfter != nil || code.isRetryable }
+
+    /// What `catch` matches errors of one code with, in every function that throws.
+    ///
+    /// ```swift
+    /// do {
+    ///     try await client.publish("only for you", to: .user("bob"))
+    /// } catch RTMError.code(.channelReceiverOffline) {
+    ///     // Bob is not online.
+    /// } catch {
+    ///     throw error
+    /// }
+    /// ```
+    ///
+    /// Write the last `catch`: without it the compiler of Swift 6.3.1 crashes in a `for` loop of a function
+    /// that `throws`.
+    public static func code(_ code: ErrorCode) -> ErrorCode { code }
+}
+
+extension ErrorCode {
+    /// Whether an error is an ``RTMError`` of this code. See ``RTMError/code(_:)``.
+    public static func ~= (code: ErrorCode, error: any Error) -> Bool { (error as? RTMError)?.code == code }
 }
 
 extension RTMError: CustomStringConvertible {

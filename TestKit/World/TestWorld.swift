@@ -41,7 +41,7 @@ public final class TestWorld: Sendable {
         public var latency: Duration = .milliseconds(1)
         /// Every random number of the servers comes from it.
         public var seed: UInt64 = 1
-        /// What the servers are configured with, by the names of the keys, such as `edge.publish.rate`. The
+        /// What the servers are configured with, by the names of the keys, such as `edge.rates.publish`. The
         /// page docs/configuration.md lists them.
         public var keys: [String: String] = [:]
 
@@ -86,7 +86,8 @@ public final class TestWorld: Sendable {
     /// The address of the servers: for `RTMClient.Configuration.servers`, and as text for
     /// `AgoraRtmPrivateConfig.accessPointHosts`.
     public let server: ServerAddress
-    /// The app that the servers serve.
+    /// The only app that the servers serve. A client of this world with another app id is refused when it is
+    /// made, with `.invalidAppId` (-10003).
     public let appID: String
     private let certificate: String?
     private let thread: WorldThread
@@ -125,7 +126,7 @@ public final class TestWorld: Sendable {
             }
         }
         (self.thread, self.core, self.begin) = (thread, core, begin)
-        ClientEnvironment.add(server.host, Self.clientEnvironment(core, place, seed: seed))
+        ClientEnvironment.add(server.host, Self.clientEnvironment(core, place, of: appID, seed: seed))
     }
 
     deinit {
@@ -153,10 +154,18 @@ public final class TestWorld: Sendable {
     }
 
     private static func clientEnvironment(
-        _ core: NIOLoopBound<WorldCore>, _ place: (loop: WorldLoop, watch: AppWatch), seed: UInt64
-    ) -> @Sendable (RTMClient.Configuration) -> ClientEnvironment {
+        _ core: NIOLoopBound<WorldCore>, _ place: (loop: WorldLoop, watch: AppWatch), of appID: String,
+        seed: UInt64
+    ) -> ClientEnvironment.Maker {
         let lastDevice = DeviceNumbers()
-        return { configuration in
+        return { configuration throws(RTMError) in
+            guard configuration.appID == appID else {
+                throw RTMError(
+                    .invalidAppId,
+                    "the client of \"\(configuration.userID)\" has the app id \"\(configuration.appID)\", "
+                        + "and this TestWorld serves \"\(appID)\" alone: make the client with world.appID",
+                    operation: "init")
+            }
             let device = lastDevice.next()
             let (host, user) = (Host("device\(device)"), configuration.userID)
             return ClientEnvironment(

@@ -2,8 +2,8 @@ import Dispatch
 import NIOCore
 import NIOEmbedded
 
-/// The event loop of the clients of a world: they may call it from any thread, and it runs in the world's
-/// time on the world's thread.
+/// The event loop of the clients of a world. It runs in the world's time on the world's thread. Clients may
+/// call `execute` from any thread, and what schedules only on that one.
 final class WorldLoop: EventLoop {
     private let thread: WorldThread
     private let loop: NIOLoopBound<EmbeddedEventLoop>
@@ -26,7 +26,8 @@ final class WorldLoop: EventLoop {
 
     @discardableResult
     func scheduleTask<T>(deadline: NIODeadline, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
-        loop.value.scheduleTask(deadline: deadline, task)
+        precondition(inEventLoop)
+        return loop.value.scheduleTask(deadline: deadline, task)
     }
 
     @discardableResult

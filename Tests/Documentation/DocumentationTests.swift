@@ -23,17 +23,88 @@ struct DocumentationTests {
         for name in graph.undocumented.sorted() { Issue.record("\(module): \(name) has no comment") }
     }
 
-    @Test("the code of an article compiles, from its beginning to its end", arguments: articles)
-    func code(article: String) throws {
-        let text = try String(contentsOf: Self.root.appending(path: article), encoding: .utf8)
-        guard let source = Snippets(text).source else { return }
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    private static let pages = ["README.md", "docs/swift.md", "docs/encryption.md"]
+
+    /// What a reader of a page has already.
+    private static func beginning(of page: String) throws -> Snippets {
+        switch page {
+        case "docs/swift.md":
+            try Snippets(text("README.md"))
+                + Snippets("```swift\nvar configuration = client.configuration\n```")
+        case "docs/encryption.md":
+            Snippets("```swift\nimport Foundation\nimport RTMClient\nlet salt = Data()\n```")
+        default: Snippets("")
+        }
+    }
+
+    @Test(
+        "the code of a page compiles in a loop of a function that throws, in debug and in release",
+        arguments: articles + pages, [Optimization.none, .speed])
+    func code(page: String, optimization: Optimization) throws {
+        let snippets = try Self.beginning(of: page) + Snippets(Self.text(page))
+        guard let source = snippets.source else { return }
+        if let complaints = try complaints(of: source, optimization) {
+            Issue.record("\(page): \(complaints.prefix(2_000))")
+        }
+    }
+
+    private func complaints(of source: String, _ optimization: Optimization) throws -> String? {
         let file = FileManager.default.temporaryDirectory.appending(
             path: "article-\(UUID().uuidString).swift")
         defer { try? FileManager.default.removeItem(at: file) }
         try Data(source.utf8).write(to: file)
-        if let complaints = try SymbolGraph.complaints(of: file) {
-            Issue.record("\(article): \(complaints)")
+        return try SymbolGraph.complaints(of: file, optimization)
+    }
+
+    /// Swift 6.3.1 doesn't survive the others (Tests/README.md).
+    @Test("a documented catch has no pattern, or another catch behind it")
+    func lastCatch() throws {
+        let folders = ["Clients", "Shared/Model", "TestKit", "Samples", "docs"]
+        let files = folders.flatMap { folder -> [String] in
+            let paths = FileManager.default.enumerator(atPath: Self.root.appending(path: folder).path)
+            return (paths?.compactMap { $0 as? String } ?? []).map { "\(folder)/\($0)" }
         }
+        var found = 0
+        for path in files + ["README.md"] where path.hasSuffix(".md") || path.hasSuffix(".swift") {
+            let isSwift = path.hasSuffix(".swift") && !path.hasPrefix("Samples/")
+            let lines = try Self.text(path).split(separator: "\n").map {
+                $0.trimmingPrefix(while: \.isWhitespace)
+            }
+            let code = isSwift ? lines.filter { $0.hasPrefix("///") }.map { $0.dropFirst(3) } : lines
+            let catches = code.filter { $0.contains("} catch ") }.map { $0.drop { $0 == " " } }
+            for (index, line) in catches.enumerated() where !line.contains("catch {") {
+                found += 1
+                let next = index + 1 < catches.count ? catches[index + 1] : ""
+                if !next.hasPrefix("} catch") { Issue.record("\(path): no catch follows '\(line)'") }
+            }
+        }
+        #expect(found >= 5)
+    }
+
+    @Test("the test of the README is one that runs")
+    func readmeTest() throws {
+        let example = try Self.text("README.md").split(separator: "## A test of your app").last?
+            .split(separator: "```swift\n").dropFirst().first?.split(separator: "```").first
+        #expect(try example.map(String.init) == Self.text("Samples/Tests/ReadmeTests.swift"))
+    }
+
+    @Test("the keys that the test kit's documentation names are there")
+    func keys() throws {
+        let known = try Set(Self.text("docs/configuration.md").matches(of: #/\| `([a-zA-Z.]+)` \|/#).map(\.1))
+        let sections = Set(known.map { $0.prefix { $0 != "." } })
+        let folder = Self.root.appending(path: "TestKit")
+        let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        var named: Set<Substring> = []
+        for path in paths where path.hasSuffix(".md") || path.hasSuffix(".swift") {
+            let words = try Self.text("TestKit/\(path)").matches(of: #/`([a-z]+\.[a-zA-Z.]+)`/#).map(\.1)
+            named.formUnion(words.filter { sections.contains($0.prefix { $0 != "." }) })
+        }
+        #expect(named.contains("edge.rates.publish"))
+        #expect(named.subtracting(known).sorted() == [])
     }
 
     @Test("the articles that apps need are there")
@@ -48,35 +119,75 @@ struct DocumentationTests {
     func snippets() throws {
         let text =
             "A\n```swift\nimport Foundation\n\nlet a = Date()\n```\nB\n```\nno code\n```\n```swift\nprint(a)\n```\n"
+            + "```swift\n@Test func own() {}\n```\n```swift\n.package(url: x)\n```\n"
         let source = try #require(Snippets(text).source)
-        #expect(source == "import Foundation\nfunc article() async throws {\n\nlet a = Date()\nprint(a)\n}\n")
-        let file = FileManager.default.temporaryDirectory.appending(path: "wrong-\(UUID().uuidString).swift")
-        defer { try? FileManager.default.removeItem(at: file) }
-        try Data("import RTMClient\nfunc article() { RTMClient.nothing() }".utf8).write(to: file)
-        let complaints = try #require(try SymbolGraph.complaints(of: file))
-        #expect(complaints.contains("nothing"))
+        #expect(
+            source == "import Foundation\nfunc article() async throws {\nfor _ in 0..<1 {\n\nlet a = Date()\n"
+                + "print(a)\n}\n}\n")
+        let wrong = "import RTMClient\nfunc article() { RTMClient.nothing() }"
+        #expect(try #require(try complaints(of: wrong, .none)).contains("nothing"))
+    }
+
+    @Test("what the compiler doesn't survive is found, too", .enabled(if: Self.compilerCrashes))
+    func crash() throws {
+        let text = """
+            ```swift
+            import RTMClient
+            let client = try RTMClient(.init(appID: "dev", userID: "carol"))
+            do { try await client.login() } catch where error.isRetryable { print("later") }
+            ```
+            """
+        let source = try #require(Snippets(text).source)
+        for optimization in [Optimization.none, .speed] {
+            #expect(try complaints(of: source, optimization)?.contains("swift-frontend") == true)
+        }
+    }
+
+    /// The mistake is that of Swift 6.3.
+    private static var compilerCrashes: Bool {
+        #if compiler(>=6.3) && compiler(<6.4)
+            true
+        #else
+            false
+        #endif
     }
 }
 
-/// The Swift of an article. Its blocks follow each other in one function, as a reader would type them.
+/// The Swift of an article. Its blocks follow each other in a loop of one function, as a reader would type
+/// them. Blocks for a manifest, and those that are tests, are left out.
 struct Snippets {
-    /// Nil if there is none.
-    let source: String?
+    private var imports: [String] = []
+    private var statements: [String] = []
 
     init(_ article: String) {
-        var imports: [String] = []
-        var statements: [String] = []
-        var isInside = false
+        var block: [String]?
         for line in article.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
             if line.hasPrefix("```") {
-                isInside = line == "```swift"
-            } else if isInside, line.hasPrefix("import ") {
-                imports.append(line)
-            } else if isInside {
-                statements.append(line)
+                if let block { add(block) }
+                block = line == "```swift" ? [] : nil
+            } else {
+                block?.append(line)
             }
         }
-        let body = ["func article() async throws {"] + statements + ["}", ""]
-        source = statements.isEmpty ? nil : (imports + body).joined(separator: "\n")
+    }
+
+    private mutating func add(_ block: [String]) {
+        if block.contains(where: { $0.hasPrefix("@Test") || $0.hasPrefix(".package(") }) { return }
+        imports += block.filter { $0.hasPrefix("import ") }
+        statements += block.filter { !$0.hasPrefix("import ") }
+    }
+
+    static func + (first: Snippets, second: Snippets) -> Snippets {
+        var both = first
+        both.imports += second.imports
+        both.statements += second.statements
+        return both
+    }
+
+    /// Nil if there is no code.
+    var source: String? {
+        let body =
+            ["func article() async throws {", "for _ in 0..<1 {"] + statements + ["}", "}", ""]
+        return statements.isEmpty ? nil : (imports + body).joined(separator: "\n")
     }
 }

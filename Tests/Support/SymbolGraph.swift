@@ -1,5 +1,13 @@
 package import Foundation
 
+/// How a source is compiled.
+package enum Optimization: String, Sendable {
+    /// As in debug builds.
+    case none = "-Onone"
+    /// As in release builds.
+    case speed = "-O"
+}
+
 /// What the compiler says that a module offers.
 package struct SymbolGraph {
     /// By type, or by `module` for what stands outside of types: declarations as the ledger writes them.
@@ -69,10 +77,13 @@ package struct SymbolGraph {
         return try SymbolGraph(Data(contentsOf: output.appending(path: "\(module).symbols.json")))
     }
 
-    /// What the compiler says against a source that uses the modules; nil if it is right.
-    package static func complaints(of source: URL) throws -> String? {
-        try complaints(
-            of: ["swiftc", "-typecheck", "-swift-version", "6"] + macros + builtModules + [source.path])
+    /// What the compiler says against a source that uses the modules; nil if it compiles.
+    package static func complaints(of source: URL, _ optimization: Optimization) throws -> String? {
+        let object = source.appendingPathExtension("o")
+        defer { try? FileManager.default.removeItem(at: object) }
+        return try complaints(
+            of: ["swiftc", "-emit-object", "-parse-as-library", "-swift-version", "6"]
+                + [optimization.rawValue, "-o", object.path] + macros + builtModules + [source.path])
     }
 
     /// The macros of Swift Testing, which lie beside the compiler.

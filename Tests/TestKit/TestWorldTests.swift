@@ -43,6 +43,28 @@ struct TestWorldTests {
         await world.end()
     }
 
+    @Test("an app with another app id is refused at once, in both libraries, with what to write instead")
+    func otherApp() async throws {
+        let world = try await TestWorld()
+        var configuration = try await world.configuration(of: "carol")
+        configuration.appID = "myapp"
+        let sentence =
+            "the client of \"carol\" has the app id \"myapp\", and this TestWorld serves \"test\" alone: "
+            + "make the client with world.appID"
+        let refusal = #expect(throws: RTMError.self) { try RTMClient(configuration) }
+        #expect(refusal?.code == .invalidAppId)
+        #expect(refusal?.reason == sentence)
+        let config = AgoraRtmClientConfig(appId: "myapp", userId: "carol")
+        let place = AgoraRtmPrivateConfig()
+        place.serviceType = [.message]
+        place.accessPointHosts = ["\(world.server)"]
+        config.privateConfig = place
+        let info = #expect(throws: AgoraRtmErrorInfo.self) { try AgoraRtmClientKit(config, delegate: nil) }
+        #expect(info?.errorCode == .invalidAppId)
+        #expect(info?.reason == sentence)
+        await world.end()
+    }
+
     @Test("metadata, locks, history and presence are there, and stay there while storage starts anew")
     func allServices() async throws {
         let world = try await TestWorld()

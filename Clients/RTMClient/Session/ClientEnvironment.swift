@@ -30,23 +30,22 @@ package struct ClientEnvironment: Sendable {
         self.watch = watch
     }
 
+    /// Makes the environment of a client, or refuses a client that can't be in it.
+    package typealias Maker = @Sendable (RTMClient.Configuration) throws(RTMError) -> ClientEnvironment
+
     /// By the host of the servers that are in them.
-    private static let environments = NIOLockedValueBox<
-        [String: @Sendable (RTMClient.Configuration) -> ClientEnvironment]
-    >([:])
+    private static let environments = NIOLockedValueBox<[String: Maker]>([:])
 
     /// From now on clients of this server are made in this environment.
-    package static func add(
-        _ host: String, _ make: @escaping @Sendable (RTMClient.Configuration) -> ClientEnvironment
-    ) {
+    package static func add(_ host: String, _ make: @escaping Maker) {
         environments.withLockedValue { $0[host] = make }
     }
 
     package static func remove(_ host: String) { environments.withLockedValue { $0[host] = nil } }
 
-    static func of(_ configuration: RTMClient.Configuration) -> ClientEnvironment? {
+    static func of(_ configuration: RTMClient.Configuration) throws(RTMError) -> ClientEnvironment? {
         guard let host = configuration.servers.first?.host else { return nil }
-        return environments.withLockedValue { $0[host] }?(configuration)
+        return try environments.withLockedValue { $0[host] }?(configuration)
     }
 }
 

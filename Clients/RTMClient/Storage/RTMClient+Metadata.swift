@@ -14,8 +14,10 @@ extension RTMClient {
     ///     try await client.setMetadata(
     ///         [MetadataChange("price", "299")], of: lobby, options: .init(majorRevision:
     ///         seen.majorRevision))
-    /// } catch where error.conflict != nil {
-    ///     // Somebody was faster, and the conflict says what there is now.
+    /// } catch RTMError.code(.storageOutdatedRevision) {
+    ///     // Somebody was faster. Read again what there is now.
+    /// } catch {
+    ///     throw error
     /// }
     /// ```
     ///

@@ -68,7 +68,10 @@ final class TokenKeeper: EventSink {
             // Unstructured: the session continues meanwhile, and no caller waits.
             Task { await renew(round) }
         case .wait(let delay, let round)?:
-            eventLoop.scheduleTask(in: TimeAmount(delay)) { self.perform { $0.waited(round) } }
+            // A failure is noticed on any thread, and in the world of a test only its own has timers.
+            eventLoop.execute { [self] in
+                eventLoop.scheduleTask(in: TimeAmount(delay)) { self.perform { $0.waited(round) } }
+            }
         }
     }
 

@@ -1,0 +1,22 @@
+import RTMClient
+import RTMTestKit
+import Testing
+
+@Test("what was said while bob had no network reaches him afterwards")
+func noNetwork() async throws {
+    let world = try await TestWorld()
+    let alice = try await world.client("alice")
+    let bob = try RTMClient(.init(servers: [world.server], appID: world.appID, userID: "bob"))
+    var messages = bob.messages(in: "lobby").makeAsyncIterator()
+    try await bob.login()
+    try await bob.subscribe(to: "lobby")
+
+    await world.cut("bob")
+    await world.advance(by: .seconds(60))
+    try await alice.publish("hi", to: .channel("lobby"))
+    await world.mend("bob")
+
+    #expect(await world.advance(upTo: .seconds(60)) { bob.linkState == .connected })
+    #expect(await messages.next()?.payload == .text("hi"))
+    await world.end()
+}
