@@ -20,7 +20,7 @@ if [ -z "$engine" ]; then
 fi
 
 commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-version=$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Shared/ServiceKit/BuildInformation.swift)
+version=$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Shared/Model/Release.swift)
 tag=${TAG:-$commit}
 read -ra options <<<"${BUILD_OPTIONS:-}"
 arguments=(${options[@]+"${options[@]}"} --build-arg "COMMIT=$commit" --build-arg "VERSION=$version")

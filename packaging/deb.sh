@@ -11,7 +11,7 @@ for tool in dpkg-shlibdeps patchelf; do
     command -v "$tool" >/dev/null || { echo "deb: $tool is missing: apt-get install dpkg-dev patchelf" >&2; exit 1; }
 done
 folder=$(realpath -m "${1:-.build/deb}")
-version=$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Shared/ServiceKit/BuildInformation.swift)
+version=$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Shared/Model/Release.swift)
 commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 release="$version+git$(git log -1 --format=%cd --date=format:%Y%m%d 2>/dev/null || echo 0).$commit-1"
 architecture=$(dpkg --print-architecture)

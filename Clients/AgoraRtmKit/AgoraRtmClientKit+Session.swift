@@ -1,4 +1,5 @@
 import RTMClient
+import RTMModel
 
 extension AgoraRtmClientKit {
     /// Connects and logs in. Afterwards the client stays logged in by itself until `logout`, `destroy` or a
@@ -79,7 +80,7 @@ extension AgoraRtmClientKit {
 
 extension AgoraRtmClientKit {
     /// The version of this library, after the version of the API with which it is compatible.
-    public static func getVersion() -> String { "2.2.4+heliograph.0.1.0" }
+    public static func getVersion() -> String { "2.2.4+heliograph.\(Release.version)" }
 
     /// Takes the private parameters of other deployments, a JSON object. Heliograph has none, so a valid
     /// object has no effect.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import RTMModel
 
 /// `rtm`: the system from a shell. A subcommand logs in as one user, does one thing and leaves. `token` needs
 /// no server at all.
@@ -34,7 +35,7 @@ struct RTMCommand: AsyncParsableCommand {
 
             DURATIONS are a number and a unit: 500ms, 10s, 2m, 1h.
             """,
-        version: "0.1.0",
+        version: Release.version,
         subcommands: [
             SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self, PingCommand.self,
             PresenceCommand.self, MetadataCommand.self, LockCommand.self, HistoryCommand.self,

@@ -1,8 +1,9 @@
 internal import CBuild
+internal import RTMModel
 
 /// Which build this is.
 package enum BuildInformation {
-    package static let version = "0.1.0"
+    package static let version = Release.version
 
     /// The commit that the build was made of; "unknown" if it was not made with `make build`.
     package static let commit = String(cString: rtm_build_commit())

@@ -123,7 +123,9 @@ struct AdminServerTests {
             #expect(configuration.body.contains("    password: \"<masked>\"  # --redis-password\n"))
             #expect(!configuration.body.contains("tops3cret"))
             let version = try await get("/version", at: address)
-            #expect(version.body.contains("\"name\":\"rtm-relay\",\"version\":\"0.1.0\",\"commit\":\""))
+            #expect(
+                version.body.contains(
+                    "\"name\":\"rtm-relay\",\"version\":\"\(BuildInformation.version)\",\"commit\":\""))
         }
     }
 

@@ -98,7 +98,9 @@ struct MetricsTests {
         let text = PrometheusExporter.text(registry)
         let commit = "commit=\"\(BuildInformation.commit)\""
         #expect(
-            text.contains("rtm_build_info{program=\"rtm-relay\",version=\"0.1.0\",\(commit)} 1\n"))
+            text.contains(
+                "rtm_build_info{program=\"rtm-relay\",version=\"\(BuildInformation.version)\",\(commit)} 1\n")
+        )
         func value(_ name: String) throws -> Double {
             let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(name) ") })
             return try #require(line.split(separator: " ").last.flatMap { Double($0) })

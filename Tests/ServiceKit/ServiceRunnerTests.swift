@@ -117,7 +117,7 @@ struct ServiceRunnerTests {
             [[service("a")]], journal: journal, arguments: ["--threads", "1"], log: { lines.note($0) })
         try await eventually("the start line") { lines.all.contains { $0.contains("\"started\"") } }
         let line = try #require(lines.all.first { $0.contains("\"started\"") })
-        #expect(line.contains("\"version\":\"0.1.0\""))
+        #expect(line.contains("\"version\":\"\(BuildInformation.version)\""))
         #expect(line.contains("\"configuration\":\"flags\""))
         #expect(line.contains("\"a\":\"127.0.0.1:1\",\"admin\":\"127.0.0.1:"))
         program.lifecycle.signalReceived(15)
