@@ -18,7 +18,7 @@ struct BrokerTests {
 
     // MARK: Interest
 
-    @Test("protocol, section 2: epochs stay below 2^53, however many logs begin")
+    @Test("protocol, numbers: epochs stay below 2^53, however many logs begin")
     func epochs() {
         for _ in 0..<100 {
             let first = Broker.randomFirstEpoch()

@@ -163,18 +163,46 @@ struct TidyTests {
         )
     }
 
-    @Test("the links of our documents lead somewhere")
+    @Test("the links of our documents lead somewhere, to a file and to its heading")
     func links() {
-        let link = #/\]\((?<target>[^)\s#]+)(?:#[^)]*)?\)/#
+        let link = #/\]\((?<target>[^)\s#]*)(?:#(?<heading>[^)\s]*))?\)/#
         for path in SourceTree.paths where path.hasSuffix(".md") {
-            let folder = SourceTree.root.appending(path: path).deletingLastPathComponent()
+            let page = SourceTree.root.appending(path: path)
             for match in SourceTree.text(of: path).matches(of: link) where !match.target.contains(":") {
-                let target = folder.appending(path: String(match.target)).standardizedFileURL
+                let target =
+                    match.target.isEmpty
+                    ? page
+                    : page.deletingLastPathComponent().appending(path: String(match.target))
+                        .standardizedFileURL
+                guard FileManager.default.fileExists(atPath: target.path()) else {
+                    Issue.record("\(path): the link to \(match.target) leads nowhere")
+                    continue
+                }
+                guard let heading = match.heading, target.pathExtension == "md" else { continue }
+                let text = (try? String(contentsOf: target, encoding: .utf8)) ?? ""
                 #expect(
-                    FileManager.default.fileExists(atPath: target.path()),
-                    "\(path): the link to \(match.target) leads nowhere")
+                    Self.anchors(of: text).contains(String(heading)),
+                    "\(path): \(match.target)#\(heading) is no heading")
             }
         }
+    }
+
+    /// The names under which a document's headings are reached, as Git hosts and most renderers make them.
+    private static func anchors(of text: String) -> Set<String> {
+        let headings = text.split(separator: "\n").compactMap { line in
+            line.wholeMatch(of: #/#{1,6} +(?<title>.*)/#)?.output.title
+        }
+        return Set(
+            headings.map { title in
+                String(
+                    title.lowercased().replacing(#/\]\([^)]*\)/#, with: "").compactMap { character in
+                        character == " " ? "-" : isKept(character) ? character : nil
+                    })
+            })
+    }
+
+    private static func isKept(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || character == "-" || character == "_"
     }
 
     /// Reports what isn't among the exceptions, and exceptions that are needed no longer.

@@ -4,8 +4,8 @@ import RTMProtocol
 import SwiftProtobuf
 import Testing
 
-/// Authors of other clients work from protocol/README.md, so its content is compared with the schema and
-/// the codec: its examples byte by byte, its tables field by field, its codes number by number.
+/// Authors of other clients work from the pages of protocol, so their content is compared with the schema and
+/// the codec: examples byte by byte, tables field by field, codes number by number.
 @Suite("The protocol's document")
 struct ProtocolDocumentTests {
     // MARK: Examples
@@ -26,9 +26,7 @@ struct ProtocolDocumentTests {
         }
     }
 
-    @Test(
-        "section 12: every kind of frame between a client and an edge, and every kind of entry, has an example"
-    )
+    @Test("every kind of frame between a client and an edge, and every kind of entry, has an example")
     func everyKind() throws {
         let texts = try Example.all().map(\.text)
         for name in ["ClientFrame", "ServerFrame", "Publication"] {
@@ -76,7 +74,9 @@ struct ProtocolDocumentTests {
         let schema = try Document.schemaFields()
         #expect(schema.count > 30)
         for (message, fields) in schema where !fields.isEmpty {
-            #expect(written[message] == fields, "the table of \(message)")
+            let rows = written[message] ?? []
+            #expect(Set(rows) == fields, "the table of \(message)")
+            #expect(rows.count == Set(rows).count, "the table of \(message) has a field twice")
         }
         #expect(Set(written.keys).subtracting(schema.keys).isEmpty, "tables of messages that don't exist")
     }
@@ -98,7 +98,7 @@ struct ProtocolDocumentTests {
     }
 
     /// A code that one of them begins to use, or gives up, has to be announced to clients.
-    @Test("section 9 lists the codes that the services name, and no other")
+    @Test("the page of errors lists the codes that the services name, and no other")
     func answeredCodes() throws {
         let sources = try Document.sources([
             "Services/Edge/Server", "Services/Messaging/Server", "Services/Presence/Server",
@@ -109,9 +109,7 @@ struct ProtocolDocumentTests {
         let neverSent: Set<ErrorCode> = [.ok, .notConnected, .loginAborted]
         let words = Set(sources.matches(of: #/\.(?<name>\w+)/#).map { String($0.output.name) })
         let named = ErrorCode.allCases.filter { words.contains("\($0)") && !neverSent.contains($0) }
-        let start = try #require(Document.lines.firstIndex(of: "## 9. Errors"))
-        let end = try #require(Document.lines.firstIndex(of: "## 10. Disconnects"))
-        let listed = Document.lines[start..<end].compactMap {
+        let listed = Document.lines(of: "errors").prefix { $0 != "## Disconnects" }.compactMap {
             $0.wholeMatch(of: #/\| (?<codes>-1[-\d, to]+) \| .*/#)
         }
         .flatMap { Document.codes($0.output.codes) }
@@ -150,7 +148,8 @@ private struct Example {
     static func all() throws -> [Example] {
         let pair =
             #/```textproto\n(?<text># (?<name>[\w.]+)(?<note>.*)\n[^`]*)```\s+```hex\n(?<hex>[^`]*)```/#
-        let matches = Document.text.matches(of: pair)
+        let text = Document.lines.joined(separator: "\n")
+        let matches = text.matches(of: pair)
         let blocks = Document.lines.count { $0 == "```textproto" }
         try #require(matches.count == blocks, "a textproto block without a hex block, or without a name")
         return try matches.map { match in
@@ -167,9 +166,25 @@ private enum Document {
     static let root = URL(filePath: #filePath).resolvingSymlinksInPath()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    static let text =
-        (try? String(contentsOf: root.appending(path: "protocol/README.md"), encoding: .utf8)) ?? ""
-    static let lines = text.components(separatedBy: "\n")
+    /// All pages, one after the other.
+    static let lines = pages.flatMap(lines)
+
+    /// The pages by name, without "README".
+    static let pages: [String] = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path())) ?? []
+        return names.filter { $0.hasSuffix(".md") && $0 != "README.md" }.map { String($0.dropLast(3)) }
+            .sorted()
+    }()
+
+    static func text(of page: String) -> String {
+        (try? String(contentsOf: folder.appending(path: "\(page).md"), encoding: .utf8)) ?? ""
+    }
+
+    static func lines(of page: String) -> [String] {
+        text(of: page).components(separatedBy: "\n")
+    }
+
+    private static let folder = root.appending(path: "protocol")
 
     /// The text of all Swift files in these folders, and of these files.
     static func sources(_ paths: [String]) throws -> String {
@@ -210,17 +225,18 @@ private enum Document {
             .compactMap { $0.wholeMatch(of: field).map { String($0.output.name) } }
     }
 
-    /// The rows below each line that begins with a message's name in bold: "1 request_id uint64".
-    static func fieldTables() -> [String: Set<String>] {
+    /// The rows below each line that begins with a message's name in bold: "1 request_id uint64". A
+    /// message may have parts of its table on several pages.
+    static func fieldTables() -> [String: [String]] {
         let title = #/\*\*`(?<name>\w+)`\*\*.*/#
         let row = #/\| (?<number>\d+) \| `(?<name>\w+)` \| `(?<type>[\w.]+)`(?:, repeated)? \| .* \|/#
-        var tables: [String: Set<String>] = [:]
+        var tables: [String: [String]] = [:]
         var message = ""
         for line in lines {
             if let match = line.wholeMatch(of: title) {
                 message = String(match.name)
             } else if let match = line.wholeMatch(of: row) {
-                tables[message, default: []].insert("\(match.number) \(match.name) \(match.type)")
+                tables[message, default: []].append("\(match.number) \(match.name) \(match.type)")
             }
         }
         return tables

@@ -89,7 +89,7 @@ extension RTMClient {
     }
 }
 
-/// What a frame is called in a record of a client: as in protocol/README.md.
+/// What a frame is called in a record of a client: as in the protocol.
 enum FrameName {
     static func of(_ body: ClientBody?) -> String {
         switch body {

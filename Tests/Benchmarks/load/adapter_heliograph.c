@@ -1,7 +1,7 @@
-/* Heliograph's client protocol, written from protocol/README.md; the numbers in brackets are its sections. A frame is a
- * big-endian length of 4 bytes and one protobuf message (2).
+/* Heliograph's client protocol, written from protocol/core.md. A frame is a big-endian length of 4 bytes and one protobuf
+ * message.
  *
- * Hello and Login leave together (3). A subscription asks for messages only (5) unless the command line says otherwise, because
+ * Hello and Login leave together. A subscription asks for messages only unless the command line says otherwise, because
  * the peers have nothing like presence. A message channel never brings a publisher its own message, which suits the generator: its publishers don't
  * subscribe. Every publish is answered by Published, whether the generator waits for it or not. */
 #include "heliograph.h"
@@ -17,9 +17,9 @@ enum {
 enum { HELLO_VERSION_MIN = 1, HELLO_VERSION_MAX = 2 };
 enum { LOGIN_APP_ID = 1, LOGIN_USER_ID = 2, LOGIN_HEARTBEAT_INTERVAL_S = 4 };
 enum { PUBLICATION_MESSAGE = 6, MESSAGE_PAYLOAD = 2 };
-enum { REFUSAL_CODE = 1, REFUSAL_REASON = 2 };  /* The same numbers in Error (9) and in Disconnect (10). */
+enum { REFUSAL_CODE = 1, REFUSAL_REASON = 2 };  /* The same numbers in Error and in Disconnect. */
 
-/* A session that is silent for longer is ended (7), and a subscriber of the generator only ever pings in `idle`. */
+/* A session that is silent for longer is ended, and a subscriber of the generator only ever pings in `idle`. */
 enum { HEARTBEAT_INTERVAL_S = 1800 };
 
 static const char app[] = "dev";
@@ -68,7 +68,7 @@ static void subscribe(struct connection *c, uint32_t channel) {
     protobuf_integer(o, SUBSCRIBE_FEATURES, features);
 }
 
-/* The message's type is binary, which is 0 and therefore left out (2). */
+/* The message's type is binary, which is 0 and therefore left out. */
 static void publish(struct connection *c, uint32_t channel, const void *payload, size_t size) {
     char name[NAME_BYTES_MAX];
     size_t name_size = channel_name(name, '-', channel);

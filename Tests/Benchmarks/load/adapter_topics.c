@@ -1,5 +1,5 @@
 /* Heliograph's stream channels: each channel of the generator is a topic of a stream channel of its own, and all subscribers
- * hear all its publishers. "Stream channels and topics" in protocol/README.md says what is sent.
+ * hear all its publishers. protocol/streams.md says what is sent.
  *
  * A subscriber joins (types 2 and 4) and hears the topic (type 5). A publisher joins, becomes a member of the topics, and
  * names its topic. Each step waits for the answer to the one before, and is known by the number of its request: Hello and

@@ -29,7 +29,7 @@ struct ClientSessionTests {
         #expect(login?.token == "secret")
         #expect(login?.heartbeatIntervalS == 5)
         #expect(login?.presenceTimeoutS == 300)
-        // Protocol, section 2: servers and tools in JavaScript lose the last digits of greater numbers.
+        // Protocol, "Frames": servers and tools in JavaScript lose the last digits of greater numbers.
         #expect((1..<(1 << 53)).contains(try #require(login?.instance)))
         await client.close()
         try await edge.stop()

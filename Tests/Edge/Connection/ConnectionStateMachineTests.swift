@@ -103,7 +103,7 @@ struct ConnectionStateMachineTests {
     }
 
     @Test(
-        "protocol, section 3: a client names itself with 64 bytes at most",
+        "protocol, Hello: a client names itself with 64 bytes at most",
         arguments: [(64, "welcome 1"), (65, "disconnect 3501")])
     func clientName(_ count: Int, _ expected: String) {
         var machine = ConnectionStateMachine()

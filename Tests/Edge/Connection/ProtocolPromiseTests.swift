@@ -6,7 +6,7 @@ import Testing
 
 @testable import RTMEdgeServer
 
-/// What protocol/README.md says of odd frames and rare moments, section by section, against a real edge loop
+/// What the pages of the protocol say of odd frames and rare moments, against a real edge loop
 /// and a real messaging node.
 @Suite("What the protocol's document promises")
 struct ProtocolPromiseTests {
@@ -44,9 +44,9 @@ struct ProtocolPromiseTests {
         return nil
     }
 
-    // MARK: Section 2
+    // MARK: Frames
 
-    @Test("section 2: a known field with another wire type ends the connection, an unknown one is skipped")
+    @Test("frames: a known field with another wire type ends the connection, an unknown one is skipped")
     func wireTypes() throws {
         defer { fixture.end() }
         let frames: [[UInt8]] = [
@@ -68,7 +68,7 @@ struct ProtocolPromiseTests {
         #expect(client.isOpen)
     }
 
-    @Test("section 2: the last of several bodies counts, and one answer comes")
+    @Test("frames: the last of several bodies counts, and one answer comes")
     func severalBodies() throws {
         defer { fixture.end() }
         let client = fixture.client("anna")
@@ -84,7 +84,7 @@ struct ProtocolPromiseTests {
         #expect(answers.last?.published.offset == 1)
     }
 
-    @Test("section 2: a text that isn't UTF-8 is refused like any other bad value of its field")
+    @Test("frames: a text that isn't UTF-8 is refused like any other bad value of its field")
     func malformedText() throws {
         defer { fixture.end() }
         let cases: [(body: [UInt8], code: Rtm_Client_ErrorCode)] = [
@@ -106,9 +106,9 @@ struct ProtocolPromiseTests {
         #expect(client.isOpen)
     }
 
-    // MARK: Section 3
+    // MARK: Return
 
-    @Test("section 3: a client that comes back is let in when the other has logged out, and not before")
+    @Test("return: a client that comes back is let in when the other has logged out, and not before")
     func returnAfterLogout() throws {
         defer { fixture.end() }
         for isLoggedOut in [true, false] {
@@ -135,9 +135,9 @@ struct ProtocolPromiseTests {
         }
     }
 
-    // MARK: Section 4
+    // MARK: Requests
 
-    @Test("section 4: ids are not compared, so two requests with one id get two answers")
+    @Test("requests: ids are not compared, so two requests with one id get two answers")
     func sameIDs() throws {
         defer { fixture.end() }
         let client = fixture.client("anna")
@@ -148,9 +148,9 @@ struct ProtocolPromiseTests {
         #expect(client.take().map(\.requestID) == [7, 7])
     }
 
-    // MARK: Section 5
+    // MARK: Channels
 
-    @Test("section 5, M-5, M-8: subscribing again replaces the features, and `after` is ignored")
+    @Test("channels, M-5, M-8: subscribing again replaces the features, and `after` is ignored")
     func subscribingAgain() throws {
         defer { fixture.end() }
         let (anna, bert) = (fixture.client("anna"), fixture.client("bert"))
@@ -171,7 +171,7 @@ struct ProtocolPromiseTests {
     }
 
     @Test(
-        "section 5: a publish above the rate comes again with a new sequence, and with its old one too late")
+        "once: a publish above the rate comes again with a new sequence, and with its old one too late")
     func sequenceAfterRate() throws {
         let fixture = EdgeFixture(
             rates: ApplicationRates(publish: 1, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 0))
@@ -196,9 +196,9 @@ struct ProtocolPromiseTests {
         #expect(try publish(4) == nil)
     }
 
-    // MARK: Section 8
+    // MARK: Positions
 
-    @Test("section 8: a position in the future is a gap, in a channel and in the inbox")
+    @Test("positions: a position in the future is a gap, in a channel and in the inbox")
     func future() throws {
         defer { fixture.end() }
         let client = fixture.client("anna")

@@ -115,7 +115,7 @@ struct EdgeConfigurationTests {
         let rates = app.rates
         let file = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "protocol/README.md")
+            .appending(path: "protocol/limits.md")
         let written = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
             .compactMap { $0.firstMatch(of: #/^\| [^|]+ \| (\d+ a second|2 in five seconds)[^|]* \| (\d+)/#) }
             .map { "\($0.output.1), \($0.output.2)" }

@@ -5,7 +5,7 @@ import RTMWire
 
 /// What a client sends over a WebSocket, as frames: a byte for the head (whether it is the last of its
 /// message, masked, has a reserved bit; its kind), a byte of length and as many of data. Whole messages must
-/// come out of the assembly as the rules in protocol/README.md say, which are written down a second time
+/// come out of the assembly as the rules in protocol/websocket.md say, which are written down a second time
 /// here, and what comes out must be whole frames of the protocol.
 enum FuzzedWebSocket {
     private static let frameBytesMax = 300

@@ -1,8 +1,8 @@
 import RTMModel
 import RTMWire
 
-/// What a connection may ask, and when: Hello, then Login, then everything else (protocol/README.md,
-/// connection life).
+/// What a connection may ask, and when: Hello, then Login, then everything else (protocol/core.md,
+/// "A connection's life").
 ///
 /// A value without I/O. Each request gets an action; the connection performs it.
 struct ConnectionStateMachine {
