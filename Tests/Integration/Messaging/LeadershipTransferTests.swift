@@ -56,6 +56,7 @@ import Testing
                 }
             }
             try await trouble.judge(2 * Self.perRound)
+            #expect(try await trouble.newLogs(of: trouble.leader().process) == 0)
         }
     }
 
@@ -151,6 +152,7 @@ import Testing
             try await eventually("messages flow again") {
                 (try? await trouble.alice.publish("after", to: .channel("lobby"))) != nil
             }
+            #expect(try await trouble.newLogs(of: trouble.leader().process) == 1)
         }
     }
 }
@@ -300,6 +302,18 @@ private final class Trouble: Sendable {
             let metrics = try? await system.get("http://\(admin)/metrics")
         else { return nil }
         return metrics.body.contains("\nrtm_messaging_leading 1")
+    }
+
+    /// How often the process has begun with new logs, by its metric and by its log.
+    func newLogs(of process: ServiceProcess) async throws -> Int {
+        let admin = try #require(try await process.listening()["admin"])
+        let metrics = try await system.get("http://\(admin)/metrics").body
+        let count = try #require(metrics.firstMatch(of: #/\nrtm_messaging_new_logs_total (\d+)/#)).output.1
+        let warnings = process.log.split(separator: "\n").count {
+            $0.contains("\"level\":\"warning\"") && $0.contains("leads with new logs")
+        }
+        #expect(Int(count) == warnings)
+        return warnings
     }
 
     /// All shards have a leader, and every node leads as many as another one.

@@ -9,6 +9,9 @@ struct JournalTerm: Equatable {
     /// The key of `NameHash`, by which channels and clients are numbered; the next leader needs the same one.
     var secret: UInt64
 
+    /// Whether the term began with new logs.
+    var hasNewLogs: Bool { follows == term }
+
     /// The term of new logs that supersedes a later one; nil if this term continues that one's logs, or is
     /// it.
     func superseding(_ later: UInt64) -> JournalTerm? {

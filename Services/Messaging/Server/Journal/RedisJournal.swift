@@ -338,10 +338,18 @@ final class RedisJournal {
     private func becomeLeader(_ term: JournalTerm, isAnew: Bool) {
         metrics.terms.increment()
         probe.ready()
-        logger.notice(
-            isAnew
-                ? "this node leads with new logs: the journal may not have all that was acknowledged"
-                : "this node leads", metadata: ["term": "\(term.term)"])
+        if term.hasNewLogs {
+            metrics.newLogs.increment()
+            let cause =
+                isAnew
+                ? "Redis may have lost what was acknowledged"
+                : "there was no journal in Redis, which is so when an installation is new"
+            logger.warning(
+                "this node leads with new logs: clients that come back to older ones are told of gaps",
+                metadata: ["term": "\(term.term)", "cause": "\(cause)"])
+        } else {
+            logger.notice("this node leads", metadata: ["term": "\(term.term)"])
+        }
         delegate?.didBecomeLeader(term, isAnew: isAnew)
     }
 

@@ -57,6 +57,11 @@ package enum MessagingDefinition {
         let metrics = MessagingMetrics(context.metrics)
         let page = context.page("/shards")
         let settings = hasJournal ? try await JournalSettings(context, limits) : nil
+        if hasJournal, settings == nil {
+            context.logger.warning(
+                "this node leads with new logs: clients that come back to older ones are told of gaps",
+                metadata: ["cause": "without messaging.redis.endpoints there is no journal"])
+        }
         let (node, journals) = try await loop.submit {
             let firstEpoch = Broker.randomFirstEpoch()
             let loggers = (0..<shards).map { context.logger(ofShard: $0, among: shards) }

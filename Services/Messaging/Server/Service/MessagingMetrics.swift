@@ -88,6 +88,7 @@ extension MessagingMetrics {
 final class JournalMetrics: Sendable {
     let leading: Gauge
     let terms: Counter
+    let newLogs: Counter
     let batches: Counter
     let bytes: Counter
     let backlog: Gauge
@@ -104,6 +105,9 @@ final class JournalMetrics: Sendable {
             "Shards whose leader this node is. The sum over all messaging nodes is messaging.shards.")
         terms = registry.counter(
             "rtm_messaging_terms_total", "How often this node has become the leader of a shard.")
+        newLogs = registry.counter(
+            "rtm_messaging_new_logs_total",
+            "How often it began with new logs, so that clients that came back were told of gaps.")
         batches = registry.counter(
             "rtm_messaging_journal_batches_total", "Batches sent to the journal in Redis.")
         bytes = registry.counter("rtm_messaging_journal_bytes_total", "Bytes of these batches.")
