@@ -1,5 +1,5 @@
-/// Holds what the system promises against what the clients of a run have seen. Pure: a history in, what is wrong
-/// with it out.
+/// Holds what the system promises against what the clients of a run have seen. Pure: a history in, what is
+/// wrong with it out.
 struct VerifyCheck {
     /// A promise, by what breaks it. The rules are those of docs/behaviour.md.
     enum Violation: Sendable, Hashable {
@@ -7,7 +7,8 @@ struct VerifyCheck {
         case lost(client: Int, channel: Int, message: Int)
         /// A message was received more than once (M-25).
         case repeated(client: Int, channel: Int, message: Int)
-        /// A message was received behind one with a greater offset, or at another offset than elsewhere (M-24).
+        /// A message was received behind one with a greater offset, or at another offset than elsewhere
+        /// (M-24).
         case disordered(client: Int, channel: Int, message: Int)
         /// A message was received that nobody has published, or that was refused.
         case invented(client: Int, channel: Int, message: Int)
@@ -159,7 +160,8 @@ extension VerifyCheck.Violation: CustomStringConvertible {
     var description: String {
         switch self {
         case .lost(let client, let channel, let message):
-            "client \(client) lost message \(message) of channel \(channel), which was acknowledged, and was told of no gap"
+            "client \(client) lost message \(message) of channel \(channel), which was acknowledged, and was "
+                + "told of no gap"
         case .repeated(let client, let channel, let message):
             "client \(client) received message \(message) of channel \(channel) again"
         case .disordered(let client, let channel, let message):
@@ -173,7 +175,8 @@ extension VerifyCheck.Violation: CustomStringConvertible {
         case .twoOwners(let first, let second):
             "client \(second) acquired the lock while client \(first) owned it"
         case .staleToken(let client, let token):
-            "client \(client) acquired the lock with the fencing token \(token), which is not greater than the last one"
+            "client \(client) acquired the lock with the fencing token \(token), which is not greater than the "
+                + "last one"
         case .unannounced(let isEntry):
             "the others were not told in time that a user \(isEntry ? "came" : "left")"
         }

@@ -15,7 +15,7 @@ final class VerifyRun: Sendable {
     /// How long messages that are on their way at the end may take before they count as lost.
     private static let drainTime = Duration.seconds(10)
     /// Limit: how long a call is made again before the run or after it.
-    private static let patience = Duration.seconds(30)
+    private static let callTimeMax = Duration.seconds(30)
     private static let lock = "verify"
     private static let counter = "counter"
 
@@ -118,7 +118,7 @@ final class VerifyRun: Sendable {
     private func insisting(
         until success: ErrorCode? = nil, _ call: () async throws(RTMError) -> Void
     ) async throws {
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.callTimeMax
         while true {
             do throws(RTMError) {
                 return try await call()
@@ -252,7 +252,7 @@ final class VerifyRun: Sendable {
                         try await newcomer.unsubscribe(from: place)
                     }
                 }
-                let isTold = try await race(
+                let isAnnounced = try await race(
                     {
                         for await case .presence(let event) in events
                         where event.channelName == place && event.change.tells(newcomer, isEntry) {
@@ -264,7 +264,7 @@ final class VerifyRun: Sendable {
                         try await Task.sleep(for: bound)
                         return false
                     })
-                note(.announced(isEntry: isEntry, after: isTold == true ? .now - start : nil))
+                note(.announced(isEntry: isEntry, after: isAnnounced == true ? .now - start : nil))
             }
         } while ContinuousClock.now < deadline
     }
