@@ -63,6 +63,7 @@ install: build
 	prefix=$(PREFIX) && packaging/install.sh $(release) '$(DESTDIR)' "$$(realpath -m "$$prefix")"
 
 # The Debian package, in .build/deb.
+deb: SETUP := deb
 deb: setup
 	packaging/deb.sh
 
@@ -180,7 +181,8 @@ images:
 	PROGRAMS='$(PROGRAMS)' BUILD_IMAGE='$(BUILD_IMAGE)' BASE_IMAGE='$(BASE_IMAGE)' compose/images.sh
 
 # KEEP=1 leaves the last stack running, ONLY=single or ONLY=scaled runs one of the two.
-test-compose:
+test-compose: SETUP := containers
+test-compose: setup
 	Tests/Compose/run.py
 
 # What a stranger's app fetches, compiles and needs (docs/packages.md).

@@ -3,17 +3,20 @@
 #
 #   DEBFULLNAME, DEBEMAIL   whose package it is
 #
-# It holds all programs, their units for systemd, the completions of shells, and the Swift runtime, in a folder of its own. It
+# It holds all programs, their units for systemd, the completions of shells, examples of configuration, alerts and dashboards,
+# and the Swift runtime, in a folder of its own. It
 # depends on the packages of all other libraries that the programs load.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-for tool in dpkg-shlibdeps patchelf; do
-    command -v "$tool" >/dev/null || { echo "deb: $tool is missing: apt-get install dpkg-dev patchelf" >&2; exit 1; }
+for tool in dpkg-shlibdeps patchelf objcopy; do
+    command -v "$tool" >/dev/null || { echo "deb: $tool is missing: .ci/setup deb installs what this needs" >&2; exit 1; }
 done
 folder=$(realpath -m "${1:-.build/deb}")
-version=$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Shared/Model/Release.swift)
 commit=$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-release="$version+git$(git log -1 --format=%cd --date=format:%Y%m%d 2>/dev/null || echo 0).$commit-1"
+release=$(packaging/version.sh)-1
+# dpkg-deb dates its files by that, and not by the day of the build.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
+export SOURCE_DATE_EPOCH
 architecture=$(dpkg --print-architecture)
 
 maintainer="${DEBFULLNAME:-The Heliograph authors} <${DEBEMAIL:-heliograph@localhost}>"
@@ -45,6 +48,9 @@ COPYRIGHT
     echo " -- $maintainer  $(git log -1 --format=%cD 2>/dev/null || date -R)"
 } | gzip -9n >"$documents/changelog.Debian.gz"
 install -m 0644 docs/operations/*.md docs/configuration.md docs/metrics.md "$documents"
+install -d "$documents/examples/dashboards"
+install -m 0644 packaging/examples/* compose/observe/alerts.yaml "$documents/examples"
+install -m 0644 compose/observe/dashboards/*.json "$documents/examples/dashboards"
 install -d "$stage/usr/share/lintian/overrides"
 cat >"$stage/usr/share/lintian/overrides/heliograph" <<'OVERRIDES'
 # Yams, which reads our configuration, brings its own copy of libyaml.

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 class Impossible(Exception):
-    """Why nothing can be run here, in a sentence."""
+    """Why no container can be run here, in a sentence."""
 
 
 class Failure(Exception):
@@ -52,9 +52,16 @@ class Engine:
 
     @staticmethod
     def find():
+        """Of those that are there, each says why it can't be used."""
         chosen = os.environ.get("ENGINE")
+        reasons = []
         for name in [chosen] if chosen else ["docker", "podman"]:
-            if not shutil.which(name) or subprocess.run([name, "info"], capture_output=True).returncode != 0:
+            if not shutil.which(name):
+                reasons.append(f"{name} is not installed")
+                continue
+            answer = subprocess.run([name, "info"], capture_output=True, text=True)
+            if answer.returncode != 0:
+                reasons.append(f"{name} doesn't answer ({answer.stderr.strip()[-200:]})")
                 continue
             for compose in ([name, "compose"], ["podman-compose"]):
                 if compose[0] == "podman-compose" and name != "podman":
@@ -62,7 +69,8 @@ class Engine:
                 if shutil.which(compose[0]) and subprocess.run(
                         [*compose, "version"], capture_output=True).returncode == 0:
                     return name, compose
-        return None, None
+            reasons.append(f"{name} has no compose")
+        raise Impossible("; ".join(reasons) + ". `.ci/setup containers` installs what is missing")
 
     def obstacle(self, image):
         """Why no container can be started here, as in most sandboxes; None where one can."""

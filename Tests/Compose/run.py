@@ -8,6 +8,9 @@
     COMPILE=1              compiles in a container, as `make images` does, with the toolchain of this machine mounted there
 
 Where there is no registry of images, Debian's packages take the place of the official ones (base.sh).
+
+It ends with 1 if something failed, and with 77 if nothing could be run, because there is no engine or because the engine that is
+there can't start a container.
 """
 
 import json
@@ -30,6 +33,7 @@ os.environ["RTM_SERVER"] = f"127.0.0.1:{PORT}"
 OUT = ROOT / ".build" / "image"
 SHARDS = 4  # of compose/scaled.yaml
 PROMETHEUS = "9990"
+NOTHING_RUN = 77
 
 
 class Steps:
@@ -86,7 +90,7 @@ def images(engine, steps):
         steps.done("base images")
         obstacle = engine.obstacle("localhost/heliograph-base:latest")
         if obstacle:
-            raise Impossible(f"{engine.name} can't start a container here ({obstacle}), so nothing was run")
+            raise Impossible(f"{engine.name} is there and can't start a container ({obstacle})")
     base = {} if os.environ.get("REGISTRY") else {"BASE_IMAGE": "localhost/heliograph-base:latest"}
     how = {"ENGINE": engine.name, "TAG": "test", **base}
     if not os.environ.get("COMPILE"):
@@ -364,14 +368,11 @@ def roll(stack, load):
 
 def main():
     steps = Steps()
-    engine = Engine()
-    if engine.name is None:
-        print("test-compose: there is no engine for containers here (docker or podman, with compose), so nothing was run")
-        return 0
     environment = {
         "HELIOGRAPH_IMAGE": "localhost/heliograph:test", "RTM_PORT": PORT, "RTM_BIND": "127.0.0.1"}
-    run(ROOT / "compose/secrets.sh")
     try:
+        engine = Engine()
+        run(ROOT / "compose/secrets.sh")
         sources(steps)
         environment.update(images(engine, steps))
         if os.environ.get("ONLY", "single") == "single":
@@ -379,8 +380,8 @@ def main():
         if os.environ.get("ONLY", "scaled") == "scaled":
             scaled(engine, environment, steps)
     except Impossible as reason:
-        print(f"test-compose: {reason}")
-        return 0
+        print(f"test-compose: NOTHING WAS RUN: {reason}", file=sys.stderr)
+        return NOTHING_RUN
     except Failure as failure:
         print(f"test-compose: FAILED: {failure}", file=sys.stderr)
         return 1
