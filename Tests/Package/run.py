@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes an app of nothing but the README's example, as a stranger would: it depends on this repository by URL and
 version, on a machine without the servers' system libraries. The app is resolved, built in Swift 6 and Swift 5 mode and
-run against a real server, and what was fetched and compiled is compared with what docs/packages.md promises.
+run against a real server, and what was fetched and compiled is compared with what docs/packages.md promises. In the end it
+names this repository by its folder, and gets no more.
 
 MEASURE=1 also builds it optimized, and an empty program beside it, and prints what RTMClient adds."""
 
@@ -17,8 +18,8 @@ import tempfile
 import time
 
 root = pathlib.Path(__file__).resolve().parents[2]
-version = "1.0.0"
-packages = {"heliograph", "swift-asn1", "swift-atomics", "swift-collections", "swift-crypto", "swift-log", "swift-nio",
+version = re.search(r'version = "(.*)"', (root / "Shared/Model/Release.swift").read_text()).group(1)
+packages = {"swift-asn1", "swift-atomics", "swift-collections", "swift-crypto", "swift-log", "swift-nio",
             "swift-nio-ssl", "swift-nio-transport-services", "swift-protobuf", "swift-system"}
 # Of our own rooms an app compiles these alone.
 rooms = {"RTMClient", "RTMModel", "RTMProtocol"}
@@ -42,7 +43,11 @@ def publish_repository(folder):
     subprocess.run([*git, "push", "--quiet", str(folder), f"{commit}:refs/tags/{version}"], check=True)
 
 
-def write_app(folder, repository, tools):
+def by_version(repository):
+    return f'.package(url: "file://{repository}", from: "{version}")'
+
+
+def write_app(folder, dependency, tools):
     (folder / "Sources/App").mkdir(parents=True, exist_ok=True)
     (folder / "Package.swift").write_text(f"""// swift-tools-version: {tools}
 import PackageDescription
@@ -50,7 +55,7 @@ import PackageDescription
 let package = Package(
     name: "App",
     platforms: [.macOS(.v13), .iOS(.v16)],
-    dependencies: [.package(url: "file://{repository}", from: "{version}")],
+    dependencies: [{dependency}],
     targets: [
         .executableTarget(name: "App", dependencies: [.product(name: "RTMClient", package: "heliograph")])
     ]
@@ -78,13 +83,13 @@ def build(folder, *words):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def check_packages(folder):
+def check_packages(folder, packages):
     pins = json.loads((folder / "Package.resolved").read_text())["pins"]
     found = {pin["identity"] for pin in pins}
     if found != packages:
         fail(f"these packages are fetched only now: {sorted(found - packages)}, and these no more: "
              f"{sorted(packages - found)}; docs/packages.md lists them")
-    return len(found) - 1
+    return len(found)
 
 
 def modules(folder):
@@ -148,19 +153,27 @@ def main():
         repository, app = folder / "heliograph", folder / "App"
         publish_repository(repository)
         began = time.monotonic()
-        write_app(app, repository, "6.0")
+        write_app(app, by_version(repository), "6.0")
         swift("package", "resolve", folder=app)
-        fetched = check_packages(app)
+        fetched = check_packages(app, packages | {"heliograph"}) - 1
         seconds = build(app)
         compiled, objects = modules(app)
         receive(app)
         minutes = (time.monotonic() - began) / 60
-        write_app(app, repository, "5.10")
+        write_app(app, by_version(repository), "5.10")
         build(app)
         print(f"the README's app received a message {minutes:.1f} minutes after it was begun: {fetched} packages of others fetched, {compiled} modules and "
               f"{objects} objects compiled, {seconds:.0f} CPU s")
         if os.environ.get("MEASURE"):
             measure(app)
+        neighbour = folder / "neighbour" / "heliograph"
+        subprocess.run(["git", "clone", "--quiet", "--branch", version, str(repository), str(neighbour)], check=True)
+        (app / "Package.resolved").unlink()
+        write_app(app, f'.package(path: "{neighbour}")', "6.0")
+        swift("package", "resolve", folder=app)
+        check_packages(app, packages)
+        build(app)
+        modules(app)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
