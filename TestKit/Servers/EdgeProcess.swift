@@ -28,7 +28,7 @@ final class EdgeProcess {
         edge = make(
             EmbeddedEdge.Services(
                 messaging: messaging.map { network.address(of: $0) },
-                presence: network.address(of: PresenceProcess.host),
+                presence: [network.address(of: PresenceProcess.host)],
                 storage: network.address(of: StorageProcess.host),
                 link: network.link(random, from: host)),
             EmbeddedEdge.Environment(

@@ -87,11 +87,11 @@ final class ServiceLinkFixture: Sendable {
         return (server, .tcp(host: "127.0.0.1", port: try await server.listen(host: "127.0.0.1", port: port)))
     }
 
-    func call(_ address: ServiceLinkAddress) async throws -> RemoteCaller {
+    func call(_ addresses: ServiceLinkAddress...) async throws -> RemoteCaller {
         let (loop, settings, logger, journal) = (clientLoop, settings, logger, journal)
         let caller = try await loop.submit {
             let link = ServiceLinkClient(
-                settings.client, to: address, endOfTurn: EndOfTurn.shared(on: loop), logger: logger)
+                settings.client, toAnyOf: addresses, endOfTurn: EndOfTurn.shared(on: loop), logger: logger)
             let caller = Caller(link, journal: journal)
             link.start(delegate: caller)
             return NIOLoopBound(caller, eventLoop: loop)

@@ -71,6 +71,35 @@ import Testing
         }
     }
 
+    @Test("of several nodes one is called, begun with by chance, and the next one when it is gone")
+    func nextNode() async throws {
+        for (random, begin) in [(0.0, 0), (0.6, 1)] {
+            try await ServiceLinkFixture.with(.tcp) {
+                $0.client.link.random = { random }
+            } _: { fixture in
+                let nowhere = try await fixture.nowhere()
+                let nodes = [
+                    try await fixture.listen { $0.incarnation = 1 },
+                    try await fixture.listen { $0.incarnation = 2 },
+                ]
+                // At the third address nobody answers, so it is passed over.
+                let rest = [nodes[begin], nodes[1 - begin]]
+                _ = try await fixture.call(nodes[0].address, nodes[1].address, nowhere)
+                func isUp(_ count: Int, at incarnation: UInt64) async throws {
+                    try await eventually("link \(count)") { fixture.journal.ups.count == count }
+                    #expect(fixture.journal.ups.last?.incarnation == incarnation)
+                }
+                try await isUp(1, at: UInt64(begin + 1))
+                await rest[0].server.drain()
+                try await isUp(2, at: UInt64(2 - begin))
+                guard case .tcp(_, let port) = rest[0].address else { return }
+                _ = try await fixture.listen(port: port) { $0.incarnation = 3 }
+                await rest[1].server.drain()
+                try await isUp(3, at: 3)
+            }
+        }
+    }
+
     @Test("a service that starts after its caller is found", arguments: TransportKind.allCases)
     func startInAnyOrder(kind: TransportKind) async throws {
         try await ServiceLinkFixture.with(kind) { fixture in

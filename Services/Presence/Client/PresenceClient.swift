@@ -34,13 +34,15 @@ package final class PresenceClient: ServiceClient {
     private var caller: (any PresenceCaller)?
     private var rosters = RequestContexts<ChannelKey>()
 
-    /// - Parameter timeout: how long every call may take.
+    /// - Parameters:
+    ///   - addresses: of nodes that share their rosters; the link is to one of them.
+    ///   - timeout: how long every call may take.
     package init(
-        to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
+        toAnyOf addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
         endOfTurn: EndOfTurn, logger: Logger
     ) {
         calls = ServiceCalls(
-            of: "presence", to: address, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
+            of: "presence", toAnyOf: addresses, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
             logger: logger)
     }
 

@@ -45,7 +45,7 @@ package final class StorageClient: ServiceClient {
         endOfTurn: EndOfTurn, logger: Logger
     ) {
         calls = ServiceCalls(
-            of: "storage", to: address, link, node: node, timeout: timeout, endOfTurn: endOfTurn,
+            of: "storage", toAnyOf: [address], link, node: node, timeout: timeout, endOfTurn: endOfTurn,
             logger: logger)
     }
 

@@ -28,15 +28,17 @@ package final class ServiceCalls {
     package let arena = DecodeArena()
 
     /// - Parameters:
+    ///   - addresses: of the service's nodes, of which any will do.
     ///   - node: the name of this process, for the service's log.
     ///   - timeout: how long every call may take.
     package init(
-        of service: String, to address: ServiceLinkAddress, _ link: ServiceLinkConfiguration, node: String,
-        timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
+        of service: String, toAnyOf addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration,
+        node: String, timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
         var configuration = ServiceLinkClientConfiguration(service: service, node: node)
         configuration.link = link
-        self.link = ServiceLinkClient(configuration, to: address, endOfTurn: endOfTurn, logger: logger)
+        self.link = ServiceLinkClient(
+            configuration, toAnyOf: addresses, endOfTurn: endOfTurn, logger: logger)
         self.timeout = timeout
     }
 

@@ -9,11 +9,16 @@ package import RTMWire
 /// It is confined to the event loop of its `EndOfTurn`. What is sent during a turn goes out in one write at
 /// its end. Nothing is allocated per request: what is known of it lies in a table, and its deadline in a list
 /// through that table. What the caller remembers of it stays with the caller, under a number of its own.
+///
+/// Several nodes may offer the service, and any of them will do. The link begins with one of them by chance,
+/// and whenever a connection fails or is lost, the next attempt goes to the next node.
 package final class ServiceLinkClient {
     package let configuration: ServiceLinkClientConfiguration
-    package let address: ServiceLinkAddress
+    private let addresses: [ServiceLinkAddress]
+    /// The index of the address of the present attempt, or of the connection.
+    private var current: Int
     private let endOfTurn: EndOfTurn
-    private let logger: Logger
+    private var logger: Logger
     private let place: ServiceLinkLog.Place
     private let timer: ServiceLinkTimer
     private var machine: ServiceLinkStateMachine
@@ -30,19 +35,27 @@ package final class ServiceLinkClient {
     /// Why the link is not up; nil while it is up.
     package private(set) var downReason: ServiceLinkDownReason? = .notStarted
 
-    package init(
+    package convenience init(
         _ configuration: ServiceLinkClientConfiguration, to address: ServiceLinkAddress, endOfTurn: EndOfTurn,
         logger: Logger
     ) {
+        self.init(configuration, toAnyOf: [address], endOfTurn: endOfTurn, logger: logger)
+    }
+
+    /// - Parameter addresses: those of all nodes, one at least.
+    package init(
+        _ configuration: ServiceLinkClientConfiguration, toAnyOf addresses: [ServiceLinkAddress],
+        endOfTurn: EndOfTurn, logger: Logger
+    ) {
         self.configuration = configuration
-        self.address = address
+        self.addresses = addresses
+        current = addresses.count > 1 ? Int(configuration.link.random() * Double(addresses.count)) : 0
         self.endOfTurn = endOfTurn
         var logger = logger
         logger[metadataKey: "service"] = "\(configuration.service)"
-        logger[metadataKey: "address"] = "\(address)"
         self.logger = logger
         place = ServiceLinkLog.Place(
-            service: configuration.service, address: "\(address)", shard: configuration.shard)
+            service: configuration.service, address: addresses.map(\.description).joined(separator: ","))
         timer = ServiceLinkTimer(on: endOfTurn.eventLoop)
         machine = ServiceLinkStateMachine(configuration)
         requests = OpenRequests(countMax: configuration.openRequestsMax)
@@ -52,6 +65,8 @@ package final class ServiceLinkClient {
     }
 
     package var eventLoop: any EventLoop { endOfTurn.eventLoop }
+    /// Where the link is, or is tried, at present.
+    package var address: ServiceLinkAddress { addresses[current] }
     package var isUp: Bool { machine.isUp && connection?.isOpen == true }
     package var openRequests: Int { requests.count }
     /// The number that the peer's process chose at its start, when the link was last up.
@@ -151,6 +166,7 @@ package final class ServiceLinkClient {
 
 extension ServiceLinkClient: ServiceLinkConnectionOwner {
     private func connect() {
+        logger[metadataKey: "address"] = "\(address)"
         let fresh = ServiceLinkConnection(
             configuration.link, owner: self, endOfTurn: endOfTurn, logger: logger)
         connection = fresh
@@ -241,6 +257,7 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
             place, logger, reason, wasUp: machine.isUp, isEnding: isStopping)
         downReason = reason
         guard !isStopping else { return retire(wasUp: machine.stop()) }
+        current = (current + 1) % addresses.count
         let wasUp = machine.lost(now: endOfTurn.now, random: configuration.link.random())
         timer.arm(machine.nextWake, for: self)
         disconnectRequests()

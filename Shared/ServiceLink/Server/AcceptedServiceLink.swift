@@ -230,7 +230,7 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
         _ = connection.sendWelcome(welcome)
         let handler = makeHandler(self)
         self.handler = handler
-        logger.debug("link opened")
+        configuration.link.log.opened(by: peerNode, logger)
         timer.arm(machine.nextWake, for: self)
         handler.linkOpened(self)
     }
@@ -277,8 +277,9 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
         timer.cancel()
         for request in Array(traced.keys) { answered(request, error: "disconnected") }
         registry.remove(self)
-        logger.debug("link closed", metadata: ["reason": "\(reason)"])
-        handler.take()?.linkClosed(self, reason)
+        guard let handler = handler.take() else { return }
+        configuration.link.log.closed(by: peerNode, reason, logger)
+        handler.linkClosed(self, reason)
     }
 }
 

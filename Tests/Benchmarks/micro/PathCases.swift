@@ -44,7 +44,7 @@ private struct MessagePath: Step {
             configuration, named: "edge",
             EmbeddedEdge.Services(
                 messaging: [.inProcess(endpoint)],
-                presence: .inProcess(InProcessEndpoint(name: "presence")),
+                presence: [.inProcess(InProcessEndpoint(name: "presence"))],
                 storage: .inProcess(InProcessEndpoint(name: "storage")), link: ServiceLinkConfiguration()),
             in: EmbeddedEdge.Environment(
                 eventLoop: loop, wallClock: { Sample.timestamp }, random: SystemRandomNumberGenerator(),

@@ -47,7 +47,7 @@ final class EdgeFixture {
         var link = ServiceLinkConfiguration()
         link.random = { 0.5 }
         let links = EdgeServiceLinks(
-            messaging: [.inProcess(messages)], presence: .inProcess(presence.endpoint),
+            messaging: [.inProcess(messages)], presence: [.inProcess(presence.endpoint)],
             storage: .inProcess(storage.endpoint), link: link, node: "edge")
         let probe = ReadinessRegistry(logger: logger).probe("messaging")
         edge = EdgeLoop(

@@ -11,7 +11,7 @@ package enum EdgeDefinition {
         let configuration = context.configuration
         return EdgeServiceLinks(
             messaging: EdgeKeys.messaging.addresses(configuration),
-            presence: configuration[EdgeKeys.presence].tcp,
+            presence: EdgeKeys.presence.addresses(configuration),
             storage: configuration[EdgeKeys.storage].tcp, link: link,
             node: "edge \(configuration[EdgeKeys.listen])")
     }
@@ -22,7 +22,7 @@ package enum EdgeDefinition {
     ) -> ServiceDefinition {
         definition(isNetworked: false) { _, link in
             EdgeServiceLinks(
-                messaging: [.inProcess(messaging)], presence: .inProcess(presence),
+                messaging: [.inProcess(messaging)], presence: [.inProcess(presence)],
                 storage: .inProcess(storage),
                 link: link, node: "edge")
         }
@@ -36,7 +36,7 @@ package enum EdgeDefinition {
             name: "edge", summary: "Takes client connections and hands them what their channels carry.",
             keys: CommonKeys.apps.declarations + ServiceLinkKeys.declarations + EdgeKeys.declarations,
             isInProcess: !isNetworked,
-            rules: EdgeKeys.rules + [EdgeKeys.drain] + (isNetworked ? [EdgeKeys.messaging.rule] : []),
+            rules: EdgeKeys.rules + [EdgeKeys.drain] + (isNetworked ? [EdgeKeys.messaging.rule, EdgeKeys.presence.rule] : []),
             check: isNetworked ? problem : ServerTLS.problem
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)

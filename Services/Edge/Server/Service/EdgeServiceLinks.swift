@@ -8,7 +8,8 @@ import RTMStorageClient
 struct EdgeServiceLinks: Sendable {
     /// All nodes. Each shard has one of them as its leader.
     var messaging: [ServiceLinkAddress]
-    var presence: ServiceLinkAddress
+    /// Nodes that share their rosters. Each loop has a link to one of them.
+    var presence: [ServiceLinkAddress]
     var storage: ServiceLinkAddress
     var link: ServiceLinkConfiguration
     /// The edge's name, for the logs of the services.
@@ -18,7 +19,7 @@ struct EdgeServiceLinks: Sendable {
     var timeout: Duration = .seconds(5)
 
     init(
-        messaging: [ServiceLinkAddress], presence: ServiceLinkAddress, storage: ServiceLinkAddress,
+        messaging: [ServiceLinkAddress], presence: [ServiceLinkAddress], storage: ServiceLinkAddress,
         link: ServiceLinkConfiguration, node: String
     ) {
         self.messaging = messaging
@@ -37,7 +38,7 @@ extension EdgeServiceLinks {
 
     func presenceClient(_ endOfTurn: EndOfTurn, _ logger: Logger) -> PresenceClient {
         PresenceClient(
-            to: presence, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
+            toAnyOf: presence, link, node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }
 
     func storageClient(_ endOfTurn: EndOfTurn, _ logger: Logger) -> StorageClient {

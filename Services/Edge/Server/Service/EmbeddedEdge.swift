@@ -30,12 +30,12 @@ package final class EmbeddedEdge {
     /// Where the edge finds the services.
     package struct Services {
         let messaging: [ServiceLinkAddress]
-        let presence: ServiceLinkAddress
+        let presence: [ServiceLinkAddress]
         let storage: ServiceLinkAddress
         let link: ServiceLinkConfiguration
 
         package init(
-            messaging: [ServiceLinkAddress], presence: ServiceLinkAddress, storage: ServiceLinkAddress,
+            messaging: [ServiceLinkAddress], presence: [ServiceLinkAddress], storage: ServiceLinkAddress,
             link: ServiceLinkConfiguration
         ) {
             self.messaging = messaging

@@ -93,7 +93,6 @@ extension MessagingShard: ServiceLinkHandler {
         if let nodes { link.push(MessagingMethod.nodes, nodes) }
         if let announcement { link.push(MessagingMethod.leader, announcement) }
         metrics.links.add(1)
-        logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
     }
 
     func announce(_ nodes: NodesPush) {
@@ -106,7 +105,6 @@ extension MessagingShard: ServiceLinkHandler {
         broker.linkClosed(Int(link.id), now: clock())
         closeGate()
         metrics.links.add(-1)
-        logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
     }
 
     package func request(

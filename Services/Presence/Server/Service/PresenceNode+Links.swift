@@ -5,17 +5,13 @@ import RTMServiceLink
 import RTMWire
 
 extension PresenceNode: ServiceLinkHandler {
-    func linkOpened(_ link: AcceptedServiceLink) {
-        metrics.links.add(1)
-        logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
-    }
+    func linkOpened(_ link: AcceptedServiceLink) { metrics.links.add(1) }
 
     func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         metrics.links.add(-1)
         reports.closed(link)
         heldSnapshots.forget(of: link.id)
         leases.closed(link)
-        logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
     }
 
     func request(

@@ -42,7 +42,6 @@ extension StorageNode: ServiceLinkHandler {
         links[link.id] = link
         metrics.links.add(1)
         for ban in bans.announcement { link.push(StorageMethod.banned, ban) }
-        logger.info("link opened", metadata: ["node": "\(link.peerNode)"])
     }
 
     func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
@@ -51,7 +50,6 @@ extension StorageNode: ServiceLinkHandler {
         metrics.links.add(-1)
         for inquiry in inquiries.lost(link.id) { answer(inquiry) }
         _ = queues.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
-        logger.info("link closed", metadata: ["node": "\(link.peerNode)", "reason": "\(reason)"])
     }
 
     func request(
