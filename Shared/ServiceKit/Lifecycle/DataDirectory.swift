@@ -28,7 +28,21 @@ package final class DataDirectory: Service {
         }
     }
 
-    package func start() async throws {
+    package func start() async throws { try take() }
+
+    package func shutdown(deadline: ContinuousClock.Instant) async { release() }
+
+    /// Does what no other process may come into: makes the directory where it is missing, and holds it
+    /// meanwhile.
+    ///
+    /// - Throws: a `ServiceFailure` if another process holds it, and what the body throws.
+    package func hold<Result>(_ body: () throws -> Result) throws -> Result {
+        try take()
+        defer { release() }
+        return try body()
+    }
+
+    private func take() throws(ServiceFailure) {
         if let error = make(path) { throw failure(.unmakeable(error)) }
         let descriptor = open(path + "/lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(.unwritable(errno)) }
@@ -39,7 +53,7 @@ package final class DataDirectory: Service {
         lock.withLock { $0 = handle }
     }
 
-    package func shutdown(deadline: ContinuousClock.Instant) async { lock.withLock { $0 = nil } }
+    private func release() { lock.withLock { $0 = nil } }
 
     /// Makes the directory, and those above it, where they are missing. Returns the error of the system.
     private func make(_ path: String) -> Int32? {

@@ -28,7 +28,15 @@ struct BackupTests {
                     process.signal(SIGTERM)
                     #expect(try await process.exit() == 0, "\(process.log)")
                 }
-                try replaceDatabase(of: directory, by: copy)
+                // As after a crash: the log of the database that is replaced must not come into the new one.
+                let log = directory + "/data/storage.db-wal"
+                try Data(repeating: 1, count: 100_000).write(to: URL(fileURLWithPath: log))
+                let refused = try await run("restore", [copy], directory)
+                #expect(refused.status == 3 && refused.log.contains("--force"), "\(refused.log)")
+                #expect(FileManager.default.fileExists(atPath: log))
+                let restored = try await run("restore", [copy, "--force"], directory)
+                #expect(restored.status == 0, "\(restored.log)")
+                #expect(!FileManager.default.fileExists(atPath: log))
                 try await host.withStorage(directory) { process, caller in
                     let set = try await caller.metadata()
                     #expect(Set(set.items.map(\.value)).count <= 1, "both items are of one write")
@@ -117,6 +125,82 @@ struct BackupTests {
         }
     }
 
+    @Test("a restore into an empty place makes the database; one that is in use stays as it is, even by force")
+    func restoreInUse() async throws {
+        try await withDirectory { directory in
+            try await LogHost.with { host in
+                let copy = directory + "/copy.db"
+                try await host.withStorage(directory) { process, caller in
+                    _ = try await caller.write([("a", "1"), ("b", "1")])
+                    #expect(try await run("backup", [copy], directory).status == 0)
+                    _ = try await caller.write([("a", "2"), ("b", "2")])
+                    let inUse = try await run("restore", [copy, "--force"], directory)
+                    #expect(inUse.status == 3)
+                    #expect(inUse.log.contains("is in use by another process"), "\(inUse.log)")
+                    let set = try await caller.metadata()
+                    #expect(set.items.map(\.value) == ["2", "2"])
+                    process.signal(SIGTERM)
+                    #expect(try await process.exit() == 0, "\(process.log)")
+                }
+                try FileManager.default.removeItem(atPath: directory + "/data")
+                #expect(try await run("restore", [copy], directory).status == 0)
+                let attributes = try FileManager.default.attributesOfItem(
+                    atPath: directory + "/data/storage.db")
+                #expect(attributes[.posixPermissions] as? Int == 0o600)
+                try await host.withStorage(directory) { process, caller in
+                    let set = try await caller.metadata()
+                    #expect(set.items.map(\.value) == ["1", "1"])
+                    process.signal(SIGTERM)
+                    #expect(try await process.exit() == 0, "\(process.log)")
+                }
+            }
+        }
+    }
+
+    @Test("a file that can't be restored is refused with the reason, and the database before stays as it is")
+    func unrestorable() async throws {
+        try await withDirectory { directory in
+            let (data, path) = (directory + "/data", directory + "/data/storage.db")
+            try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
+            try SQLiteWriter(SQLiteOptions(path: path)).close()
+            let before = try Data(contentsOf: URL(fileURLWithPath: path))
+            func file(_ name: String, _ change: (String) throws -> Void) throws -> String {
+                let file = directory + "/" + name
+                try SQLiteWriter(SQLiteOptions(path: file)).close()
+                try change(file)
+                return file
+            }
+            let damaged = try file("damaged.db") { file in
+                let handle = try FileHandle(forUpdating: URL(fileURLWithPath: file))
+                try handle.seek(toOffset: 4_096)
+                try handle.write(contentsOf: Data(repeating: 0xFF, count: 8_192))
+                try handle.close()
+            }
+            func changed(_ name: String, _ sql: String) throws -> String {
+                try file(name) { file in
+                    let connection = try SQLiteConnection(path: file, .readWrite)
+                    defer { connection.close() }
+                    try connection.execute(sql)
+                }
+            }
+            let cases = [
+                (directory + "/nothing.db", "there is no file"), (path, "is the database of the service"),
+                (damaged, "damaged"),
+                (
+                    try changed("newer.db", "PRAGMA user_version = \(SQLiteSchema.version + 1)"),
+                    "has the schema \(SQLiteSchema.version + 1), this version knows up to"
+                ), (try changed("other.db", "PRAGMA application_id = 7"), "a database of another program"),
+            ]
+            for (backup, reason) in cases {
+                let restore = try await run("restore", [backup, "--force"], directory)
+                #expect(restore.status == 3, "\(backup)")
+                #expect(restore.log.contains(reason), "\(restore.log)")
+                #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: data).sorted() == ["lock", "storage.db"])
+        }
+    }
+
     @Test("nobody else may read the database, what lies beside it and its copy, whatever the umask is")
     func permissions() async throws {
         try await withDirectory { directory in
@@ -171,13 +255,5 @@ struct BackupTests {
             "rtm-storage", [command] + arguments + ["--data", directory + "/data"],
             directory: URL(fileURLWithPath: directory))
         return (try await process.exit(), process.log)
-    }
-
-    private func replaceDatabase(of directory: String, by copy: String) throws {
-        let files = FileManager.default
-        for name in ["storage.db", "storage.db-wal", "storage.db-shm"] {
-            try? files.removeItem(atPath: directory + "/data/" + name)
-        }
-        try files.moveItem(atPath: copy, toPath: directory + "/data/storage.db")
     }
 }

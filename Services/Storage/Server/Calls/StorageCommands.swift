@@ -1,7 +1,8 @@
 import Foundation
 import RTMServiceKit
 
-/// The commands that an operator may run instead of the service. Each one works beside a running service.
+/// The commands that an operator may run instead of the service. All but `restore` work beside a running
+/// service.
 enum StorageCommands {
     static func all(data: ConfigurationKey<String>) -> [ProgramCommand] {
         [
@@ -16,6 +17,21 @@ enum StorageCommands {
                     throw ServiceFailure.unavailable("backup of \(path)", error.reason)
                 }
                 return .init("\(path) was copied to \(target)\n")
+            },
+            ProgramCommand(
+                "restore", argument: "FILE", options: [.init("force")],
+                "Checks a backup and makes a copy of it the database. The service may not run meanwhile."
+            ) { call in
+                let (path, backup) = (file(call.configuration[data]), call.argument)
+                try DataDirectory(data, call.configuration).hold {
+                    do throws(StoreFailure) {
+                        try SQLiteMaintenance.restore(
+                            backup, to: path, replacing: call.options["force"] != nil)
+                    } catch {
+                        throw ServiceFailure.unavailable("restore of \(backup)", error.reason)
+                    }
+                }
+                return .init("\(backup) was restored to \(path). Start the service now\n")
             },
             ProgramCommand("check", "Reads the whole database and reports whether it is in order.") {
                 call in

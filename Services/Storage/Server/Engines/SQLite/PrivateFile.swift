@@ -22,6 +22,16 @@ enum PrivateFile {
         return nil
     }
 
+    /// Has the names in the file's directory reach the disk: a new name lasts over a power cut afterwards.
+    /// Returns the error of the system.
+    static func keep(directoryOf path: String) -> Int32? {
+        let directory = (path as NSString).deletingLastPathComponent
+        let descriptor = open(directory.isEmpty ? "." : directory, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0 ? nil : errno
+    }
+
     /// Takes a file from all others, if it is there and belongs to this user.
     static func restrict(_ path: String) { chmod(path, mode) }
 }

@@ -10,6 +10,42 @@ enum SQLiteMaintenance {
             throw StoreFailure(
                 kind: .refused, reason: "\(target) exists already. Name a file that isn't there yet")
         }
+        try copyChecked(path, to: target)
+    }
+
+    /// Puts a copy of a backup where the service looks for its database. The caller holds the directory, so
+    /// no service uses it. Until the copy is complete and was found to be in order, nothing is changed.
+    ///
+    /// - Parameter replacing: whether a database that is there may be replaced.
+    static func restore(_ backup: String, to target: String, replacing: Bool) throws(StoreFailure) {
+        guard FileManager.default.fileExists(atPath: backup) else {
+            throw StoreFailure(kind: .refused, reason: "there is no file \(backup). Name a backup")
+        }
+        guard FileIdentity(backup) != FileIdentity(target) else {
+            throw StoreFailure(
+                kind: .refused, reason: "\(backup) is the database of the service. Name a backup")
+        }
+        guard replacing || !FileManager.default.fileExists(atPath: target) else {
+            throw StoreFailure(
+                kind: .refused,
+                reason: "there is a database \(target) already. Repeat the command with --force to replace "
+                    + "it; what it holds is gone then")
+        }
+        let source = try SQLiteConnection(path: backup, .read)
+        defer { source.close() }
+        try SQLiteSchema.checkVersion(source)
+        // The log of the database before would be applied to the new one. Without it that database is one
+        // of a few moments before, should the machine fail just here.
+        try copyChecked(backup, to: target) {
+            for suffix in ["-wal", "-shm", "-journal"] { unlink(target + suffix) }
+        }
+    }
+
+    /// The copy gets its name behind `prepare`, when it is complete and in order, and is on the disk.
+    private static func copyChecked(
+        _ path: String, to target: String, _ prepare: () -> Void = {}
+    ) throws(StoreFailure) {
+        let files = FileManager.default
         let part = target + ".part"
         try? files.removeItem(atPath: part)
         if let error = PrivateFile.make(part) { throw unwritable(target, error) }
@@ -19,7 +55,9 @@ enum SQLiteMaintenance {
             guard findings.isEmpty else {
                 throw StoreFailure(kind: .corrupt, reason: "the copy is damaged: \(findings[0])")
             }
+            prepare()
             guard rename(part, target) == 0 else { throw unwritable(target, errno) }
+            if let error = PrivateFile.keep(directoryOf: target) { throw unwritable(target, error) }
         } catch {
             try? files.removeItem(atPath: part)
             throw error

@@ -10,16 +10,10 @@ enum SQLiteSchema {
     /// version has written is refused, because this version can't know what it means.
     static func migrate(_ connection: SQLiteConnection, to target: Int = version) throws(StoreFailure) {
         let application = try number("application_id", connection)
-        let found = try number("user_version", connection)
+        let found = try checkVersion(connection)
         guard application == Self.application || (application == 0 && found == 0) else {
             throw StoreFailure(
                 kind: .corrupt, reason: "\(connection.path) is a database of another program")
-        }
-        guard found <= version else {
-            throw StoreFailure(
-                kind: .refused,
-                reason: "\(connection.path) has the schema \(found), this version knows up to \(version): "
-                    + "run the newer version, or restore a backup")
         }
         for step in found..<max(found, target) {
             try connection.execute("BEGIN IMMEDIATE")
@@ -28,6 +22,18 @@ enum SQLiteSchema {
             try connection.execute("PRAGMA application_id = \(Self.application)")
             try connection.execute("COMMIT")
         }
+    }
+
+    /// Returns the number of steps that the file has been through. Throws if this version doesn't know all
+    /// of them.
+    @discardableResult
+    static func checkVersion(_ connection: SQLiteConnection) throws(StoreFailure) -> Int {
+        let found = try number("user_version", connection)
+        guard found > version else { return found }
+        throw StoreFailure(
+            kind: .refused,
+            reason: "\(connection.path) has the schema \(found), this version knows up to \(version): "
+                + "run the newer version, or restore an older backup")
     }
 
     /// Throws if storage has not made the tables of this file, which may be an empty one.
