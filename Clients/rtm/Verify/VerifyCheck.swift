@@ -175,8 +175,8 @@ extension VerifyCheck.Violation: CustomStringConvertible {
         case .twoOwners(let first, let second):
             "client \(second) acquired the lock while client \(first) owned it"
         case .staleToken(let client, let token):
-            "client \(client) acquired the lock with the fencing token \(token), which is not greater than the "
-                + "last one"
+            "client \(client) acquired the lock with the fencing token \(token), which is not greater "
+                + "than the last one"
         case .unannounced(let isEntry):
             "the others were not told in time that a user \(isEntry ? "came" : "left")"
         }

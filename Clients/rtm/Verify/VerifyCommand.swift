@@ -103,7 +103,8 @@ extension VerifyCheck {
     var sentence: String {
         let work = """
             \(summary.published) messages published, \(summary.received) received, \
-            \(summary.gaps) gaps told; \(summary.comparisons) comparisons; \(summary.acquisitions) times the lock; \
+            \(summary.gaps) gaps told; \(summary.comparisons) comparisons; \
+            \(summary.acquisitions) times the lock; \
             \(summary.announcements) comings and goings, told within \(summary.slowestAnnouncement.text)
             """
         return violations.isEmpty
