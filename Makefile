@@ -15,7 +15,7 @@ oldest := 494643f
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-topics bench-presence bench-storage soak-storage images test-compose test-mixed test-package check-api record-api deb compatibility configuration docs clean
+	bench-growth bench-attacks bench-journal bench-topics bench-presence bench-storage soak-storage images test-compose test-mixed test-package check-api record-api deb compatibility configuration vectors docs clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -31,6 +31,7 @@ help:
 	@echo 'make docs           a static site of the client libraries, in .build/docs/site'
 	@echo 'make compatibility  write docs/compatibility.md from Clients/Ledger'
 	@echo 'make configuration  write the tables of keys in docs/configuration.md from the programs'
+	@echo 'make vectors   write protocol/conformance/vectors.json from the examples of the protocol'
 	@echo 'make fuzz      inputs from libFuzzer for every decoder, 5 minutes each; SECONDS_EACH=20 for a look'
 	@echo 'make rolling   every process restarted in turn under load, and nothing lost'
 	@echo 'make test-mixed  programs of an earlier commit beside those of today, under load; COMMIT=… says which'
@@ -116,6 +117,10 @@ compatibility:
 configuration:
 	swift build --build-tests
 	WRITE_CONFIGURATION=1 $(run_tests) --filter DocumentTests
+
+vectors:
+	swift build --build-tests
+	WRITE_VECTORS=1 $(run_tests) --filter ProtocolDocumentTests/vectors
 
 # TARGETS chooses, KEEP=1 adds what reaches something new to Tests/Fuzz/corpus.
 fuzz: setup

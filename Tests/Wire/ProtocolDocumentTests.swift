@@ -58,6 +58,17 @@ struct ProtocolDocumentTests {
         #expect(Array(delivery.frames) == publication.bytes)
     }
 
+    @Test("conformance/vectors.json has every example, with its fields as JSON")
+    func vectors() throws {
+        let file = Document.root.appending(path: "protocol/conformance/vectors.json")
+        let vectors = try Example.all().map { try $0.vector }
+        let text = "{\n  \"vectors\": [\n\(vectors.joined(separator: ",\n"))\n  ]\n}\n"
+        if ProcessInfo.processInfo.environment["WRITE_VECTORS"] == "1" {
+            try Data(text.utf8).write(to: file)
+        }
+        #expect(try String(contentsOf: file, encoding: .utf8) == text, "make vectors writes it again")
+    }
+
     private static func prefix(_ length: Int) -> [UInt8] {
         withUnsafeBytes(of: UInt32(length).bigEndian) { Array($0) }
     }
@@ -134,6 +145,9 @@ struct ProtocolDocumentTests {
 
 /// A message in text format and its bytes, as two fenced blocks of the document.
 private struct Example {
+    let page: String
+    /// The heading above it.
+    let section: String
     let message: any Message.Type
     let text: String
     let bytes: [UInt8]
@@ -145,19 +159,43 @@ private struct Example {
         Rtm_Service_AttachRequest.self, Rtm_Service_DeliveryPush.self,
     ]
 
-    static func all() throws -> [Example] {
+    static func all() throws -> [Example] { try Document.pages.flatMap(all) }
+
+    private static func all(on page: String) throws -> [Example] {
         let pair =
             #/```textproto\n(?<text># (?<name>[\w.]+)(?<note>.*)\n[^`]*)```\s+```hex\n(?<hex>[^`]*)```/#
-        let text = Document.lines.joined(separator: "\n")
+        let text = Document.text(of: page)
         let matches = text.matches(of: pair)
-        let blocks = Document.lines.count { $0 == "```textproto" }
+        let blocks = text.components(separatedBy: "\n").count { $0 == "```textproto" }
         try #require(matches.count == blocks, "a textproto block without a hex block, or without a name")
+        var (section, read) = ("", text.startIndex)
         return try matches.map { match in
             let message = try #require(messages.first { $0.protoMessageName == match.name }, "\(match.name)")
+            let heading = text[read..<match.range.lowerBound].matches(of: #/\n##+ (?<title>.*)\n/#).last
+            if let heading { section = String(heading.title) }
+            read = match.range.upperBound
             return Example(
-                message: message, text: String(match.text),
+                page: page, section: section, message: message, text: String(match.text),
                 bytes: match.hex.split(whereSeparator: \.isWhitespace).compactMap { UInt8($0, radix: 16) },
                 hasPrefix: !match.note.contains("without a length prefix"))
+        }
+    }
+
+    /// An object of conformance/vectors.json.
+    var vector: String {
+        get throws {
+            var options = JSONEncodingOptions()
+            options.preserveProtoFieldNames = true
+            let fields = try message.init(textFormatString: text).jsonString(options: options)
+            let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            return """
+                    {
+                      "page": "\(page)", "section": "\(section)", "message": "\(message.protoMessageName)", \
+                "length_prefix": \(hasPrefix),
+                      "bytes": "\(hex)",
+                      "fields": \(fields)
+                    }
+                """
         }
     }
 }
