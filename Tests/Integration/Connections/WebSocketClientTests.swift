@@ -144,7 +144,7 @@ import Testing
             var received = alice.events().makeAsyncIterator()
             try await alice.subscribe(to: "lobby", features: .message)
             async let outcome = {
-                let outcome = try await ForeignClient.run("websocket_client.py", arguments)
+                let outcome = try await ForeignClient.run("Tests/Python/websocket_client.py", arguments)
                 // After this no more events come.
                 if outcome.status != 0 { await alice.close() }
                 return outcome

@@ -2,22 +2,26 @@ import Foundation
 import RTMTestSupport
 import Testing
 
-/// A client in another language, from Tests/Python. The first use installs what it needs; if that fails, the
+/// A program in Python, with the packages of Tests/Python. The first use installs them; if that fails, the
 /// test fails.
 enum ForeignClient {
     typealias Outcome = (status: Int32, output: String)
 
-    private static let root = URL(fileURLWithPath: #filePath)
+    static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    static func run(_ script: String, _ arguments: [String]) async throws -> Outcome {
-        let folder = root.appending(path: "Tests/Python")
-        let setup = try await run(folder.appending(path: "setup.sh"), [], within: .seconds(300))
+    static let python = root.appending(path: ".build/python/bin/python")
+
+    /// - Parameter script: its path from the root of the repository.
+    static func run(
+        _ script: String, _ arguments: [String], within limit: Duration = .seconds(60)
+    ) async throws -> Outcome {
+        let setup = try await run(
+            root.appending(path: "Tests/Python/setup.sh"), [], within: .seconds(300))
         guard setup.status == 0 else { return setup }
         return try await run(
-            root.appending(path: ".build/python/bin/python"),
-            [folder.appending(path: script).path] + arguments)
+            python, [root.appending(path: script).path()] + arguments, within: limit)
     }
 
     /// Runs a program to its end. The output is what it wrote to both streams.
