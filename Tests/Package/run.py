@@ -167,7 +167,8 @@ def main():
         if os.environ.get("MEASURE"):
             measure(app)
         neighbour = folder / "neighbour" / "heliograph"
-        subprocess.run(["git", "clone", "--quiet", "--branch", version, str(repository), str(neighbour)], check=True)
+        subprocess.run(["git", "-c", "advice.detachedHead=false", "clone", "--quiet", "--branch", version, str(repository),
+                        str(neighbour)], check=True)
         (app / "Package.resolved").unlink()
         write_app(app, f'.package(path: "{neighbour}")', "6.0")
         swift("package", "resolve", folder=app)
