@@ -1,6 +1,7 @@
 import NIOCore
 import RTMMessagingClient
 import RTMModel
+import RTMServiceKit
 import RTMWire
 import Testing
 

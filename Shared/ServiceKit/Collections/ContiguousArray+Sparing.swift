@@ -3,7 +3,7 @@ extension ContiguousArray {
     ///
     /// For tables of large values that live long: on average an eighth of their memory is unused instead of a
     /// third, and an element is moved some five times instead of twice.
-    package mutating func appendSparingly(_ element: Element) {
+    @inlinable package mutating func appendSparingly(_ element: Element) {
         if count == capacity { reserveCapacity(count + count / 4 + 4) }
         append(element)
     }

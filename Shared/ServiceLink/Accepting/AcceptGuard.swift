@@ -116,13 +116,17 @@ package final class AcceptGuard: Sendable {
 }
 
 extension Channel {
-    /// The descriptor of a socket; nil for other channels. NIO finds it by a cast that takes two
-    /// microseconds, so nobody asks twice for one connection.
+    /// The descriptor of a socket; nil for other channels.
+    ///
+    /// `withUnsafeTransportIfAvailable` does the same by a cast that names the type of the transport. The
+    /// runtime doesn't remember such casts: each takes more than two microseconds, a fortieth of a login.
     package var descriptor: CInt? {
-        try? pipeline.syncOperations.withUnsafeTransportIfAvailable {
-            (descriptor: NIOBSDSocket.Handle) in descriptor
-        }
+        (_channelCore as? any NIOTransportAccessibleChannelCore)?.descriptor
     }
+}
+
+extension NIOTransportAccessibleChannelCore {
+    fileprivate var descriptor: CInt? { try? withUnsafeTransport { $0 as? NIOBSDSocket.Handle } }
 }
 
 private final class AcceptFailureHandler: ChannelInboundHandler {

@@ -29,8 +29,8 @@ struct CallQueue {
         case refuse
     }
 
-    private var queries = 0
     private var queue: Deque<Waiting> = []
+    private var queries: UInt8 = 0
     /// The calls wait until the client has read.
     var awaitsWritable = false
 

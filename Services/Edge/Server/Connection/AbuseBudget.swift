@@ -6,7 +6,7 @@ struct AbuseBudget {
     private var refusals: TokenBucket?
     private var heartbeats: TokenBucket?
     /// What has come too fast since the last check.
-    private var excess = 0
+    private var excess: UInt32 = 0
 
     /// A request was refused that no rate of the session counts.
     mutating func refused() { excess += 1 }
@@ -26,12 +26,12 @@ struct AbuseBudget {
     ///   - refusals: how many requests the session's rates have refused since the last check.
     ///   - rate: how many refusals are tolerated.
     mutating func isExceeded(_ refusals: Int, _ rate: Rate, now: NIODeadline) -> Bool {
-        excess += refusals
+        excess += UInt32(clamping: refusals)
         guard excess > 0, !rate.isUnlimited else { return false }
         var bucket = self.refusals ?? TokenBucket(rate, now: now)
         defer { self.refusals = bucket }
-        guard bucket.wait(for: excess, rate, now: now) == nil else { return true }
-        bucket.spend(excess)
+        guard bucket.wait(for: Int(excess), rate, now: now) == nil else { return true }
+        bucket.spend(Int(excess))
         excess = 0
         return false
     }

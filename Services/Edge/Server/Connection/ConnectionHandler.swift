@@ -48,6 +48,8 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
     let reader: ConnectionReader
     private var abuseBudget = AbuseBudget()
     var wheelSlot = DeadlineWheelSlot()
+    /// Nil once it is released.
+    var slot: ConnectionSlot?
 
     /// The client's time to log in begins here, which may be before the handler has a pipeline.
     ///
@@ -230,7 +232,7 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
 
     /// Ends the session, once.
     private func ended(_ end: SessionEnd, _ cause: @autoclosure () -> String) {
-        if machine.isActive, let session { loop.sessionLog.ended(session, cause(), from: context.address) }
+        if machine.isActive, let session { loop.sessionLog.ended(session, cause(), from: address) }
         machine.ended()
         resumeReading()
         charge(0)
@@ -282,7 +284,7 @@ extension ConnectionHandler {
         guard self.session === session, !machine.isEnded else { return }
         machine.loggedIn()
         loop.unauthenticated.trim()
-        loop.sessionLog.loggedIn(session, from: context.address)
+        loop.sessionLog.loggedIn(session, from: address)
         deadline.loggedIn(
             now: loop.eventLoop.now, heartbeatInterval: .seconds(Int64(session.heartbeatInterval)),
             grace: .seconds(Int64(Limits.heartbeatGrace)))
@@ -300,7 +302,7 @@ extension ConnectionHandler {
     private func refuseLogin(_ error: RTMError, app: String, user: String, _ requestID: UInt64) {
         guard !machine.isEnded else { return }
         let now = loop.eventLoop.now
-        loop.sessionLog.refused(error, app: app, user: user, from: context.address, now: now)
+        loop.sessionLog.refused(error, app: app, user: user, from: address, now: now)
         answer(requestID, error)
         disconnect(Disconnect(.loginRefused, "the login was refused: \(error.reason)"))
     }
@@ -319,9 +321,6 @@ extension ConnectionHandler {
 }
 
 extension ChannelHandlerContext? {
-    /// Where the client is, for the log.
-    fileprivate var address: String { self?.channel.clientAddress ?? "" }
-
     /// How many bytes wait for the socket.
     fileprivate var waitingBytes: Int? { try? self?.channel.syncOptions?.getOption(.bufferedWritableBytes) }
 }

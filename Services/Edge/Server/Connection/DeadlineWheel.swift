@@ -7,9 +7,9 @@ protocol DeadlineWheelMember: AnyObject {
 }
 
 struct DeadlineWheelSlot {
-    /// Nil if the member is in no wheel.
-    fileprivate var tick: Int?
-    fileprivate var index = 0
+    /// 0 if the member is in no wheel.
+    fileprivate var tick: UInt32 = 0
+    fileprivate var index: UInt32 = 0
 
     init() {}
 }
@@ -47,24 +47,24 @@ struct DeadlineWheel<Member: DeadlineWheelMember> {
         let horizon = passed + Self.slotCount - 1
         let tick = min(max(Int(wanted / Self.resolution.nanoseconds), passed + 1), horizon)
         let slot = tick % Self.slotCount
-        member.wheelSlot.tick = tick
-        member.wheelSlot.index = slots[slot].count
+        member.wheelSlot.tick = UInt32(tick)
+        member.wheelSlot.index = UInt32(slots[slot].count)
         slots[slot].append(member)
         count += 1
         return time(of: tick)
     }
 
     mutating func remove(_ member: Member) {
-        guard let tick = member.wheelSlot.tick else { return }
-        let slot = tick % Self.slotCount
+        guard member.wheelSlot.tick != 0 else { return }
+        let slot = Int(member.wheelSlot.tick) % Self.slotCount
         let index = member.wheelSlot.index
         let last = slots[slot].removeLast()
         if last !== member {
-            slots[slot][index] = last
+            slots[slot][Int(index)] = last
             last.wheelSlot.index = index
         }
         if slots[slot].isEmpty { slots[slot] = [] }
-        member.wheelSlot.tick = nil
+        member.wheelSlot.tick = 0
         count -= 1
     }
 
@@ -74,7 +74,7 @@ struct DeadlineWheel<Member: DeadlineWheelMember> {
         var due: [Member] = []
         defer {
             count -= due.count
-            for member in due { member.wheelSlot.tick = nil }
+            for member in due { member.wheelSlot.tick = 0 }
         }
         // After a long sleep every slot is looked at only once.
         for tick in passed..<max(passed, min(target, passed + Self.slotCount)) {

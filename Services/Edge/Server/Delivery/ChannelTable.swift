@@ -227,7 +227,7 @@ extension ChannelTable {
     }
 
     /// Hands over everything that was gathered in this turn, channel by channel.
-    mutating func endTurn(_ send: (DeliveryBatch, ContiguousArray<Subscriber>) -> Void) {
+    mutating func endTurn(_ send: (DeliveryBatch, ShortList<Subscriber>) -> Void) {
         for number in pending.numbers where !pending[number].isEmpty {
             let index = pending.index(of: number)
             channels[index].batch = nil

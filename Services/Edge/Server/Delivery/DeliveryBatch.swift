@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMWire
 
 /// The entries of a channel that arrived within a turn of the event loop, as every subscriber gets them.
@@ -100,8 +101,8 @@ struct DeliveryBatch {
     /// Sends the batch, and begins a new one in the same memory. Memory that is freed at the end of each turn
     /// would go back to the kernel and come again page by page, which cost a tenth of the time of a message.
     mutating func handOut(
-        to subscribers: ContiguousArray<Subscriber>,
-        _ send: (DeliveryBatch, ContiguousArray<Subscriber>) -> Void
+        to subscribers: ShortList<Subscriber>,
+        _ send: (DeliveryBatch, ShortList<Subscriber>) -> Void
     ) {
         send(self, subscribers)
         if frames.capacity > Self.keptBytesMax { frames = ByteBuffer() }

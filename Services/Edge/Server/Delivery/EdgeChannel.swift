@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMWire
 
 /// A subscriber of a channel. A delivery needs nothing else of its session.
@@ -24,6 +25,8 @@ struct InboxOwner: Hashable {
 ///
 /// The entries that arrive within a turn of the event loop are gathered in a batch. At the end of the turn
 /// every subscriber gets the batch.
+///
+/// Each session has two of these at least, so their memory counts: what is small lies side by side.
 struct EdgeChannel {
     /// Whether messaging delivers the channel to this loop.
     enum Attachment: Hashable {
@@ -41,26 +44,33 @@ struct EdgeChannel {
     let interest: UInt64
     /// Set for an inbox. An inbox belongs to one session: the newest login of its user.
     let owner: InboxOwner?
+    /// Subscribes that have not ended yet, the waiting ones among them. They keep the channel.
+    var subscribingCount: UInt32 = 0
     /// The number by which messaging knows which owner is the newest; 0 until messaging has given one.
     var claim: UInt64 = 0
     /// The position of the newest entry that arrived; nil until messaging has answered for the first time.
     var position: StreamPosition?
     var attachment = Attachment.detached
+    private var batchNumber = Self.noBatch
     /// Subscribes that continue once the channel is attached. Some of them may have ended meanwhile.
     var waiting: [SubscribeID] = []
-    /// Subscribes that have not ended yet, the waiting ones among them. They keep the channel.
-    var subscribingCount = 0
     /// Subscribes that have missed nothing although they aren't live yet.
     var caughtUp = CaughtUpSubscribers()
-    private(set) var subscribers = ContiguousArray<Subscriber>()
-    /// The number of the channel's batch among those of this turn; nil until an entry arrives.
-    var batch: Int?
+    private(set) var subscribers = ShortList<Subscriber>()
 
     init(key: ChannelKey, interest: UInt64, owner: InboxOwner? = nil) {
         self.key = key
         self.interest = interest
         self.owner = owner
     }
+
+    /// The number of the channel's batch among those of this turn; nil until an entry arrives.
+    var batch: Int? {
+        get { batchNumber == Self.noBatch ? nil : Int(batchNumber) }
+        set { batchNumber = newValue.map { UInt32($0) } ?? Self.noBatch }
+    }
+
+    private static let noBatch = UInt32.max
 
     var isUnused: Bool { subscribers.isEmpty && subscribingCount == 0 }
 
@@ -76,8 +86,7 @@ struct EdgeChannel {
 
     /// Returns the session whose subscriber is at this index now, if there is one.
     mutating func remove(at index: Int) -> SessionKey? {
-        subscribers.swapAt(index, subscribers.count - 1)
-        subscribers.removeLast()
+        subscribers.swapRemove(at: index)
         return index < subscribers.count ? subscribers[index].session : nil
     }
 

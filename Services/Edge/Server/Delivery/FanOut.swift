@@ -4,7 +4,7 @@ import RTMServiceKit
 /// A batch, and who gets it. The loop sends it to their connections.
 struct FanOut {
     let batch: DeliveryBatch
-    let subscribers: ContiguousArray<Subscriber>
+    let subscribers: ShortList<Subscriber>
 }
 
 /// Connections by the slot of their session.
@@ -23,10 +23,10 @@ struct SessionConnections {
     /// and not this copy of it.
     ///
     /// - Returns: how many entries they got in all.
-    func send(_ batch: DeliveryBatch, to subscribers: ContiguousArray<Subscriber>) -> Int {
+    func send(_ batch: DeliveryBatch, to subscribers: ShortList<Subscriber>) -> Int {
         if let topic = batch.topic { return send(batch, of: topic, to: subscribers) }
         var deliveries = 0
-        for subscriber in subscribers {
+        subscribers.each { subscriber in
             if batch.isWhole(for: subscriber) {
                 self[subscriber.session.slot]?.send(batch.frames)
                 deliveries += batch.count
@@ -46,7 +46,7 @@ struct SessionConnections {
 
     /// The same for a topic, whose entries may have to wait (C-14).
     private func send(
-        _ batch: DeliveryBatch, of topic: TopicRank, to subscribers: ContiguousArray<Subscriber>
+        _ batch: DeliveryBatch, of topic: TopicRank, to subscribers: ShortList<Subscriber>
     ) -> Int {
         var deliveries = 0
         for subscriber in subscribers {

@@ -96,16 +96,11 @@ struct EdgeListener: Service {
     /// counts. The rest waits in the edge, where R-18 counts it.
     private static let unsentBytesMax: Int = 128 << 10
 
-    /// A connection keeps the buffer of its last read, and most connections read little: a heartbeat has ten
-    /// bytes. The buffer grows with the first read that fills it.
-    private static let firstRead = AdaptiveRecvByteBufferAllocator(
-        minimum: 128, initial: 128, maximum: 64 * 1024)
-
     private func accept(_ channel: any Channel) throws {
         let descriptor = channel.descriptor
         guard acceptGuard.admits(descriptor) else { return channel.close(promise: nil) }
         // This isn't a child option because the bootstrap makes a chain of futures for those each time.
-        try channel.syncOptions?.setOption(.recvAllocator, value: Self.firstRead)
+        try channel.syncOptions?.setOption(.recvAllocator, value: ReadSize())
         guard let peer = channel.remoteAddress, balancers.contains(where: { $0.contains(peer) }) else {
             return try begin(channel, descriptor, from: channel.remoteAddress?.ipAddress ?? "")
         }
@@ -130,12 +125,8 @@ struct EdgeListener: Service {
             // TLS and WebSocket have a farewell of their own. Without it they are closed at once.
             if isOnSocket { try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true) }
             let connection = ConnectionHandler(loop: loop, socket: isOnSocket ? socket : nil)
-            let slot = ConnectionSlot(of: channel, connection, remote, limiter)
-            loop.unauthenticated.add(slot)
-            channel.closeFuture.assumeIsolated().whenComplete { _ in
-                slot.release()
-                loop.unauthenticated.trim()
-            }
+            connection.admitted(ConnectionSlot(channel: channel, address: remote, limiter: limiter))
+            channel.closeFuture.assumeIsolated().whenComplete { _ in connection.release() }
             if let webSocket {
                 try WebSocketUpgrade.begin(on: channel, through: webSocket, as: connection, loop)
             } else {
@@ -191,40 +182,5 @@ private final class RefusedConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         drainedBytes += unwrapInboundIn(data).readableBytes
         if drainedBytes > InboundBuffer.drainedBytesMax { context.close(promise: nil) }
-    }
-}
-
-/// What an admitted connection takes of the limits of connections, until it ends or is evicted for
-/// another one. It is confined to the connection's event loop.
-final class ConnectionSlot: PendingConnection {
-    let address: String
-    private let channel: any Channel
-    private let connection: ConnectionHandler
-    /// Nil once it is released.
-    private var limiter: ConnectionLimiter?
-
-    init(
-        of channel: any Channel, _ connection: ConnectionHandler, _ address: String,
-        _ limiter: ConnectionLimiter
-    ) {
-        (self.channel, self.connection) = (channel, connection)
-        (self.address, self.limiter) = (address, limiter)
-    }
-
-    var isUnauthenticated: Bool { limiter != nil && !connection.machine.isActive }
-
-    func release() { limiter.take()?.release(address) }
-
-    /// Ends the connection at once. Its descriptor is free afterwards.
-    func evict(_ reason: Disconnect) {
-        connection.disconnect(reason)
-        release()
-        channel.closeAtOnce()
-    }
-
-    /// Ends the connection when its client has read why.
-    func disconnect(_ reason: Disconnect) {
-        guard connection.isReachable else { return channel.closeAtOnce() }
-        connection.disconnect(reason)
     }
 }

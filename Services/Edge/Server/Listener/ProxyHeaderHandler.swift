@@ -4,7 +4,7 @@ import RTMServiceKit
 
 /// Stands first on a connection that a trusted load balancer has opened. It reads the header that says who
 /// the client is. Only then does the connection begin for the rest of the edge, so that limits and the log
-/// see the client's address. It stays, as the one who knows that address.
+/// see the client's address.
 ///
 /// A balancer sends the header as soon as it connects. One that doesn't is cut off.
 final class ProxyHeaderHandler: ChannelInboundHandler {
@@ -20,8 +20,6 @@ final class ProxyHeaderHandler: ChannelInboundHandler {
         case refused
     }
 
-    /// The client's address; nil until it is known, and if the balancer speaks for itself.
-    private(set) var client: String?
     private let timeout: TimeAmount
     private let metrics: EdgeMetrics
     private let logger: Logger
@@ -68,8 +66,7 @@ final class ProxyHeaderHandler: ChannelInboundHandler {
         guard let header = try ProxyHeader(bytes.readableBytesView) else { return }
         timer?.cancel()
         phase = .open
-        client = header.client
-        try begin(context.channel, client ?? context.remoteAddress?.ipAddress ?? "")
+        try begin(context.channel, header.client ?? context.remoteAddress?.ipAddress ?? "")
         let rest = bytes.getSlice(
             at: bytes.readerIndex + header.length, length: bytes.readableBytes - header.length)
         bytes = ByteBuffer()
@@ -84,13 +81,5 @@ final class ProxyHeaderHandler: ChannelInboundHandler {
             "connection of a load balancer refused",
             metadata: ["cause": "\(cause)", "address": "\(context.remoteAddress?.ipAddress ?? "")"])
         context.close(promise: nil)
-    }
-}
-
-extension Channel {
-    /// Where the client is: at the other end of the socket, or where the load balancer says.
-    var clientAddress: String {
-        let proxy = try? pipeline.syncOperations.handler(type: ProxyHeaderHandler.self)
-        return proxy?.client ?? remoteAddress?.ipAddress ?? ""
     }
 }

@@ -30,7 +30,7 @@ final class EdgeLoop {
     let outboundMemory: OutboundMemory
     let deadlines: ConnectionDeadlines
     let closeQueue: CloseQueue<ConnectionHandler>
-    var unauthenticated = PendingConnections<ConnectionSlot>()
+    var unauthenticated = PendingConnections<ConnectionHandler>()
     let sessions = Sessions()
     let sessionLog: SessionLog
     let logins: Logins
@@ -152,8 +152,8 @@ extension EdgeLoop {
     /// - Parameter address: if it isn't nil, only a connection from there is ended.
     /// - Returns: whether there was one.
     func evictUnauthenticated(from address: String?) -> Bool {
-        guard let slot = unauthenticated.takeOldest(from: address) else { return false }
-        slot.evict(
+        guard let connection = unauthenticated.takeOldest(from: address) else { return false }
+        connection.evict(
             Disconnect(
                 .tooManyConnections,
                 "this server has all the connections that it may have, and you haven't logged in",
@@ -236,8 +236,8 @@ extension EdgeLoop {
             session.connection?.disconnect(goAway())
         }
         for _ in 0..<configuration.limits.drainBatch {
-            guard let slot = unauthenticated.takeOldest() else { break }
-            slot.disconnect(goAway())
+            guard let connection = unauthenticated.takeOldest() else { break }
+            connection.sendAway(goAway())
         }
         guard sessions.isEmpty, unauthenticated.count == 0 else {
             eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.drain(drained) }

@@ -64,7 +64,7 @@ final class Logins {
         let rates = application(of: session).rates
         return LoggedIn(
             session: session.id, serverTimeMilliseconds: wallClock(),
-            heartbeatIntervalSeconds: UInt32(session.heartbeatInterval),
+            heartbeatIntervalSeconds: session.heartbeatInterval,
             heartbeatGraceSeconds: UInt32(Limits.heartbeatGrace), inboxPosition: position, inboxGap: gap,
             subscriptionCount: session.loginSubscriptions?.channels.count ?? 0,
             followedUserCount: session.loginSubscriptions?.users.count ?? 0,

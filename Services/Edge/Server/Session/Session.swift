@@ -18,9 +18,9 @@ final class Session {
     /// end the session of another client that has logged in since (S-10).
     let isReturn: Bool
     /// How often the client sends a heartbeat, in seconds.
-    let heartbeatInterval: Int
+    let heartbeatInterval: UInt32
     /// How long the user stays listed after a loss, in seconds (L-45).
-    let presenceTimeout: Int
+    let presenceTimeout: UInt32
 
     /// The session's claim to its inbox: the number by which presence knows the newest login of a user; 0
     /// until messaging has given one.
@@ -31,12 +31,12 @@ final class Session {
     var publishBarriers = PublishBarriers()
     /// What it has published that messaging has not answered yet.
     var publishShare = PublishWindow.Share()
+    /// Whether presence knows of the session.
+    var isMember = false
     var catchUpQueue = CatchUpQueue()
     var callQueue = CallQueue()
     /// What the login brought with it, until the login is accepted.
     var loginSubscriptions: LoginSubscriptions?
-    /// Whether presence knows of the session.
-    var isMember = false
     /// What storage has to know about the session's end; nil until the session asks for a lock.
     var locks: SessionLocks?
     /// When the tokens end by which it has joined stream channels; nil where none does.
@@ -64,8 +64,8 @@ final class Session {
         caller = Caller(appID: application.id, userID: userID, session: key.id, instance: instance)
         self.attempt = attempt
         self.isReturn = isReturn
-        self.heartbeatInterval = heartbeatInterval
-        self.presenceTimeout = presenceTimeout
+        self.heartbeatInterval = UInt32(heartbeatInterval)
+        self.presenceTimeout = UInt32(presenceTimeout)
         self.appMetrics = appMetrics
         self.grant = grant
         self.connection = connection

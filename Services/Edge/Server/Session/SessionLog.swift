@@ -17,25 +17,28 @@ final class SessionLog {
         self.metrics = metrics
     }
 
-    func loggedIn(_ session: Session, from address: String) {
+    /// - Parameter address: is asked for only if the line is logged: to find it costs microseconds.
+    func loggedIn(_ session: Session, from address: @autoclosure () -> String) {
         metrics.loginAccepted()
         logger.info(
             "logged in",
             metadata: [
                 "app": "\(session.appID)", "user": "\(session.userID)",
                 "session": "\(session.id.rawValue)",
-                "address": "\(address)", "return": .stringConvertible(session.isReturn),
+                "address": "\(address())", "return": .stringConvertible(session.isReturn),
             ])
     }
 
     /// - Parameter cause: the code of the Disconnect, or what happened to the connection.
-    func ended(_ session: Session, _ cause: String, from address: String) {
+    func ended(
+        _ session: Session, _ cause: @autoclosure () -> String, from address: @autoclosure () -> String
+    ) {
         logger.info(
             "session ended",
             metadata: [
                 "app": "\(session.appID)", "user": "\(session.userID)",
                 "session": "\(session.id.rawValue)",
-                "address": "\(address)", "cause": "\(cause)",
+                "address": "\(address())", "cause": "\(cause())",
             ])
     }
 

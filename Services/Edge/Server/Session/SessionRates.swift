@@ -57,8 +57,9 @@ struct ApplicationRates: Sendable, Hashable {
         self.acquireLock = Rate(perSecond: acquireLock)
         self.stateBytes = Rate(perSecond: stateBytes, timesAtOnce: 4)
         restorable = Restorable(
-            subscribes: subscriptionsMax, followedUsers: Limits.userMetadataSubscriptionsMax,
-            acquires: SessionLocks.acquiresMax)
+            subscribes: UInt32(clamping: subscriptionsMax),
+            followedUsers: UInt32(Limits.userMetadataSubscriptionsMax),
+            acquires: UInt32(SessionLocks.acquiresMax))
     }
 
     static let unlimited = ApplicationRates(
@@ -70,21 +71,21 @@ struct ApplicationRates: Sendable, Hashable {
 /// metadata it follows, and its locks. Each counts once, and not for the rates. A session that isn't a return
 /// has none of it.
 struct Restorable: Sendable, Hashable {
-    var subscribes = 0
-    var followedUsers = 0
-    var acquires = 0
+    var subscribes: UInt32 = 0
+    var followedUsers: UInt32 = 0
+    var acquires: UInt32 = 0
 
     /// What the login brought with it isn't taken up a second time.
     func without(_ taken: LoginSubscriptions?) -> Restorable {
         var rest = self
-        rest.subscribes = max(0, subscribes - (taken?.channels.count ?? 0))
-        rest.followedUsers = max(0, followedUsers - (taken?.users.count ?? 0))
+        rest.subscribes -= min(subscribes, UInt32(taken?.channels.count ?? 0))
+        rest.followedUsers -= min(followedUsers, UInt32(taken?.users.count ?? 0))
         return rest
     }
 
-    fileprivate mutating func take(_ path: WritableKeyPath<Restorable, Int>) -> Bool {
-        guard self[keyPath: path] > 0 else { return false }
-        self[keyPath: path] -= 1
+    fileprivate static func take(_ count: inout UInt32) -> Bool {
+        guard count > 0 else { return false }
+        count -= 1
         return true
     }
 }
@@ -105,7 +106,7 @@ struct SessionRates {
     var publishBudget = PublishBudget()
     private var restorable: Restorable
     /// Requests that were refused since they were last asked for.
-    private var refusals = 0
+    private var refusals: UInt32 = 0
     /// One for each kind of call that the session has made. Most sessions make one kind or none, so a list
     /// takes less memory than a bucket for each kind, and less than a dictionary.
     private var calls: [(kind: CallKind, bucket: TokenBucket)] = []
@@ -118,7 +119,7 @@ struct SessionRates {
     /// How many requests were refused since the last time.
     mutating func takeRefusals() -> Int {
         defer { refusals = 0 }
-        return refusals
+        return Int(refusals)
     }
 
     /// A request exceeded a rate.
@@ -130,7 +131,7 @@ struct SessionRates {
 
     /// A subscribe to a channel counts as a call, unless it takes up a subscription of before.
     mutating func callToSubscribe(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
-        if !restorable.take(\.subscribes) { try call(rates, now: now) }
+        if !Restorable.take(&restorable.subscribes) { try call(rates, now: now) }
     }
 
     /// A call that is passed on: each kind has the rate that the rules give it.
@@ -146,7 +147,7 @@ struct SessionRates {
                     .channelMetadata, rates.channelMetadata, now, .operationRateExceedLimitation,
                     "calls for channel metadata")
             }
-        case .acquireLock where restorable.take(\.acquires): return
+        case .acquireLock where Restorable.take(&restorable.acquires): return
         case .acquireLock:
             try take(
                 .acquire, rates.acquireLock, now, .lockOperationFailed, "acquires of locks")
@@ -162,7 +163,7 @@ struct SessionRates {
     }
 
     mutating func subscribeUserMetadata(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
-        if restorable.take(\.followedUsers) { return }
+        if Restorable.take(&restorable.followedUsers) { return }
         try take(
             .userMetadataSubscribe, rates.userMetadataSubscribes, now, .operationRateExceedLimitation,
             "subscribes to user metadata")

@@ -94,8 +94,8 @@ enum CatchUpRead {
 /// Which subscribe of a session may read now. One reads at a time, because the pages and snapshots of many
 /// subscribes at once would lie in memory until the client reads. Pure.
 struct CatchUpQueue {
-    private var isTaken = false
     private var waiting: [CatchUpRead] = []
+    private var isTaken = false
 
     /// Returns whether the read may begin now. Otherwise it waits in the queue.
     mutating func begin(_ read: CatchUpRead) -> Bool {

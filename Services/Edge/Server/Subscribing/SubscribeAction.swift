@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMWire
 
 /// What `SubscriptionIndex` wants done. The loop performs a list of these in its order.
@@ -35,7 +36,7 @@ enum SubscribeAction {
     /// What waits of a topic goes before all that follows, because the session's subscription changes.
     case release(SessionKey, topic: Int)
     /// All subscribers of a channel have lost what lay before this position.
-    case gapForAll(ContiguousArray<Subscriber>, channelIndex: Int, ChannelKey, StreamPosition)
+    case gapForAll(ShortList<Subscriber>, channelIndex: Int, ChannelKey, StreamPosition)
 
     // MARK: To the other features of the loop
 

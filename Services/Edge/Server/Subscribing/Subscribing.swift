@@ -1,6 +1,7 @@
 import NIOCore
 import RTMMessagingClient
 import RTMModel
+import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
@@ -211,7 +212,7 @@ extension Subscribing {
     }
 
     private func announceGap(
-        to subscribers: ContiguousArray<Subscriber>, at channelIndex: Int, _ channel: ChannelKey,
+        to subscribers: ShortList<Subscriber>, at channelIndex: Int, _ channel: ChannelKey,
         _ position: StreamPosition
     ) {
         let frame = ServerFrame(Gap(channel, position)).frame

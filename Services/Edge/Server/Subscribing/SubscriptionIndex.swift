@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
@@ -54,16 +55,17 @@ extension SubscriptionIndex {
     /// How many channels of this type the session is subscribed to, or on its way to be.
     func count(of session: SessionKey, in type: ChannelType) -> Int {
         bySession.count(of: session, in: type)
-            ?? bySession.all(of: session).keys.count { channels[$0].key.type == type }
+            ?? bySession.all(of: session).count { channels[Int($0.channelIndex)].key.type == type }
     }
 
     /// What the session is subscribed to, or on its way to be, among the channels of this type.
     func subscriptions(
         of session: SessionKey, in type: ChannelType
     ) -> [(channel: ChannelKey, features: SubscriptionFeatures)] {
-        bySession.all(of: session).compactMap { channelIndex, subscription in
+        bySession.all(of: session).compactMap { entry in
+            let channelIndex = Int(entry.channelIndex)
             guard channels[channelIndex].key.type == type,
-                let features = features(at: channelIndex, subscription)
+                let features = features(at: channelIndex, entry.subscription)
             else {
                 return nil
             }
@@ -164,8 +166,9 @@ extension SubscriptionIndex {
     /// All subscribers that want presence are to get new snapshots. Returns the indices of the session's
     /// channels.
     mutating func subscriptionsToRefresh(of session: SessionKey) -> [Int] {
-        bySession.all(of: session).compactMap { channelIndex, subscription in
-            switch subscription {
+        bySession.all(of: session).compactMap { entry in
+            let channelIndex = Int(entry.channelIndex)
+            switch entry.subscription {
             case .live(let index):
                 return channels[channelIndex].subscribers[index].features.contains(.presence)
                     ? channelIndex : nil
@@ -293,9 +296,7 @@ extension SubscriptionIndex {
     /// The session is gone.
     mutating func ended(_ session: SessionKey, isLoggedOut: Bool = false) -> [SubscribeAction] {
         bySession.removeAll(of: session)
-            .flatMap { channelIndex, subscription in
-                leave(subscription, at: channelIndex, isLoggedOut: isLoggedOut)
-            }
+            .flatMap { leave($0.subscription, at: Int($0.channelIndex), isLoggedOut: isLoggedOut) }
     }
 
     private mutating func leave(
@@ -349,7 +350,7 @@ extension SubscriptionIndex {
         guard !affected.isEmpty else { return actions }
         return actions + [
             .gapForAll(
-                ContiguousArray(affected), channelIndex: channelIndex, channels[channelIndex].key,
+                ShortList(affected), channelIndex: channelIndex, channels[channelIndex].key,
                 skip.position)
         ]
     }
@@ -377,7 +378,7 @@ extension SubscriptionIndex {
     mutating func gather(_ delivery: DeliveryPush) { channels.gather(delivery) }
 
     /// Hands over everything that was gathered in this turn, channel by channel.
-    mutating func endTurn(_ send: (DeliveryBatch, ContiguousArray<Subscriber>) -> Void) {
+    mutating func endTurn(_ send: (DeliveryBatch, ShortList<Subscriber>) -> Void) {
         channels.endTurn(send)
     }
 }

@@ -1,5 +1,6 @@
 package import NIOCore
 package import RTMModel
+package import RTMServiceKit
 package import RTMWire
 
 /// Messages become log entries, each of them once.
@@ -9,7 +10,7 @@ extension Broker {
         /// timestamp are then those of the first time.
         package let entries: AppendedEntries
         /// The interests that get the entries.
-        package let interests: [Interest]
+        package let interests: ShortList<Interest>
     }
 
     /// Appends all of the messages to their channel's log, or none. When the client sends a message again and

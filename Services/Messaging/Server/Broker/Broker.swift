@@ -1,4 +1,5 @@
 package import RTMModel
+import RTMServiceKit
 
 /// The logs of all channels of a shard, and which links want their entries. It is a value without I/O;
 /// `MessagingShard` decodes requests, asks the broker and sends its answers.
@@ -171,7 +172,7 @@ extension Broker {
         let superseded = present?.interest
         if let superseded { detach(superseded, now: now) }
         channels[slot].claim = BrokerChannel.Claim(
-            number: number == 0 ? lastClaim : number, interest: interest, holder: holder)
+            number: number == 0 ? lastClaim : number, holder: holder, interest: interest)
         return superseded
     }
 

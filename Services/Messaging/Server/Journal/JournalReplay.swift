@@ -81,7 +81,7 @@ package struct JournalReplay {
         let slot = try channels.occupy(claim.channel, by: .owner, now: begin ?? 0)
         lastClaim = max(lastClaim, claim.number)
         channels[slot].claim = BrokerChannel.Claim(
-            number: claim.number, interest: nil, holder: claim.holder, isAwaited: claim.isOnline)
+            number: claim.number, holder: claim.holder, isAwaited: claim.isOnline)
         if claim.attempt > 0 { _ = channels[slot].logins.admits(claim.holder, claim.attempt) }
     }
 }

@@ -18,25 +18,25 @@ struct AppendSources {
         let timestamp: UInt64
     }
 
-    private struct Mark {
+    private struct Append {
         let source: UInt64
-        /// The positions of the source's last appends, in order.
-        var positions: [(sequence: UInt64, position: Position)] = []
+        let sequence: UInt64
+        let position: Position
     }
 
-    /// The source that appended last is at the end.
-    private var marks: [Mark] = []
+    /// The appends of all sources, in order.
+    private var appends: [Append] = []
 
-    var count: Int { marks.count }
+    var count: Int { Set(appends.map(\.source)).count }
 
     /// The position of the append with this number in the log, or nil if it isn't there. An append whose
     /// position is forgotten lies before all remembered ones.
     func position(of sequence: UInt64, from source: UInt64) -> Position? {
-        guard source != 0, let mark = marks.first(where: { $0.source == source }),
-            let last = mark.positions.last, sequence <= last.sequence
+        guard source != 0, let last = appends.last(where: { $0.source == source }), sequence <= last.sequence
         else { return nil }
-        if let known = mark.positions.last(where: { $0.sequence <= sequence }) { return known.position }
-        return mark.positions.first.map {
+        let known = appends.last { $0.source == source && $0.sequence <= sequence }
+        if let known { return known.position }
+        return appends.first { $0.source == source }.map {
             Position(offset: $0.position.offset - 1, timestamp: $0.position.timestamp)
         }
     }
@@ -45,14 +45,18 @@ struct AppendSources {
     /// remembered of it.
     mutating func appended(_ sequence: UInt64, from source: UInt64, at position: Position) {
         guard source != 0 else { return }
-        var mark = Mark(source: source)
-        if let index = marks.firstIndex(where: { $0.source == source }) {
-            mark = marks.remove(at: index)
-        } else if marks.count == Self.countMax {
-            marks.removeFirst()
+        let ofSource = appends.count { $0.source == source }
+        if ofSource == 0, count == Self.countMax {
+            forgetMostSilent()
+        } else if ofSource == Self.positionsMax {
+            if let oldest = appends.firstIndex(where: { $0.source == source }) { appends.remove(at: oldest) }
         }
-        if mark.positions.count == Self.positionsMax { mark.positions.removeFirst() }
-        mark.positions.append((sequence, position))
-        marks.append(mark)
+        appends.append(Append(source: source, sequence: sequence, position: position))
+    }
+
+    private mutating func forgetMostSilent() {
+        var heard: Set<UInt64> = []
+        let mostSilent = appends.reversed().last { heard.insert($0.source).inserted }?.source
+        appends.removeAll { $0.source == mostSilent }
     }
 }

@@ -18,14 +18,13 @@ struct ChannelChain {
     private(set) var lastTimestamp: UInt64
     /// The newest entry, also when the tail no longer holds it.
     private(set) var newest = EntryPlace.none
-    /// The timestamp of the newest entry that the tail no longer holds.
-    private var forgottenTimestamp: UInt64?
     /// Up to this offset it is unknown which entries there were: the channel was forgotten.
     private(set) var unknownUntil: UInt64 = 0
     private var publishers = PublisherMarks()
     private(set) var lost = LostEntries()
-    /// By `LostEntries.index(of:)` of the feature: the newest offset of the entries that have it.
-    private var newestOffsets = SIMD4<UInt64>()
+    private var newestOffsets = FeatureOffsets()
+    /// The timestamp of the newest entry that the tail no longer holds.
+    private var forgottenTimestamp: UInt64?
 
     /// What is kept of a channel without entries.
     struct Remains {
@@ -97,7 +96,7 @@ extension ChannelChain {
     mutating func appended(
         _ offset: UInt64, _ timestamp: UInt64, _ feature: SubscriptionFeatures, at place: EntryPlace
     ) {
-        newestOffsets[LostEntries.index(of: feature)] = offset
+        newestOffsets.set(offset, of: feature)
         head = offset
         lastTimestamp = timestamp
         newest = place
@@ -106,11 +105,7 @@ extension ChannelChain {
     /// The features of the entries behind an offset, as far as they are known, whether the tail has them
     /// still or not.
     func features(after offset: UInt64) -> SubscriptionFeatures {
-        var features = lost.features(after: offset, except: 0)
-        for (index, feature) in LostEntries.features.enumerated() where newestOffsets[index] > offset {
-            features.insert(feature)
-        }
-        return features
+        lost.features(after: offset, except: 0).union(newestOffsets.features(after: offset))
     }
 
     /// The newest entry that a reader may miss; 0 if there is none.
@@ -177,5 +172,33 @@ extension ChannelChain {
             return .new
         }
         return .unknown
+    }
+}
+
+/// For each feature that an entry can have: the offset of a channel's newest entry that has it.
+private struct FeatureOffsets {
+    private var message: UInt64 = 0
+    private var presence: UInt64 = 0
+    private var metadata: UInt64 = 0
+    private var lock: UInt64 = 0
+
+    @inline(__always)
+    mutating func set(_ offset: UInt64, of feature: SubscriptionFeatures) {
+        switch feature {
+        case .presence: presence = offset
+        case .metadata: metadata = offset
+        case .lock: lock = offset
+        default: message = offset
+        }
+    }
+
+    /// The features of the entries behind an offset.
+    func features(after offset: UInt64) -> SubscriptionFeatures {
+        var features: SubscriptionFeatures = []
+        if message > offset { features.insert(.message) }
+        if presence > offset { features.insert(.presence) }
+        if metadata > offset { features.insert(.metadata) }
+        if lock > offset { features.insert(.lock) }
+        return features
     }
 }

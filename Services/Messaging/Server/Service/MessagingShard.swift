@@ -169,8 +169,8 @@ extension MessagingShard: ServiceLinkHandler {
         metrics.appended.increment(by: entries.count)
         guard !appended.interests.isEmpty else { return }
         broker.frames(of: appended).withUnsafeReadableBytes { frames in
-            for interest in appended.interests {
-                guard let link = links[interest.link] else { continue }
+            appended.interests.each { interest in
+                guard let link = links[interest.link] else { return }
                 _ = link.push(
                     MessagingMethod.delivery,
                     DeliveryPush(

@@ -1,25 +1,27 @@
 import RTMModel
+import RTMServiceKit
 
 /// What a broker keeps of one channel: where its entries are, and which links want them.
+///
+/// Every session has two of these at least, so their memory counts: what is small lies side by side.
 struct BrokerChannel {
     /// Who has a channel exclusively, or had it last. Of two holders the one with the greater number has it,
     /// in whatever order they come back.
     struct Claim {
         var number: UInt64
-        /// Nil while the holder's link is away.
-        var interest: Broker.Interest?
         /// The holder's number; 0 if it is unknown, or if the holder has logged out.
         var holder: UInt64
+        /// Nil while the holder's link is away.
+        var interest: Broker.Interest?
         /// Whether the holder was online when this node took over, and hasn't come to it yet.
         var isAwaited = false
     }
 
     /// Nil while the slot is free.
     var key: ChannelKey?
-    /// The number of the app among those of the table.
-    let app: Int
     var chain: ChannelChain
-    var interests: [Broker.Interest] = []
+    private let appNumber: UInt32
+    var interests = ShortList<Broker.Interest>()
     /// When the last interest left, in milliseconds. The subscribers behind it may come back.
     var leftAt: UInt64 = 0
     var claim: Claim?
@@ -31,9 +33,12 @@ struct BrokerChannel {
 
     init(_ key: ChannelKey?, of app: Int, _ chain: ChannelChain) {
         self.key = key
-        self.app = app
+        appNumber = UInt32(app)
         self.chain = chain
     }
+
+    /// The number of the app among those of the table.
+    var app: Int { Int(appNumber) }
 
     /// Refuses a holder who may not have the channel anew.
     mutating func admit(_ holder: UInt64, _ attempt: UInt64, returns: Bool) throws(RTMError) {

@@ -1,4 +1,3 @@
-import OrderedCollections
 package import RTMModel
 package import RTMWire
 
@@ -30,11 +29,7 @@ package struct Roster: Sendable {
     }
 
     private var rules: AnnounceRules
-    /// In no order that means anything. Most rosters have few members, for whom this table takes half of the
-    /// memory that a hash table takes.
-    private var members: OrderedDictionary<String, Member> = [:]
-    /// The users who are neither quiet nor leaving; queries read them.
-    private var names = SortedNames()
+    private var members = RosterMembers()
     /// How many members other users know of: those that aren't quiet, including the leaving ones.
     private var visibleCount = 0
     private var batch = IntervalBatch()
@@ -54,7 +49,7 @@ package struct Roster: Sendable {
     package var isEmpty: Bool { members.isEmpty && batch.isEmpty }
     package var memberCount: Int { members.count }
     /// How many users are online (P-32). Quiet users aren't counted (M-7).
-    package var onlineCount: Int { names.count }
+    package var onlineCount: Int { members.listedCount }
     package subscript(user: String) -> Member? { members[user] }
 
     package mutating func takeEvents() -> [RosterEvent] {
@@ -108,7 +103,6 @@ package struct Roster: Sendable {
         deadlines.set(nil, for: entry.user)
         switch (present.entry.isQuiet, entry.isQuiet) {
         case (false, false):
-            names.insert(entry.user)
             if case .leaving(_, hadStates: true) = present.phase { announceAllStates(of: member, now) }
         case (true, false):
             appear(entry, silently: false, now)
@@ -131,7 +125,6 @@ package struct Roster: Sendable {
         member.phase = .leaving(until: now + rules.debounce, hadStates: !member.states.isEmpty)
         member.states = []
         members[user] = member
-        names.remove(user)
         deadlines.set(now + rules.debounce, for: user)
     }
 
@@ -148,16 +141,11 @@ package struct Roster: Sendable {
     private mutating func depart(
         _ user: String, _ departure: IntervalBatch.Departure, except session: UInt64, _ now: UInt64
     ) {
-        guard let member = remove(user) else { return }
+        guard let member = members[user] else { return }
+        members[user] = nil
         deadlines.set(nil, for: user)
         gone.append(member.entry)
         if !member.entry.isQuiet { disappear(user, departure, except: session, now) }
-    }
-
-    private mutating func remove(_ user: String) -> Member? {
-        guard let place = members.index(forKey: user) else { return nil }
-        members.swapAt(place, members.count - 1)
-        return members.removeLast().value
     }
 
     // MARK: - Time
@@ -234,7 +222,7 @@ package struct Roster: Sendable {
 
     /// Users that come after the given one, in the order of their bytes (P-35).
     package func users(after user: String?, countMax: Int) -> [UserState] {
-        names.names(after: user, countMax: countMax)
+        members.names(after: user, countMax: countMax)
             .map { UserState(userID: $0, items: members[$0]?.states ?? []) }
     }
 
@@ -246,15 +234,15 @@ package struct Roster: Sendable {
 
     /// The users in the channel according to the events so far (P-1), in the order of their bytes.
     package func snapshot() -> [UserState] {
-        let present = users(after: nil, countMax: names.count)
-        guard visibleCount > names.count else { return present }
-        let leaving = members.values.filter { $0.isLeaving }.map { UserState(userID: $0.entry.user) }
+        let present = users(after: nil, countMax: members.count)
+        guard visibleCount > present.count else { return present }
+        let leaving = members.all.filter { $0.isLeaving }.map { UserState(userID: $0.entry.user) }
         return (present + leaving).sorted { $0.userID < $1.userID }
     }
 
     /// Members under a lease.
     package func members(under lease: UInt64) -> [Entry] {
-        members.values.lazy.map(\.entry).filter { $0.lease == lease }
+        members.all.map(\.entry).filter { $0.lease == lease }
     }
 }
 
@@ -263,7 +251,6 @@ package struct Roster: Sendable {
 extension Roster {
     private mutating func appear(_ entry: Entry, silently: Bool, _ now: UInt64) {
         visibleCount += 1
-        names.insert(entry.user)
         chooseMode(now)
         guard !silently else { return }
         guard isInterval else {
@@ -277,7 +264,6 @@ extension Roster {
         _ user: String, _ departure: IntervalBatch.Departure, except session: UInt64, _ now: UInt64
     ) {
         visibleCount -= 1
-        names.remove(user)
         batch.forgetStates(of: user)
         chooseMode(now)
         guard isInterval else {

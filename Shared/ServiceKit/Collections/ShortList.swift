@@ -1,0 +1,98 @@
+/// A list that nearly always has one element, or none. One element lies in the list itself, where an array
+/// would take 64 bytes of memory for it.
+@frozen
+package enum ShortList<Element> {
+    case none
+    case one(Element)
+    /// Two at least, or one that others have left.
+    case more(ContiguousArray<Element>)
+
+    @inlinable @inline(__always) package init() { self = .none }
+
+    @inlinable package mutating func append(_ element: Element) {
+        switch self {
+        case .none: self = .one(element)
+        case .one(let first): self = .more([first, element])
+        case .more(var elements):
+            // Otherwise the array has two owners, and is copied.
+            self = .none
+            elements.append(element)
+            self = .more(elements)
+        }
+    }
+
+    /// Removes an element, and puts the last one in its place.
+    @inlinable package mutating func swapRemove(at index: Int) {
+        guard case .more(var elements) = self else {
+            self = .none
+            return
+        }
+        self = .none
+        elements.swapAt(index, elements.count - 1)
+        elements.removeLast()
+        if !elements.isEmpty { self = .more(elements) }
+    }
+
+    @inlinable package mutating func removeAll(where isGone: (Element) -> Bool) {
+        switch self {
+        case .none: break
+        case .one(let element): if isGone(element) { self = .none }
+        case .more(var elements):
+            self = .none
+            elements.removeAll(where: isGone)
+            if !elements.isEmpty { self = .more(elements) }
+        }
+    }
+
+    /// Calls `body` with each element: quicker than an iteration, which looks at each step where the element
+    /// is.
+    @inlinable package func each(_ body: (Element) throws -> Void) rethrows {
+        switch self {
+        case .none: break
+        case .one(let element): try body(element)
+        case .more(let elements): for element in elements { try body(element) }
+        }
+    }
+}
+
+extension ShortList: RandomAccessCollection {
+    @inlinable package var startIndex: Int { 0 }
+    @inlinable package var endIndex: Int { count }
+
+    @inlinable package var isEmpty: Bool {
+        if case .none = self { true } else { false }
+    }
+
+    @inlinable package var count: Int {
+        switch self {
+        case .none: 0
+        case .one: 1
+        case .more(let elements): elements.count
+        }
+    }
+
+    @inlinable package subscript(index: Int) -> Element {
+        switch self {
+        case .none: preconditionFailure("the list is empty")
+        case .one(let element):
+            precondition(index == 0, "the list has one element")
+            return element
+        case .more(let elements): return elements[index]
+        }
+    }
+}
+
+extension ShortList: ExpressibleByArrayLiteral {
+    @inlinable package init(arrayLiteral elements: Element...) { self.init(elements) }
+
+    @inlinable package init(_ elements: some Sequence<Element>) {
+        self = .none
+        for element in elements { append(element) }
+    }
+}
+
+extension ShortList: Sendable where Element: Sendable {}
+
+extension ShortList: Equatable where Element: Equatable {
+    @inlinable package static func == (one: Self, other: Self) -> Bool { one.elementsEqual(other) }
+}
