@@ -10,9 +10,7 @@ cd "$(dirname "$0")/../.."
 release=.build/release
 address=127.0.0.1:7910
 directory=$(mktemp -d)
-rates=(--edge-rates-publish 0 --edge-rates-session-publish 0 --edge-rates-session-publish-bytes 0 --edge-rates-app-publish 0
-    --edge-rates-app-publish-bytes 0 --edge-rates-calls 0 --edge-rates-login 0)
-"$release/rtm-standalone" --listen "$address" --admin 127.0.0.1:7911 "${rates[@]}" >"$directory/log" 2>&1 &
+"$release/rtm-standalone" --listen "$address" --admin 127.0.0.1:7911 --rates-unlimited >"$directory/log" 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null; wait "$server" 2>/dev/null || true; rm -rf "$directory"' EXIT
 

@@ -68,6 +68,18 @@ struct FrameReaderTests {
         #expect(reader.kept == nil)
     }
 
+    @Test(
+        "who speaks TLS or HTTP at a port that takes frames is named, and no length is made of it",
+        arguments: [
+            ([0x16, 0x03, 0x01, 0x02], WireError.foreign(.tls)), ([0x15, 0x03, 0x03, 0x00], .foreign(.tls)),
+            (Array("GET ".utf8), .foreign(.http)), (Array("HTTP".utf8), .foreign(.http)),
+            ([0x16, 0x04, 0x01, 0x02], .frameTooLarge(bytes: 0x16_04_01_02, bytesMax: 65_536)),
+        ] as [([UInt8], WireError)])
+    func foreign(bytes: [UInt8], error: WireError) {
+        var reader = FrameReader(frameBytesMax: 65_536)
+        #expect(throws: error) { try reader.frames(in: bytes) }
+    }
+
     @Test("frames before a refused one are read")
     func framesBeforeRefusal() {
         var reader = FrameReader(frameBytesMax: 10)

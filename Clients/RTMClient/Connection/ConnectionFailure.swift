@@ -13,8 +13,12 @@ public enum ConnectionFailure: Sendable, Hashable {
     case unreachable
     /// The host didn't answer in time.
     case timedOut
-    /// The two ends couldn't agree on TLS, or the server's certificate isn't trusted.
+    /// The two ends couldn't agree on TLS.
     case tls
+    /// No authority that this client trusts has signed the server's certificate, or its time is over.
+    case certificateUntrusted
+    /// The server's certificate names other hosts than the one in its address.
+    case certificateOfOtherHost
     /// This client speaks TLS, and the server doesn't at that port.
     case serverWithoutTLS
     /// The server speaks TLS at that port, and this client doesn't.
@@ -49,6 +53,11 @@ public enum ConnectionFailure: Sendable, Hashable {
             self = failure
         case ChannelError.connectTimeout: self = .timedOut
         case NIOSSLError.handshakeFailed(let cause) where cause.isOfPlainServer: self = .serverWithoutTLS
+        case NIOSSLError.handshakeFailed(let cause) where cause.isOfCertificate: self = .certificateUntrusted
+        case NIOSSLError.unableToValidateCertificate, NIOSSLError.noCertificateToValidate:
+            self = .certificateUntrusted
+        case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+            self = .certificateOfOtherHost
         case ServerFrameReader.Failure.tls: self = .serverWithTLS
         case ServerFrameReader.Failure.tooLarge(ServerFrameReader.http): self = .serverWithHTTP
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: self = .tls
@@ -84,14 +93,16 @@ extension ServerConnection {
             return error.description
         case NIOSSLError.handshakeFailed(let cause) where cause.isOfPlainServer:
             return "the server speaks no TLS at this port"
+        case NIOSSLError.handshakeFailed(let cause) where cause.isOfCertificate:
+            return untrusted
         case NIOSSLError.handshakeFailed(let cause):
             return "TLS failed: \(cause.words)"
         case NIOSSLError.unableToValidateCertificate, NIOSSLError.noCertificateToValidate:
-            return "TLS failed: the server's certificate isn't trusted"
+            return untrusted
         case NIOSSLError.uncleanShutdown:
             return "the other side closed the connection without ending TLS first"
         case let error as NIOSSLExtraError where error == .failedToValidateHostname:
-            return "TLS failed: the certificate is of another server"
+            return "TLS failed: the server's certificate is for other names than this one"
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             return "TLS failed"
         default:
@@ -100,7 +111,12 @@ extension ServerConnection {
     }
 }
 
+private let untrusted =
+    "TLS failed: the server's certificate isn't signed by an authority that is trusted here, or has expired"
+
 extension BoringSSLError {
+    fileprivate var isOfCertificate: Bool { words == "certificate verify failed" }
+
     /// The server has answered with something else than TLS.
     fileprivate var isOfPlainServer: Bool { words == "wrong version number" || words == "http request" }
 

@@ -19,6 +19,19 @@ extension RTMClient {
         _ server: ServerAddress, tls: TLS = .automatic(), proxy: Proxy? = nil,
         timeout: Duration = .seconds(10), eventLoopGroup: (any EventLoopGroup)? = nil
     ) async throws(RTMError) -> PingReply {
+        let outcome = try await probe(
+            server, tls: tls, proxy: proxy, timeout: timeout, eventLoopGroup: eventLoopGroup)
+        switch outcome {
+        case .answered(let reply): return reply
+        case .failed(let error, _): throw error
+        }
+    }
+
+    /// Does the same, and says by name why no connection could be opened.
+    package static func probe(
+        _ server: ServerAddress, tls: TLS = .automatic(), proxy: Proxy? = nil,
+        timeout: Duration = .seconds(10), eventLoopGroup: (any EventLoopGroup)? = nil
+    ) async throws(RTMError) -> ProbeOutcome {
         let eventLoop = (eventLoopGroup ?? Sockets.eventLoopGroup).next()
         let dialer: Dialer
         do {
@@ -29,11 +42,13 @@ extension RTMClient {
             throw error.with(operation: .ping)
         }
         let probe = NIOLoopBoundBox<ServerProbe>.makeBoxSendingValue(ServerProbe(), eventLoop: eventLoop)
-        return try await probe.perform(.ping, id: 1) { probe, completion in
+        let outcome = try await probe.perform(.ping, id: 1) { probe, completion in
             probe.start(server, dialer: dialer, timeout: timeout, eventLoop: eventLoop, completion)
         } cancel: {
             $0.cancel()
         }
+        guard case .failed(let error, let failure) = outcome else { return outcome }
+        return .failed(error.with(operation: .ping), failure)
     }
 }
 

@@ -11,12 +11,12 @@ struct ServerFrameReader {
     /// The length that the beginning of an HTTP answer looks like.
     static let http = 0x48_54_54_50
 
-    /// What an alert of TLS begins with: its type, and the first byte of the version.
-    static let alert = 0x15_03
+    /// What an alert and a handshake of TLS begin with: the type, and the first byte of the version.
+    static let tls: Set = [0x15_03, 0x16_03]
 
     enum Failure: Error, Equatable {
         case tooLarge(Int)
-        /// These are no frames, but an alert of TLS.
+        /// These are no frames, but records of TLS.
         case tls
         case undecodable
     }
@@ -39,7 +39,7 @@ struct ServerFrameReader {
         guard let prefix = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) else { return nil }
         let length = Int(prefix)
         guard length <= Self.frameBytesMax else {
-            throw length >> 16 == Self.alert ? .tls : .tooLarge(length)
+            throw Self.tls.contains(length >> 16) ? .tls : .tooLarge(length)
         }
         guard buffer.readableBytes >= Self.prefixBytes + length else { return nil }
         frameBytes = Self.prefixBytes + length

@@ -2,6 +2,12 @@ import NIOCore
 import RTMModel
 import RTMProtocol
 
+/// What a probe of a server found. The cause of a failure stands beside the error, as in a link event.
+package enum ProbeOutcome: Sendable {
+    case answered(PingReply)
+    case failed(RTMError, ConnectionFailure?)
+}
+
 /// Pings a server once without a login: it connects, sends Hello and Heartbeat, and closes.
 ///
 /// A probe lives on the event loop. Its connection and its timer hold it until it completes.
@@ -9,7 +15,7 @@ final class ServerProbe: FrameReceiver {
     private static let helloRequest: UInt64 = 1
     private static let heartbeatRequest: UInt64 = 2
 
-    private var completion: Completion<PingReply>?
+    private var completion: Completion<ProbeOutcome>?
     private var connection: ServerConnection?
     private var timer: Scheduled<Void>?
     private var welcome = Rtm_Client_Welcome()
@@ -17,12 +23,12 @@ final class ServerProbe: FrameReceiver {
 
     func start(
         _ server: ServerAddress, dialer: Dialer, timeout: Duration, eventLoop: any EventLoop,
-        _ completion: Completion<PingReply>
+        _ completion: Completion<ProbeOutcome>
     ) {
         self.completion = completion
         connection = dialer.dial(server, over: nil, for: self)
         timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) {
-            self.finish(.failure(Self.failure("\(server) did not answer within \(timeout)")))
+            self.fail("\(server) did not answer within \(timeout)")
         }
     }
 
@@ -46,32 +52,31 @@ final class ServerProbe: FrameReceiver {
             connection.send(frame)
         case .heartbeatAck(let answer):
             finish(
-                .success(
+                .answered(
                     PingReply(
                         roundTrip: .now - sentAt, server: welcome.server, protocolVersion: welcome.version,
                         serverTimeMilliseconds: answer.serverTimeMs)))
-        case .error(let error): finish(.failure(RTMError(error, unknownCode: .notConnected)))
-        case .disconnect(let disconnect): finish(.failure(Self.failure(disconnect.reason)))
+        case .error(let error): finish(.failed(RTMError(error, unknownCode: .notConnected), nil))
+        case .disconnect(let disconnect): fail(disconnect.reason)
         default: break
         }
     }
 
-    func closed(_ connection: ServerConnection, cause: String) { finish(.failure(Self.failure(cause))) }
+    func closed(_ connection: ServerConnection, cause: String) { fail(cause, connection.failure) }
 
-    func cancel() { finish(.failure(.cancelled(.ping))) }
+    func cancel() { finish(.failed(.cancelled(.ping), nil)) }
 
-    private static func failure(_ reason: String) -> RTMError { RTMError(.notConnected, reason) }
+    private func fail(_ reason: String, _ failure: ConnectionFailure? = nil) {
+        finish(.failed(RTMError(.notConnected, reason), failure))
+    }
 
-    private func finish(_ result: Result<PingReply, RTMError>) {
+    private func finish(_ outcome: ProbeOutcome) {
         guard let completion else { return }
         self.completion = nil
         timer?.cancel()
         timer = nil
         connection?.close()
         connection = nil
-        switch result {
-        case .success(let reply): completion.succeed(reply)
-        case .failure(let error): completion.fail(error)
-        }
+        completion.succeed(outcome)
     }
 }

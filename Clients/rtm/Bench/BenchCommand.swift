@@ -1,5 +1,7 @@
 import ArgumentParser
+import RTMAccessToken
 import RTMClient
+import RTMModel
 
 struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -7,13 +9,13 @@ struct BenchCommand: AsyncParsableCommand {
         abstract: "Measure how fast a server delivers, and check that it loses nothing.",
         discussion: """
             All clients run in this process. Every message is checked for loss, order and repetition; the \
-            exit status is 1 if any is found. --user is not used: each client has a name of its own, so the \
-            app must be one without certificate.
+            exit status is 1 if any is found. --user is not used: each client has a name of its own. For an app \
+            with a certificate give the certificate instead of a token: a token is for one user, so the bench \
+            makes one for each client.
 
-            Without --fan-out and --pairs, 10 subscribers share one channel. By default a server \
-            accepts 60 messages a second to one channel. The bench keeps to that rate and reports it. To \
-            measure how fast the server is, switch the rate off: start it with --edge-rates-publish 0 \
-            (rtm-standalone) or --rates-publish 0 (rtm-edge).
+            Without --fan-out and --pairs, 10 subscribers share one channel. A server limits how often a \
+            client may publish. The bench keeps to that and reports which limit it has met. To measure how \
+            fast the server itself is, start rtm-standalone or rtm-edge with --rates-unlimited.
             """)
 
     @Option(help: .init("One publisher and this many subscribers on one channel.", valueName: "n"))
@@ -36,6 +38,7 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: .init("Process whose processor time is measured; repeat it for others.", valueName: "pid"))
     var serverPid: [Int32] = []
 
+    @OptionGroup var certificate: CertificateOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -55,13 +58,44 @@ struct BenchCommand: AsyncParsableCommand {
     func run() async throws {
         try await common.run {
             let settings = try common.settings()
+            let token = try token(settings)
             let bench = BenchRun(
                 plan: plan, serverProcesses: serverPid, configuration: try common.configuration(settings),
-                logIn: { try await common.logIn($0, settings) },
+                logIn: { client in
+                    var settings = settings
+                    settings.token = try token(client.configuration.userID)
+                    try await common.logIn(client, settings)
+                },
                 notice: { [output = common.output] in output.notice($0) })
             let report = try await bench.run()
             try await common.output.result(report.sentence, report.json)
             if !report.isSound { throw ExitCode.failure }
+        }
+    }
+
+    /// How each client gets its token, if the app needs one.
+    ///
+    /// - Throws: `.invalidParameter` (-10014) if there is a token and no certificate.
+    func token(
+        _ settings: ConnectionSettings
+    ) throws(RTMError) -> @Sendable (_ user: String) throws(RTMError) -> String? {
+        guard let certificate = try certificate.certificate() else {
+            guard settings.token == nil else {
+                throw RTMError(
+                    .invalidParameter,
+                    "a token is for one user, and the bench logs in many: give --certificate-file or "
+                        + "RTM_CERTIFICATE_FILE, and it makes a token for each of them", operation: "bench")
+            }
+            return { _ in nil }
+        }
+        let issuedAt = UInt32(clamping: WallClock.milliseconds() / 1000)
+        // Clients log in at the beginning, and stay until all have left.
+        let lifetime = UInt32(clamping: duration.components.seconds) + 3600
+        return { [appID = settings.appID] user throws(RTMError) in
+            let login = TokenService(.rtm(user: user), privileges: [TokenService.Privilege.login: lifetime])
+            return try AccessToken(
+                appID: appID, issuedAt: issuedAt, lifetimeSeconds: lifetime, services: [login]
+            ).signed(with: certificate).text
         }
     }
 

@@ -1,3 +1,6 @@
+import RTMClient
+import RTMModel
+
 /// The result of a run of the bench.
 struct BenchReport: Sendable {
     var plan: BenchPlan
@@ -27,6 +30,11 @@ struct BenchReport: Sendable {
         total.latencies.quantile(share)?.milliseconds ?? .nan
     }
 
+    /// The limits of the server that were met, the one that was met most often first.
+    private var limits: [(RTMError.Limit, times: Int)] {
+        total.putOff.map { ($0.key, $0.value) }.sorted { ($1.times, $0.0.name) < ($0.times, $1.0.name) }
+    }
+
     var json: JSON {
         [
             "result": isSound ? "ok" : "faulty",
@@ -43,7 +51,13 @@ struct BenchReport: Sendable {
             "latencyMillisecondsP99": .number(latency(0.99), decimals: 3),
             "lost": .number(total.lost),
             "outOfOrder": .number(total.faults),
-            "putOff": .number(total.putOff),
+            "limits": .array(
+                limits.map { limit, times in
+                    [
+                        "name": .string(limit.name), "value": .number(limit.value),
+                        "key": limit.key.map(JSON.string) ?? .null, "times": .number(times),
+                    ]
+                }),
             "serverSecondsPerMillionDeliveries":
                 serverSecondsPerMillion.map { .number($0, decimals: 3) } ?? .null,
             "cores": .number(cores),
@@ -55,19 +69,25 @@ struct BenchReport: Sendable {
         let server =
             serverSecondsPerMillion.map { "\($0.text(decimals: 3)) s per million deliveries" }
             ?? "not measured (--server-pid)"
-        let rates =
-            total.putOff == 0
-            ? ""
-            : "\n  put off      \(total.putOff) times by the server's rate limit; --help says how to lift it"
+        let rates = limits.map { limit, times in
+            "\n  limited      by the server to \(limit.value) \(limit.name)"
+                + "\(limit.key.map { " (\($0), or the app's own rate)" } ?? ""), met \(times) times"
+        }
+        let advice = limits.isEmpty ? "" : "; --rates-unlimited of the server lifts all rates, for measuring"
         return """
             \(plan.publishers) × (1 publisher → \(plan.subscribersEach) subscriber\(plural)), \
             \(plan.payloadBytes) bytes, window \(plan.window), \((elapsed / .seconds(1)).text(decimals: 2)) s
               deliveries   \(total.deliveries) (\(deliveriesPerSecond.text(decimals: 0)) per second)
               published    \(total.published) (\(rate(total.published).text(decimals: 0)) per second)
               latency      p50 \(latency(0.5).text(decimals: 3)) ms, p99 \(latency(0.99).text(decimals: 3)) ms
-              lost         \(total.lost), out of order \(total.faults)\(rates)
+              lost         \(total.lost), out of order \(total.faults)\(rates.joined())\(advice)
               server CPU   \(server)
               cores        \(cores), shared by server and bench if they run on one machine
             """
     }
+}
+
+extension RTMError.Limit {
+    /// The server's configuration key, where the limit is one of its rates.
+    fileprivate var key: String? { RateLimit(rawValue: name)?.key }
 }

@@ -55,7 +55,7 @@ final class BenchStream: Sendable {
             try await publisher.publish(message.payload(bytes: plan.payloadBytes), to: .channel(channel))
             return true
         } catch {
-            book.withLock { $0.withdraw(lane: lane, isRate: error.retryAfter != nil) }
+            book.withLock { $0.withdraw(lane: lane, limit: error.retryAfter.flatMap { _ in error.limit }) }
             guard let pause = error.retryAfter else { throw error }
             pace.withLock { $0.putOff(for: pause, now: .now) }
             return false

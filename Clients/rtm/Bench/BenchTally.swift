@@ -4,6 +4,8 @@
 // For each subscriber and lane the sequence numbers must be 1, 2, 3 …; for each subscriber the offsets in the
 // channel's log must rise.
 
+import RTMClient
+
 /// Counts what was sent and what arrived. It has no clock: instants come with the messages.
 struct BenchTally: Sendable {
     enum Outcome: Sendable, Hashable {
@@ -29,8 +31,8 @@ struct BenchTally: Sendable {
     private(set) var deliveries = 0
     /// Messages that came twice, too late, or before a missing one.
     private(set) var faults = 0
-    /// Messages that the server put off because they came too fast.
-    private(set) var putOff = 0
+    /// By the server's limit: how many messages were put off because they came too fast for it.
+    private(set) var putOff: [RTMError.Limit: Int] = [:]
     private(set) var latencies = LatencyHistogram()
 
     init(subscribers: Int, lanes: Int) {
@@ -73,11 +75,11 @@ struct BenchTally: Sendable {
 
     /// Takes back a message that the server refused, so it isn't on its way.
     ///
-    /// - Parameter isRate: whether the server refused it because it came too early.
-    mutating func withdraw(lane: Int, isRate: Bool = false) {
+    /// - Parameter limit: the rate for which it came too early, if that is why the server refused it.
+    mutating func withdraw(lane: Int, limit: RTMError.Limit? = nil) {
         sent[lane] -= 1
         published -= 1
-        if isRate { putOff += 1 }
+        if let limit { putOff[limit, default: 0] += 1 }
     }
 }
 
@@ -87,7 +89,7 @@ struct BenchTotal: Sendable {
     private(set) var deliveries = 0
     private(set) var lost = 0
     private(set) var faults = 0
-    private(set) var putOff = 0
+    private(set) var putOff: [RTMError.Limit: Int] = [:]
     private(set) var latencies = LatencyHistogram()
 
     init(_ tallies: some Sequence<BenchTally>) {
@@ -96,7 +98,7 @@ struct BenchTotal: Sendable {
             deliveries += tally.deliveries
             lost += tally.lost
             faults += tally.faults
-            putOff += tally.putOff
+            putOff.merge(tally.putOff, uniquingKeysWith: +)
             latencies.merge(tally.latencies)
         }
     }

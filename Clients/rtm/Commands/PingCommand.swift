@@ -29,15 +29,28 @@ struct PingCommand: AsyncParsableCommand {
             for turn in 0..<count {
                 if turn > 0 { try await Task.sleep(for: interval) }
                 for server in settings.servers {
-                    let reply = try await output.announcing("waiting for an answer of \(server)") {
-                        try await RTMClient.ping(
+                    let outcome = try await output.announcing("waiting for an answer of \(server)") {
+                        try await RTMClient.probe(
                             server, tls: settings.encryption, timeout: common.loginTimeout)
                     }
+                    let reply = try outcome.reply()
                     summary.add(reply.roundTrip)
                     try await output.result(reply.sentence(from: server), reply.json(from: server))
                 }
             }
             try await output.result(summary.sentence, summary.json)
+        }
+    }
+}
+
+extension ProbeOutcome {
+    /// - Throws: why there was no answer, with what to do about it.
+    func reply() throws(RTMError) -> PingReply {
+        switch self {
+        case .answered(let reply): return reply
+        case .failed(var error, let failure):
+            error.reason += failure?.hint ?? ""
+            throw error
         }
     }
 }

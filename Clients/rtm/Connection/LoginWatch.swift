@@ -10,8 +10,8 @@ struct LoginWatch: Sendable {
     /// The servers as a person knows them.
     let servers: String
     let timeout: Duration
-    /// Whether the user has chosen the timeout. Then the server may still be starting, and a refusal is no
-    /// reason to give up.
+    /// Whether the user has chosen the timeout. Then the server may still be starting, so what its start
+    /// mends is no reason to give up.
     let isPatient: Bool
     /// The context that names the servers, if one does.
     let context: String?
@@ -32,7 +32,7 @@ struct LoginWatch: Sendable {
         _ reason: String, _ failure: ConnectionFailure?
     ) throws(RTMError) {
         cause = reason
-        guard !isPatient, let hint = failure?.hint else { return }
+        guard let failure, let hint = failure.hint, !(isPatient && failure.endsWithStart) else { return }
         let origin = context.map { "; the context '\($0)' names it" } ?? ""
         throw RTMError(.notConnected, reason + origin + hint, operation: "login")
     }
@@ -54,6 +54,9 @@ struct LoginWatch: Sendable {
 }
 
 extension ConnectionFailure {
+    /// Whether the start of the server mends it.
+    fileprivate var endsWithStart: Bool { self == .refused || self == .unknownHost }
+
     /// What to do about a failure that waiting doesn't mend; nil if it may pass.
     var hint: String? {
         switch self {
@@ -65,9 +68,11 @@ extension ConnectionFailure {
         case .serverWithoutHTTP: "; write wss:// if it speaks TLS there, or the address without ws://"
         case .webSocketRefused:
             "; are the port and the path those of the WebSocket, and not of an admin port?"
-        case .tls:
-            "; --no-tls, or ws:// instead of wss://, if the server has no encryption there; "
-                + "--ca names the authorities to trust"
+        case .tls: "; --no-tls, or ws:// instead of wss://, if the server has no encryption there"
+        case .certificateUntrusted:
+            "; --ca names a file with the authority that signed it, and `openssl x509 -dates` shows its time"
+        case .certificateOfOtherHost:
+            "; --server takes one of the names or addresses that stand in the certificate"
         case .unreachable, .timedOut, .proxyAuthentication, .proxyRefused: nil
         }
     }

@@ -3,17 +3,16 @@ import RTMServiceKit
 /// What to type next, for somebody who has just started the system for the first time.
 enum Greeting {
     @Sendable static func text(_ listening: [String: HostPort], _ configuration: Configuration) -> String {
-        let edge = listening["edge"].map { "\($0)" } ?? "nowhere"
+        let edge = listening["edge"]
         let admin = listening["admin"].map { "\($0)" } ?? "nowhere"
         let apps = configuration[CommonKeys.apps]
         // An app without a certificate can be tried without a token, so it is the better example.
         let app = apps.first { $0.certificate == nil } ?? apps.first
-        // The command line uses this address and this app by default, so they need no options.
-        let server = edge == "127.0.0.1:7710" ? "" : " --server \(edge)"
-        let options = server + (app.map { $0.id == "dev" ? "" : " --app-id \($0.id)" } ?? "")
+        let options = server(edge) + (app.map { $0.id == "dev" ? "" : " --app-id \($0.id)" } ?? "")
+        let place = edge.map { "\($0)" } ?? "nowhere"
         return """
 
-            Heliograph \(BuildInformation.version) is listening on \(edge) for \(names(of: apps)).
+            Heliograph \(BuildInformation.version) is listening on \(place) for \(names(of: apps)).
 
             In another terminal:
                 \(rtm) chat lobby\(login("alice", app))\(options)
@@ -24,6 +23,16 @@ enum Greeting {
 
 
             """
+    }
+
+    /// How a command line on this machine reaches the edge.
+    private static func server(_ edge: HostPort?) -> String {
+        guard var edge else { return "" }
+        // Who listens at all addresses of the machine is reached at its own, where no TLS is expected.
+        edge.host = ["0.0.0.0": "127.0.0.1", "::": "::1"][edge.host] ?? edge.host
+        // The command line uses this address by default.
+        if edge == HostPort(host: "127.0.0.1", port: 7710) { return "" }
+        return " --server \(edge)" + (edge.isLoopback ? "" : " --no-tls")
     }
 
     /// The command line lies beside this program.

@@ -104,7 +104,8 @@ struct CommandLineArguments {
     private mutating func assign(
         _ key: KeyDeclaration, _ attached: String?, _ rest: inout ArraySlice<String>
     ) {
-        let isSwitch = key.kind == .bool && attached == nil
+        // A switch needs no value, and any other word behind it is not meant for it.
+        let isSwitch = key.kind == .bool && attached == nil && !["true", "false"].contains(rest.first)
         guard let text = isSwitch ? "true" : value(of: key.flag, attached, &rest) else { return }
         // The last flag wins, as wrappers that append flags expect.
         assignments.removeAll { $0.key.name == key.name }

@@ -97,9 +97,12 @@ package struct FrameReader {
     ) -> Int {
         var offset = 0
         while memory.count - offset >= prefixLength {
-            let length = Int(UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+            let prefix = UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+            let length = Int(prefix)
             guard length <= bytesMax else {
-                refusal = .frameTooLarge(bytes: length, bytesMax: bytesMax)
+                refusal =
+                    ForeignProtocol(firstBytes: prefix).map(WireError.foreign)
+                    ?? .frameTooLarge(bytes: length, bytesMax: bytesMax)
                 return offset
             }
             let start = offset + prefixLength

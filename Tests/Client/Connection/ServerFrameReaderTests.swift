@@ -45,6 +45,13 @@ struct ServerFrameReaderTests {
         }
     }
 
+    @Test(arguments: [[0x15, 0x03, 0x01, 0x00], [0x16, 0x03, 0x03, 0x01]] as [[UInt8]])
+    func `An alert or a handshake of TLS is no length`(bytes: [UInt8]) {
+        var reader = ServerFrameReader()
+        reader.append(ByteBuffer(bytes: bytes))
+        #expect(throws: ServerFrameReader.Failure.tls) { try reader.next() }
+    }
+
     @Test func `A run of frames is cut between them, as late as the limit allows`() throws {
         let one = try bytes([frame(1)]).readableBytes
         var run = try bytes([Rtm_Client_ServerFrame(), frame(1), frame(2)])

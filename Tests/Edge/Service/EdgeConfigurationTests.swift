@@ -1,4 +1,5 @@
 import Foundation
+import RTMModel
 import RTMServiceKit
 import RTMTestSupport
 import Testing
@@ -133,6 +134,21 @@ struct EdgeConfigurationTests {
                 } + [
                     "\(rates.subscribesMax) in five seconds, \(rates.subscribesMax)"
                 ] + perSecond)
+    }
+
+    @Test("one switch lifts all rates, those of a single app and of refusals too")
+    func unlimited() throws {
+        let configuration = EdgeConfiguration(
+            try load(["--rates-unlimited", "--apps", "one::201:202", "--rates-login", "3"]))
+        #expect(configuration.applications.map(\.rates) == [.unlimited])
+        #expect(configuration.limits.refusals.isUnlimited && configuration.limits.heartbeats.isUnlimited)
+        #expect(try !EdgeConfiguration(load([])).limits.refusals.isUnlimited)
+    }
+
+    @Test("the name of each rate leads to the key that sets it")
+    func keys() {
+        let keys = Set(EdgeKeys.declarations.map(\.name))
+        for rate in RateLimit.allCases { #expect(keys.contains(rate.key), "\(rate.rawValue)") }
     }
 
     private func load(_ arguments: [String]) throws(ConfigurationError) -> Configuration {

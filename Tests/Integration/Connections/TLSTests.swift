@@ -91,6 +91,44 @@ import Testing
         }
     }
 
+    @Test("The command line gives up at once where no attempt will ever succeed, and says what to do")
+    func hopeless() async throws {
+        let sockets = [
+            "--edge-tls-listen", "0.0.0.0:0", "--edge-web-socket-listen", "127.0.0.1:0",
+            "--edge-web-socket-tls-listen", "127.0.0.1:0",
+        ]
+        try await withTLS(sockets) { system, address, certificate in
+            let (plain, port) = (system.address("edge"), address.port)
+            let secure = "127.0.0.1:\(port)"
+            let webSocket = system.address("edge.webSocket")
+            let secureSocket = system.address("edge.webSocket.tls")
+            let cases: [(server: String, options: [String], words: String, advice: String)] = [
+                (secure, ["--no-tls"], "the server speaks TLS at this port", "--tls to talk to it"),
+                (plain, ["--tls"], "the server speaks no TLS at this port", "--no-tls"),
+                (secure, ["--tls"], "isn't signed by an authority that is trusted here", "--ca names a file"),
+                (
+                    "127.0.0.2:\(port)", ["--tls", "--ca", certificate], "the server's certificate is for other names",
+                    "--server takes one of the names"
+                ),
+                ("ws://\(secure)", [], "400 Bad Request: this port speaks TLS: write wss://", "the port"),
+                ("ws://\(secureSocket)", [], "400 Bad Request: this port speaks TLS: write wss://", "the port"),
+                ("ws://\(webSocket)/elsewhere", [], "404 Not Found", "are the port and the path"),
+            ]
+            for (server, options, words, advice) in cases {
+                for command in [["ping"], ["publish", "lobby", "hi"]] {
+                    // Who says how long to wait has a server in mind that starts, and that mends nothing here.
+                    let outcome = try await system.end(
+                        system.command(
+                            command + ["--server", server, "--connect-timeout", "60s"] + options))
+                    #expect(outcome.status == 1)
+                    let cause = outcome.errors.joined(separator: "\n")
+                    #expect(outcome.errors.count == 1 && cause.contains(words), "\(server): \(cause)")
+                    #expect(cause.contains(advice), "\(server): \(cause)")
+                }
+            }
+        }
+    }
+
     @Test(
         "A certificate that isn't trusted is refused by the client; plain bytes on the TLS port harm nobody")
     func refusals() async throws {

@@ -165,10 +165,76 @@ import Testing
                 "bench", "--fan-out", "2", "--window", "70", "--duration", "1s", "--json")
             #expect(outcome.status == 0, "\(outcome.errors)")
             #expect(outcome.output.first?.hasPrefix("{\"result\":\"ok\"") == true)
-            #expect(outcome.output.first?.contains("\"putOff\":0,") == false)
-            let human = try await system.run("bench", "--duration", "500ms")
+            let limit = #""limits":[{"name":"messages per second","value":60,"key":"edge.rates.publish","times":"#
+            #expect(outcome.output.first?.contains(limit) == true, "\(outcome.output)")
+            let human = try await system.run("bench", "--duration", "1s", "--window", "70")
             #expect(human.status == 0)
             #expect(human.errors.first == "rtm: 11 clients log in")
+            let line = try #require(human.output.first { $0.hasPrefix("  limited ") })
+            #expect(line.contains("60 messages per second (edge.rates.publish, or the app's own rate), met "))
+            #expect(line.hasSuffix("; --rates-unlimited of the server lifts all rates, for measuring"))
+        }
+    }
+
+    @Test("one flag of the server lifts all rates for a bench, and the server warns of it")
+    func unlimited() async throws {
+        let edge = ["--edge-rates-publish", "60", "--edge-rates-login", "1", "--rates-unlimited"]
+        try await RunningSystem.with(.standalone, edge: edge) { system in
+            let outcome = try await system.run("bench", "--duration", "1s", "--window", "70", "--json")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(outcome.output.first?.contains(#""limits":[]"#) == true, "\(outcome.output)")
+            let log = try system.process("rtm-standalone").log
+            let warning = log.split(separator: "\n").first { $0.contains("edge.rates.unlimited") }
+            #expect(warning?.contains("\"level\":\"warning\"") == true)
+            let metrics = try await system.get("http://\(system.address("rtm-standalone admin"))/metrics")
+            #expect(metrics.body.contains("\nrtm_edge_rates_lifted 1\n"))
+        }
+    }
+
+    @Test("for an app with a certificate, the bench makes a token for each of its clients")
+    func benchWithCertificate() async throws {
+        let apps = ["--apps", "\(SampleApp.id):\(SampleApp.certificate)"]
+        try await RunningSystem.with(.standalone, edge: apps) { system in
+            let bench = ["bench", "--fan-out", "2", "--duration", "500ms", "--json", "--app-id", SampleApp.id]
+            let signed = try await system.end(
+                system.command(bench + ["--certificate", SampleApp.certificate]))
+            #expect(signed.status == 0, "\(signed.errors)")
+            let token = try SampleApp.token(for: "anna", endsAt: WallClock.milliseconds() / 1000 + 60)
+            let single = try await system.end(system.command(bench + ["--token", token]))
+            #expect(single.status == 1)
+            #expect(single.errors.first?.contains("a token is for one user") == true, "\(single.errors)")
+        }
+    }
+
+    @Test(
+        "the commands that the start screen prints work as they stand, wherever the server listens",
+        arguments: ["127.0.0.1:0", "0.0.0.0:0", "[::]:0"])
+    func startScreen(listen: String) async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let server = Process()
+        server.executableURL = ServiceProcess.executables.appending(path: "rtm-standalone")
+        server.arguments = ["--listen", listen, "--admin", "127.0.0.1:0", "--data", directory.path]
+        server.environment = ["PATH": "/usr/bin:/bin"]
+        let screen = directory.appending(path: "screen")
+        try Data().write(to: screen)
+        server.standardOutput = try FileHandle(forWritingTo: screen)
+        server.standardError = FileHandle.nullDevice
+        try server.run()
+        defer { server.terminate() }
+        var commands: [String] = []
+        try await eventually("the start screen", within: .seconds(30)) {
+            let text = try String(contentsOf: screen, encoding: .utf8)
+            commands = text.split(separator: "\n").map(String.init).filter { $0.contains(" chat ") }
+            return text.contains("Ctrl-C ends it")
+        }
+        #expect(commands.count == 2)
+        for command in commands {
+            // Without a terminal the chat ends with its input.
+            let outcome = try await ForeignClient.run(
+                URL(filePath: "/bin/sh"), ["-c", "\(command) --connect-timeout 10s </dev/null"])
+            #expect(outcome.status == 0, "\(command): \(outcome.output)")
         }
     }
 

@@ -116,7 +116,9 @@ struct EdgeListener: Service {
         let pipeline = channel.pipeline.syncOperations
         let socket = descriptor.map(DirectSocket.init)
         if let tls {
-            try pipeline.addHandlers(DirectWriteHandler(socket), NIOSSLServerHandler(context: tls.context))
+            try pipeline.addHandlers([
+                DirectWriteHandler(socket), PlainHTTPHandler(), NIOSSLServerHandler(context: tls.context),
+            ])
         }
         let loop = loops.loop(of: channel.eventLoop)
         switch limiter.admit(remote, makingRoom: loop.evictUnauthenticated) {

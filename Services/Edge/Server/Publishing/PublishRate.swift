@@ -35,7 +35,7 @@ struct PublishShortage: Equatable {
         RTMError(
             .channelPublishMessageTooFrequent, "\(perSecond) \(allowed)",
             retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(name: name, value: UInt64(perSecond)))
+            limit: .init(rate, perSecond))
     }
 
     private var allowed: String {
@@ -49,14 +49,14 @@ struct PublishShortage: Equatable {
         }
     }
 
-    private var name: String {
+    private var rate: RateLimit {
         switch limit {
-        case .channel: "messages per second"
-        case .topic: "messages per second to a topic"
-        case .sessionMessages: "messages per second of a session"
-        case .sessionBytes: "message bytes per second of a session"
-        case .appMessages: "messages per second of an app"
-        case .appBytes: "message bytes per second of an app"
+        case .channel: .publish
+        case .topic: .topicPublish
+        case .sessionMessages: .sessionPublish
+        case .sessionBytes: .sessionPublishBytes
+        case .appMessages: .appPublish
+        case .appBytes: .appPublishBytes
         }
     }
 }

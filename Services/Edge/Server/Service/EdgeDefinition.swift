@@ -58,6 +58,7 @@ package enum EdgeDefinition {
         var edge = EdgeConfiguration(configuration)
         warnOfExposure(edge, configuration, context.logger)
         let metrics = EdgeMetrics(context.metrics, apps: edge.applications.map(\.id))
+        metrics.ratesAreLifted(configuration[EdgeKeys.ratesUnlimited])
         let group = context.eventLoopGroup
         let loopCount = group.makeIterator().reduce(0) { count, _ in count + 1 }
         edge.limits.outboundLoopBytesMax /= max(1, loopCount)
@@ -133,6 +134,11 @@ package enum EdgeDefinition {
     private static func warnOfExposure(
         _ edge: EdgeConfiguration, _ configuration: Configuration, _ logger: Logger
     ) {
+        if configuration[EdgeKeys.ratesUnlimited] {
+            logger.warning(
+                "no rate is kept: one client may take the whole installation; this is for measuring only",
+                metadata: [EdgeKeys.ratesUnlimited.declaration.name: "true"])
+        }
         let open = edge.applications.filter { $0.certificate == nil }.map(\.id)
         let clear = [configuration[EdgeKeys.listen], configuration[EdgeKeys.webSocketListen]]
             .compactMap { $0 }.filter { !$0.isLoopback }

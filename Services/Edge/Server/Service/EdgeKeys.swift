@@ -87,6 +87,10 @@ package struct EdgeKeys: ServiceKeys {
         "edge.tokens.lifeMax", default: .zero, in: .zero ... .seconds(10 * 365 * 86_400),
         "How long a token lives at most, counted from its issue, whatever its expire says; 0 means no limit (L-50)."
     ).live
+    package let ratesUnlimited = ConfigurationKey<Bool>.bool(
+        "edge.rates.unlimited", default: false,
+        "Lifts all rates, those of single apps too, to measure how fast the installation is. Never for users: one client may then take all of it."
+    )
     package let publishRate = ConfigurationKey<Int>.int(
         "edge.rates.publish", default: 60, in: 0...1_000_000,
         "Messages per second of one session to one channel or user; 0 means no limit (R-2)."
@@ -217,6 +221,7 @@ package struct EdgeKeys: ServiceKeys {
 extension EdgeConfiguration {
     init(_ configuration: Configuration) {
         applications = configuration[CommonKeys.apps].map { Application($0, configuration) }
+        let isUnlimited = configuration[EdgeKeys.ratesUnlimited]
         limits = EdgeLimits(
             connectionsMax: configuration[EdgeKeys.connectionsMax],
             connectionsPerAddressMax: configuration[EdgeKeys.connectionsPerAddressMax],
@@ -226,8 +231,9 @@ extension EdgeConfiguration {
             handshakeTimeout: TimeAmount(configuration[EdgeKeys.handshakeTimeout]),
             outboundTimeout: TimeAmount(configuration[EdgeKeys.outboundTimeout]),
             handshakeBytesMax: configuration[EdgeKeys.handshakeBytesMax],
-            refusals: Rate(perSecond: configuration[EdgeKeys.refusalRate], timesAtOnce: 50),
-            heartbeats: Rate(perSecond: configuration[EdgeKeys.heartbeatRate], timesAtOnce: 10),
+            refusals: Rate(perSecond: isUnlimited ? 0 : configuration[EdgeKeys.refusalRate], timesAtOnce: 50),
+            heartbeats: Rate(
+                perSecond: isUnlimited ? 0 : configuration[EdgeKeys.heartbeatRate], timesAtOnce: 10),
             compressesWebSockets: configuration[EdgeKeys.webSocketCompression])
         serverName = "heliograph/\(BuildInformation.version)"
     }
@@ -252,6 +258,10 @@ extension Application {
 
 extension ApplicationRates {
     fileprivate init(_ record: AppRecord, _ configuration: Configuration, subscriptionsMax: Int) {
+        guard !configuration[EdgeKeys.ratesUnlimited] else {
+            self = .unlimited
+            return
+        }
         self.init(
             publish: record.publishRate ?? configuration[EdgeKeys.publishRate],
             calls: record.callRate ?? configuration[EdgeKeys.callRate],

@@ -6,6 +6,7 @@ final class EdgeMetrics: Sendable {
     private let connections: Gauge
     private let proxyHeadersRefused: Counter
     private let sessions: Gauge
+    private let ratesLifted: Gauge
     private let handshakeBytes: Gauge
     private let outboundBytes: Gauge
     private let channels: Gauge
@@ -53,6 +54,9 @@ final class EdgeMetrics: Sendable {
             "rtm_edge_proxy_headers_refused_total",
             "Connections of load balancers that didn't begin with a header of the PROXY protocol, version 2.")
         sessions = registry.gauge("rtm_edge_sessions", "Logged-in sessions, and logins under way.")
+        ratesLifted = registry.gauge(
+            "rtm_edge_rates_lifted",
+            "1 if edge.rates.unlimited is set: no client is held to any rate. Only for measuring.")
         handshakeBytes = registry.gauge(
             "rtm_edge_handshake_bytes",
             "Memory of half frames before the login. At edge.handshake.bytesMax per loop, connections are ended."
@@ -133,6 +137,7 @@ final class EdgeMetrics: Sendable {
     func delivered(_ count: Int) { deliveries.increment(by: count) }
     func publishSucceeded(_ count: Int) { publishesSucceeded.increment(by: count) }
     func publishFailed(_ count: Int) { publishesFailed.increment(by: count) }
+    func ratesAreLifted(_ areLifted: Bool) { ratesLifted.set(areLifted ? 1 : 0) }
     func publishExceeded(_ limit: PublishLimit) { publishesTooFrequent[limit].increment() }
     func publisherHeld() { publisherHolds.increment() }
     func requestsPaused() { requestPauses.increment() }

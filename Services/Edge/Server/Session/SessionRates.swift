@@ -126,7 +126,7 @@ struct SessionRates {
     mutating func refused() { refusals += 1 }
 
     mutating func call(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
-        try take(.any, rates.calls, now, .operationRateExceedLimitation, "calls")
+        try take(.any, rates.calls, now, .operationRateExceedLimitation, .calls)
     }
 
     /// A subscribe to a channel counts as a call, unless it takes up a subscription of before.
@@ -145,12 +145,12 @@ struct SessionRates {
             } else {
                 try take(
                     .channelMetadata, rates.channelMetadata, now, .operationRateExceedLimitation,
-                    "calls for channel metadata")
+                    .channelMetadata)
             }
         case .acquireLock where Restorable.take(&restorable.acquires): return
         case .acquireLock:
             try take(
-                .acquire, rates.acquireLock, now, .lockOperationFailed, "acquires of locks")
+                .acquire, rates.acquireLock, now, .lockOperationFailed, .acquireLock)
         default:
             try self.call(rates, now: now)
         }
@@ -159,18 +159,18 @@ struct SessionRates {
     mutating func userMetadata(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
         try take(
             .userMetadata, rates.userMetadata, now, .operationRateExceedLimitation,
-            "calls for user metadata")
+            .userMetadata)
     }
 
     mutating func subscribeUserMetadata(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
         if Restorable.take(&restorable.followedUsers) { return }
         try take(
             .userMetadataSubscribe, rates.userMetadataSubscribes, now, .operationRateExceedLimitation,
-            "subscribes to user metadata")
+            .userMetadataSubscribes)
     }
 
     private mutating func take(
-        _ kind: CallKind, _ rate: Rate, _ now: NIODeadline, _ code: ErrorCode, _ what: String
+        _ kind: CallKind, _ rate: Rate, _ now: NIODeadline, _ code: ErrorCode, _ limit: RateLimit
     ) throws(RTMError) {
         guard !rate.isUnlimited else { return }
         let index = calls.firstIndex { $0.kind == kind } ?? calls.endIndex
@@ -178,13 +178,12 @@ struct SessionRates {
         guard let wait = calls[index].bucket.take(rate, now: now) else { return }
         refused()
         throw RTMError(
-            code, "\(rate.perSecond) \(what) a second are allowed",
-            retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(name: "\(what) per second", value: UInt64(rate.perSecond)))
+            code, "\(rate.perSecond) \(limit.rawValue) are allowed",
+            retryAfter: .nanoseconds(wait.nanoseconds), limit: .init(limit, rate.perSecond))
     }
 
     mutating func renewal(_ rates: ApplicationRates, now: NIODeadline) throws(RTMError) {
-        try take(.renewal, rates.renewal, now, .operationRateExceedLimitation, "token renewals")
+        try take(.renewal, rates.renewal, now, .operationRateExceedLimitation, .renewal)
     }
 
     /// Takes one message to the channel, user or topic, or returns what it exceeds.
@@ -207,6 +206,10 @@ struct SessionRates {
             .channelSubscribeTooFrequent,
             "channel \"\(channel)\" may be subscribed \(countMax) times in five seconds",
             retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(name: "subscribes in five seconds", value: UInt64(countMax)))
+            limit: .init(.subscribe, countMax))
     }
+}
+
+extension RTMError.Limit {
+    init(_ rate: RateLimit, _ value: Int) { self.init(name: rate.rawValue, value: UInt64(value)) }
 }

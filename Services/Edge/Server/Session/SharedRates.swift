@@ -89,7 +89,7 @@ struct LoginRates {
         throw RTMError(
             .loginRejected, "user \"\(userID)\" may log in \(rates.login.perSecond) times a second",
             retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(name: "logins per second", value: UInt64(rates.login.perSecond)))
+            limit: .init(.login, rates.login.perSecond))
     }
 }
 
@@ -133,7 +133,7 @@ struct StateRates {
             .operationRateExceedLimitation,
             "\(rate.perSecond) bytes of states, times the users who get them, are allowed a second",
             retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(name: "bytes of states times users per second", value: UInt64(rate.perSecond)))
+            limit: .init(.stateBytes, rate.perSecond))
     }
 
     mutating func announced(

@@ -25,7 +25,7 @@ extension ValueKind {
         case .string: "TEXT"
         case .secret: "SECRET"
         case .int: "NUMBER"
-        case .bool: "true|false"
+        case .bool: "[true|false]"
         case .duration: "DURATION"
         case .byteSize: "SIZE"
         case .address: "HOST:PORT"

@@ -71,4 +71,10 @@ struct HTTPRefusal: Sendable {
     }
 
     var body: ByteBuffer { ByteBuffer(string: reason + "\n") }
+
+    /// The whole answer, where no handler of HTTP is there to write it.
+    var text: String {
+        let fields = head.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
+        return "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n\(fields)\r\n\(reason)\n"
+    }
 }
