@@ -48,10 +48,11 @@ import Testing
             log.wentDown(
                 place, logger, .connectFailed("Connection refused"), wasUp: false, isEnding: false)
         }
-        let down = up + [
-            "warning: link down reason=the peer fell silent",
-            "warning: link not opened reason=no connection: Connection refused",
-        ]
+        let down =
+            up + [
+                "warning: link down reason=the peer fell silent",
+                "warning: link not opened reason=no connection: Connection refused",
+            ]
         #expect(lines.all == down)
         for _ in 0..<3 { log.cameUp(place, logger, incarnation: 2) }
         #expect(lines.all == down, "one of them is still down")

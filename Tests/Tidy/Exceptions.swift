@@ -4,7 +4,6 @@ enum Exceptions {
     /// Files that belong into the file of their only user, by path.
     static let fragments: Set<String> = [
         "Services/Standalone/Main/StandaloneDirectory.swift",
-        "Services/Storage/Server/Engines/SQLite/FileIdentity.swift",
         "Shared/ServiceLink/Server/ServiceLinkAdmission.swift",
         "TestKit/World/AppProbe.swift",
         "Tests/Simulation/Checks/LossCheck.swift",

@@ -38,8 +38,8 @@ package final class PresenceClient: ServiceClient {
     ///   - addresses: of nodes that share their rosters; the link is to one of them.
     ///   - timeout: how long every call may take.
     package init(
-        toAnyOf addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String, timeout: Duration,
-        endOfTurn: EndOfTurn, logger: Logger
+        toAnyOf addresses: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, node: String,
+        timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
         calls = ServiceCalls(
             of: "presence", toAnyOf: addresses, link, node: node, timeout: timeout, endOfTurn: endOfTurn,

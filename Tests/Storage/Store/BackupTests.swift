@@ -125,7 +125,8 @@ struct BackupTests {
         }
     }
 
-    @Test("a restore into an empty place makes the database; one that is in use stays as it is, even by force")
+    @Test(
+        "a restore into an empty place makes the database; one that is in use stays as it is, even by force")
     func restoreInUse() async throws {
         try await withDirectory { directory in
             try await LogHost.with { host in
@@ -197,7 +198,8 @@ struct BackupTests {
                 #expect(restore.log.contains(reason), "\(restore.log)")
                 #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
             }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: data).sorted() == ["lock", "storage.db"])
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: data).sorted() == ["lock", "storage.db"])
         }
     }
 
