@@ -124,7 +124,7 @@ let shared: [Target] = [
     room(
         "RTMServiceKit", "Shared/ServiceKit",
         [
-            "CBuild", "RTMModel", "RTMServiceLink", logging,
+            "CBuild", "RTMModel", "RTMCryptography", "RTMServiceLink", logging,
             .product(name: "NIOHTTP1", package: "swift-nio"),
         ] + nio),
     room("RTMConfigurationFile", "Shared/ConfigurationFile", ["RTMServiceKit", yams]),

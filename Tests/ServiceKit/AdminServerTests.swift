@@ -18,7 +18,8 @@ struct AdminServerTests {
     }
 
     private func withServer(
-        requestDeadline: TimeAmount = .seconds(15), _ body: (HostPort, Inside) async throws -> Void
+        requestDeadline: TimeAmount = .seconds(15), isLoopback: Bool = true,
+        _ body: (HostPort, Inside) async throws -> Void
     ) async throws {
         let inside = Inside()
         let registry = MetricsRegistry()
@@ -27,7 +28,7 @@ struct AdminServerTests {
         let pages = AdminPages(
             program: "rtm-relay", configuration: { configuration },
             metrics: registry, state: { inside.state.withLock { $0 } },
-            readiness: { inside.readiness.snapshot }, others: inside.pages)
+            readiness: { inside.readiness.snapshot }, others: inside.pages, isLoopback: isLoopback)
         let server = AdminServer(
             address: HostPort(host: "127.0.0.1", port: 0), pages: pages,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
@@ -39,11 +40,12 @@ struct AdminServerTests {
         #expect(server.address == nil)
     }
 
-    private func get(_ path: String, method: String = "GET", at address: HostPort) async throws -> (
-        head: String, body: String
-    ) {
+    private func get(
+        _ path: String, method: String = "GET", authorization: String? = nil, at address: HostPort
+    ) async throws -> (head: String, body: String) {
+        let key = authorization.map { "Authorization: \($0)\r\n" } ?? ""
         let text = try await RawConnection.exchange(
-            "\(method) \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", with: address)
+            "\(method) \(path) HTTP/1.1\r\nHost: x\r\n\(key)Connection: close\r\n\r\n", with: address)
         let parts = text.components(separatedBy: "\r\n\r\n")
         return (parts[0], parts.dropFirst().joined(separator: "\r\n\r\n"))
     }
@@ -70,6 +72,63 @@ struct AdminServerTests {
             let answer = try await get("/shelves", at: address)
             #expect(answer.head.contains("Content-Type: application/json") && answer.body == "[2]\n")
             #expect(try await get("/none", at: address).body.contains("/version, /shelves"))
+        }
+    }
+
+    /// A page that shows the request it is made for.
+    private func addMirror(_ inside: Inside, key: String?) {
+        inside.pages.add(
+            "/mirror",
+            AdminRoute(methods: ["GET", "POST"], key: { key.map { Secret($0) } }, keyName: "relay.adminKey") {
+                request in
+                await Task.yield()
+                let query = request.query.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+                return .json(JSONText.quoted(([request.method] + query).joined(separator: " ")))
+            })
+    }
+
+    @Test("a page that is made for each request gets its method and its query, decoded")
+    func asked() async throws {
+        try await withServer { address, inside in
+            addMirror(inside, key: nil)
+            let get = try await get("/mirror?user=a%20b+c%26&empty=&user=d&flag", at: address)
+            #expect(get.head.contains("Content-Type: application/json"))
+            #expect(get.body == "\"GET empty= flag= user=d\"\n")
+            #expect(
+                try await self.get("/mirror?user=a%20b+c%26", at: address).body == "\"GET user=a b c&\"\n")
+            #expect(try await self.get("/mirror", method: "POST", at: address).body == "\"POST\"\n")
+            let put = try await self.get("/mirror", method: "PUT", at: address)
+            #expect(put.head.hasPrefix("HTTP/1.1 405 ") && put.head.contains("Allow: GET, POST"))
+            #expect(put.body == "/mirror answers GET and POST only\n")
+            #expect(try await self.get("/none", at: address).body.contains("/version, /mirror"))
+        }
+    }
+
+    @Test("such a page needs its key where there is one, and where other machines reach the port")
+    func key() async throws {
+        let key = "0123456789abcdef"
+        for isLoopback in [true, false] {
+            try await withServer(isLoopback: isLoopback) { address, inside in
+                addMirror(inside, key: key)
+                #expect(try await get("/live", at: address).head.hasPrefix("HTTP/1.1 200 "))
+                for wrong in [
+                    nil, "Bearer", "Bearer \(key)0", "Bearer 0123456789abcdeg", "Basic \(key)", key,
+                ] {
+                    let answer = try await get("/mirror", authorization: wrong, at: address)
+                    #expect(answer.head.hasPrefix("HTTP/1.1 401 "), "\(wrong ?? "none")")
+                    #expect(answer.head.contains("WWW-Authenticate: Bearer"))
+                    #expect(answer.body.contains("relay.adminKey") && !answer.body.contains(key))
+                }
+                for scheme in ["Bearer", "bearer"] {
+                    let answer = try await get("/mirror", authorization: "\(scheme) \(key)", at: address)
+                    #expect(answer.head.hasPrefix("HTTP/1.1 200 "))
+                }
+            }
+        }
+        try await withServer(isLoopback: false) { address, inside in
+            addMirror(inside, key: nil)
+            let answer = try await get("/mirror", authorization: "Bearer ", at: address)
+            #expect(answer.head.hasPrefix("HTTP/1.1 403 ") && answer.body.contains("Set relay.adminKey"))
         }
     }
 

@@ -31,7 +31,8 @@ struct ImportRules {
             "RTMServiceLink", "CHiredis", "Logging", "DequeModule", "NIOCore", "NIOPosix", "NIOSSL",
         ],
         "Shared/ServiceKit": [
-            "CBuild", "RTMModel", "RTMWire", "RTMServiceLink", "Logging", "NIOCore", "NIOPosix", "NIOHTTP1",
+            "CBuild", "RTMModel", "RTMCryptography", "RTMWire", "RTMServiceLink", "Logging", "NIOCore",
+            "NIOPosix", "NIOHTTP1",
         ],
         "Shared/ConfigurationFile": ["RTMServiceKit", "Yams"],
 

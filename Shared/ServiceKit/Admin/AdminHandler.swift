@@ -38,7 +38,21 @@ final class AdminHandler: ChannelInboundHandler {
         case .end:
             guard let head else { return }
             self.head = nil
-            send(pages.answer(method: head.method.rawValue, uri: head.uri), to: head, context)
+            timer?.cancel()
+            answer(head, context)
+        }
+    }
+
+    /// The answer may come later. The next request of the connection waits for it.
+    private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let promise = context.eventLoop.makePromise(of: AdminAnswer.self)
+        promise.completeWithTask { [pages] in
+            await pages.answer(
+                method: head.method.rawValue, uri: head.uri,
+                authorization: head.headers.first(name: "Authorization"))
+        }
+        promise.futureResult.assumeIsolated().whenSuccess { answer in
+            if context.channel.isActive { self.send(answer, to: head, context) }
         }
     }
 
@@ -47,7 +61,7 @@ final class AdminHandler: ChannelInboundHandler {
     }
 
     private func send(
-        _ answer: AdminPages.Answer, to request: HTTPRequestHead, _ context: ChannelHandlerContext
+        _ answer: AdminAnswer, to request: HTTPRequestHead, _ context: ChannelHandlerContext
     ) {
         let body = ByteBuffer(string: answer.body)
         var headers: HTTPHeaders = [
@@ -55,6 +69,7 @@ final class AdminHandler: ChannelInboundHandler {
             "Cache-Control": "no-store",
         ]
         if let allowed = answer.allowed { headers.add(name: "Allow", value: allowed) }
+        if answer.asksForKey { headers.add(name: "WWW-Authenticate", value: "Bearer") }
         if !request.isKeepAlive { headers.add(name: "Connection", value: "close") }
         let status = HTTPResponseStatus(statusCode: answer.status)
         let head = HTTPResponseHead(version: request.version, status: status, headers: headers)

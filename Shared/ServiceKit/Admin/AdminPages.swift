@@ -1,13 +1,5 @@
 /// The pages of the admin port, apart from HTTP: a path goes in, a status and a body come out.
 struct AdminPages: Sendable {
-    struct Answer: Hashable {
-        let status: Int
-        let contentType: String
-        let body: String
-        /// The allowed methods, for the answer 405.
-        var allowed: String?
-    }
-
     let program: String
     let configuration: @Sendable () -> Configuration
     let metrics: MetricsRegistry
@@ -16,47 +8,48 @@ struct AdminPages: Sendable {
     /// Those of the program's services.
     let others: AdminPageRegistry
 
-    private static let plain = "text/plain; charset=utf-8"
-    private static let json = "application/json"
+    /// Whether only this machine reaches the port.
+    var isLoopback = true
 
-    /// - Parameter uri: the target of the request line; a query is ignored.
-    func answer(method: String, uri: String) -> Answer {
+    /// - Parameters:
+    ///   - uri: the target of the request line; a query is for those pages that services make.
+    ///   - authorization: the header of that name.
+    func answer(method: String, uri: String, authorization: String? = nil) async -> AdminAnswer {
         let path = String(uri.prefix { $0 != "?" })
+        if let route = others.route(path) {
+            if let refusal = route.refusal(authorization, isLoopback: isLoopback) { return refusal }
+            guard route.methods.contains(method) else { return .methodNotAllowed(path, route.methods) }
+            return await route.answer(AdminRequest(method: method, uri: uri))
+        }
         guard let page = page(path) else {
             let pages = (["/live", "/ready", "/metrics", "/config", "/version"] + others.paths)
                 .joined(separator: ", ")
-            return Answer(status: 404, contentType: Self.plain, body: "no such page; there are \(pages)\n")
+            return .refused(404, "no such page; there are \(pages)")
         }
         guard method == "GET" || method == "HEAD" else {
-            let body = "\(path) answers GET and HEAD only\n"
-            return Answer(status: 405, contentType: Self.plain, body: body, allowed: "GET, HEAD")
+            return .methodNotAllowed(path, ["GET", "HEAD"])
         }
         return page()
     }
 
-    private func page(_ path: String) -> (() -> Answer)? {
+    private func page(_ path: String) -> (() -> AdminAnswer)? {
         switch path {
         // A process that can answer is alive. Whether it should get traffic is another question.
-        case "/live": { Answer(status: 200, contentType: Self.plain, body: "live\n") }
+        case "/live": { AdminAnswer(status: 200, contentType: AdminAnswer.plain, body: "live\n") }
         case "/ready": ready
         case "/metrics":
             {
                 let body = PrometheusExporter.text(metrics)
-                return Answer(status: 200, contentType: PrometheusExporter.contentType, body: body)
+                return AdminAnswer(status: 200, contentType: PrometheusExporter.contentType, body: body)
             }
-        case "/config": { Answer(status: 200, contentType: "application/yaml", body: configuration().yaml) }
-        case "/version":
-            {
-                let body = BuildInformation.json(program: program) + "\n"
-                return Answer(status: 200, contentType: Self.json, body: body)
-            }
-        default:
-            others[path].map { page in { Answer(status: 200, contentType: Self.json, body: page.text + "\n") }
-            }
+        case "/config":
+            { AdminAnswer(status: 200, contentType: "application/yaml", body: configuration().yaml) }
+        case "/version": { .json(BuildInformation.json(program: program)) }
+        default: others[path].map { page in { .json(page.text) } }
         }
     }
 
-    private func ready() -> Answer {
+    private func ready() -> AdminAnswer {
         let (state, readiness) = (state(), readiness())
         let isReady = state == .running && readiness.isReady
         let probes = readiness.probes.map { probe in
@@ -69,6 +62,7 @@ struct AdminPages: Sendable {
             ("ready", "\(isReady)"), ("state", JSONText.quoted(state.name)),
             ("probes", JSONText.array(probes)),
         ])
-        return Answer(status: isReady ? 200 : 503, contentType: Self.json, body: body + "\n")
+        return AdminAnswer(
+            status: isReady ? 200 : 503, contentType: AdminAnswer.json, body: body + "\n")
     }
 }

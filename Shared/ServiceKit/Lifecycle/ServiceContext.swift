@@ -50,6 +50,23 @@ package struct ServiceContext: Sendable {
     /// - Parameter path: begins with a slash, and is listed in docs/metrics.md.
     package func page(_ path: String) -> AdminPage { pages.page(path) }
 
+    /// Adds a page to the admin port that is made for each request. Where other machines reach the port, who
+    /// asks needs the key.
+    ///
+    /// - Parameters:
+    ///   - path: begins with a slash, and is listed in docs/metrics.md.
+    ///   - key: a key of the service that a running program takes over.
+    package func page(
+        _ path: String, _ methods: [String] = ["GET"], key: ConfigurationKey<Secret?>,
+        answer: @escaping @Sendable (AdminRequest) async -> AdminAnswer
+    ) {
+        pages.add(
+            path,
+            AdminRoute(
+                methods: methods, key: { [live] in live.present[key] }, keyName: key.declaration.name,
+                answer: answer))
+    }
+
     /// Has this service take over new values of the keys while the program runs (SIGHUP, changed files).
     package func onChange(of keys: [KeyDeclaration], _ taking: @escaping LiveConfiguration.Taking) {
         live.onChange(of: keys, taking)

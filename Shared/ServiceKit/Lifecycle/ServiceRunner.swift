@@ -45,7 +45,8 @@ package struct ServiceRunner: Sendable {
         tracing = Tracing(configuration, program: program.name, eventLoopGroup, metrics, logger)
         let pages = AdminPages(
             program: program.name, configuration: { live.present }, metrics: metrics,
-            state: { lifecycle.state }, readiness: { readiness.snapshot }, others: self.pages)
+            state: { lifecycle.state }, readiness: { readiness.snapshot }, others: self.pages,
+            isLoopback: configuration[program.adminKey].isLoopback)
         let plan = DescriptorPlan(
             limit: DescriptorLimit.present,
             loops: eventLoopGroup.makeIterator().reduce(0) { count, _ in count + 1 },

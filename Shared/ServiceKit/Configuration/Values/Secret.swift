@@ -1,3 +1,5 @@
+internal import RTMCryptography
+
 /// A value that must not be seen: every printed form of it is a mask.
 package struct Secret: Sendable, Hashable {
     /// The text that is printed instead. A configuration file that still holds it is refused (see
@@ -8,6 +10,12 @@ package struct Secret: Sendable, Hashable {
     package let revealed: String
 
     package init(_ revealed: String) { self.revealed = revealed }
+
+    /// Compares in the same time wherever the two differ, and however long they are.
+    func isEqual(to text: String) -> Bool {
+        let codes = [revealed, text].map { MessageCode.make(over: Array($0.utf8), key: [0]) }
+        return MessageCode.areEqual(codes[0], codes[1])
+    }
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
