@@ -15,8 +15,8 @@ struct VerifyCommand: AsyncParsableCommand {
             1 if a promise was broken. Kill processes meanwhile, as you like.
 
             It works within the rates of the server, in channels of its own, and leaves nothing behind. --user \
-            is not used, because each client has a name of its own. In an app with a certificate the clients \
-            need tokens, which are signed with the certificate of RTM_CERTIFICATE or RTM_CERTIFICATE_FILE.
+            is not used, because each client has a name of its own. For an app with a certificate give the \
+            certificate instead of a token: a token is for one user, so each client gets one of its own.
             """)
 
     @Option(help: .init("Clients that publish and receive, from 2 to 50.", valueName: "n"))
@@ -39,6 +39,7 @@ struct VerifyCommand: AsyncParsableCommand {
             "File for everything that the clients did and saw, one JSON object per line.", valueName: "file"))
     var history: String?
 
+    @OptionGroup var certificate: CertificateOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -51,7 +52,7 @@ struct VerifyCommand: AsyncParsableCommand {
             let settings = try common.settings()
             let plan = VerifyRun.Plan(
                 clients: clients, channels: channels, duration: duration, presenceBound: presenceBound)
-            let certificate = try TokenOptions.parse([]).credentials().certificate
+            let certificate = try certificate.certificate()
             let run = VerifyRun(plan) { user in try await client(user, settings, certificate) }
             common.output.notice(
                 "\(clients + 1) clients work for \(duration.text); what they see is checked then")

@@ -168,7 +168,7 @@ struct ConnectionStateMachineTests {
 
     private static func text(_ action: ConnectionStateMachine.Action) -> String {
         switch action {
-        case .welcome(let version): "welcome \(version)"
+        case .welcome(let version, _): "welcome \(version)"
         case .login(let login): "login \(login.userID.string)"
         case .renewToken(let renewal): "renew \(renewal.token.string)"
         case .logout: "logout"

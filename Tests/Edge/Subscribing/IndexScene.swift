@@ -226,7 +226,7 @@ extension SubscribeAnswer {
 
     var refusal: ErrorCode? {
         switch self {
-        case .refused(let error), .loginRefused(let error): error.code
+        case .refused(let error, _), .loginRefused(let error): error.code
         default: nil
         }
     }

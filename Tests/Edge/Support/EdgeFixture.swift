@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import NIOCore
 import NIOEmbedded
@@ -33,13 +34,14 @@ final class EdgeFixture {
     ///   - certificate: of its one app, whose id is that of `SampleApp` then.
     ///   - outboundBytes: what may wait for its clients together.
     ///   - wallClock: the time of day in milliseconds.
+    ///   - logger: what the edge logs goes there.
     init(
         entriesMax: Int = 1_000, bytesMax: Int = 1 << 20, rates: ApplicationRates = .unlimited,
         sharedRates: SharedRates? = nil, sessionsMax: Int = 0, certificate: String? = nil,
         outboundBytes: Int = 1 << 30,
-        wallClock: @escaping () -> UInt64 = WallClock.milliseconds
+        wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) {
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let metrics = MetricsRegistry()
         presence = FakeService("presence", on: time)
         storage = FakeService("storage", on: time)
@@ -228,6 +230,16 @@ final class EdgeClient {
                 .with {
                     $0.channel = channel
                     $0.features = features.rawValue
+                }))
+    }
+
+    func publish(_ id: UInt64, to channel: String, bytes: Int) {
+        send(
+            id,
+            .publish(
+                .with {
+                    ($0.channelType, $0.channel) = (.message, channel)
+                    $0.payload = Data(repeating: 1, count: bytes)
                 }))
     }
 

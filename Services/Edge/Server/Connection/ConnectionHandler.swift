@@ -44,6 +44,10 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
     var session: Session?
     /// Whether frames reach the client: a handshake of TLS or WebSocket is over.
     private(set) var isReachable: Bool
+    /// The number of the client's name among the loop's `clientNames`.
+    private var client: UInt8 = 0
+    /// When the login was accepted, in seconds since 1970; 0 before that.
+    private var loggedInAt: UInt32 = 0
     var deadline: ConnectionDeadline
     let reader: ConnectionReader
     private var abuseBudget = AbuseBudget()
@@ -152,6 +156,7 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
         do throws(WireError) {
             let request = try ClientRequest(frame, in: loop.arena)
             let action = machine.received(request)
+            if loop.userLog.isActive { loop.userLog.received(action, request.id, of: session) }
             guard let tracer = loop.endOfTurn.tracer else { return perform(action, request.id) }
             return tracer.run(tracer.begin(action, request.id, of: session)) { perform(action, request.id) }
         } catch {
@@ -163,7 +168,8 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
     private func perform(_ action: ConnectionStateMachine.Action, _ requestID: UInt64) -> Bool {
         switch action {
         case .ignore: break
-        case .welcome(let version):
+        case .welcome(let version, let name):
+            client = loop.clientNames.number(of: name)
             answer(requestID, loop.logins.welcome(version: version))
         case .answerHeartbeat:
             abuseBudget.heartbeat(loop.configuration.limits.heartbeats, now: loop.endOfTurn.now)
@@ -269,6 +275,12 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
 // MARK: - Login
 
 extension ConnectionHandler {
+    var origin: ConnectionOrigin {
+        ConnectionOrigin(
+            address: address, client: loop.clientNames[client],
+            since: loggedInAt == 0 ? nil : UInt64(loggedInAt) * 1_000)
+    }
+
     /// The inbox of the new session is attached next.
     private func logIn(_ login: ClientRequest.Login, _ requestID: UInt64) {
         do throws(RTMError) {
@@ -283,6 +295,7 @@ extension ConnectionHandler {
     func loginSucceeded(_ session: Session, inbox position: StreamPosition, gap: Bool, _ requestID: UInt64) {
         guard self.session === session, !machine.isEnded else { return }
         machine.loggedIn()
+        loggedInAt = UInt32(clamping: loop.wallClock() / 1_000)
         loop.unauthenticated.trim()
         loop.sessionLog.loggedIn(session, from: address)
         deadline.loggedIn(

@@ -24,7 +24,7 @@ struct ConnectionStateMachine {
     }
 
     enum Action {
-        case welcome(version: UInt32)
+        case welcome(version: UInt32, client: WireText)
         case login(ClientRequest.Login)
         case renewToken(ClientRequest.RenewToken)
         case logout
@@ -114,7 +114,7 @@ struct ConnectionStateMachine {
                 Disconnect(.versionUnsupported, "this server speaks versions \(ours), the client \(theirs)"))
         }
         state = .greeted
-        return .welcome(version: version)
+        return .welcome(version: version, client: hello.client)
     }
 }
 

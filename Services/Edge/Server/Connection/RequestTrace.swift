@@ -8,7 +8,7 @@ extension Tracer {
     func begin(
         _ action: ConnectionStateMachine.Action, _ requestID: UInt64, of session: Session?
     ) -> Work? {
-        guard let name = action.traced, let work = begin(name) else { return nil }
+        guard action.isTraced, let work = begin(action.name) else { return nil }
         work.add("rtm.request", "\(requestID)")
         if let session {
             work.add("rtm.app", session.appID)
@@ -19,24 +19,36 @@ extension Tracer {
 }
 
 extension ConnectionStateMachine.Action {
-    /// The name of what some service may be asked for; nil for everything else.
-    fileprivate var traced: StaticString? {
+    /// Whether some service may be asked about it.
+    fileprivate var isTraced: Bool {
+        switch self {
+        case .welcome, .logout, .answerHeartbeat, .refuse, .disconnect, .ignore: false
+        default: true
+        }
+    }
+
+    var name: StaticString {
         switch self {
         case .login: "login"
         case .renewToken: "renewToken"
         case .subscribe: "subscribe"
         case .unsubscribe: "unsubscribe"
         case .publish: "publish"
-        case .call(let call): call.kind.traced
+        case .call(let call): call.kind.name
         case .subscribeUserMetadata: "subscribeUserMetadata"
         case .unsubscribeUserMetadata: "unsubscribeUserMetadata"
-        case .welcome, .logout, .answerHeartbeat, .refuse, .disconnect, .ignore: nil
+        case .welcome: "hello"
+        case .logout: "logout"
+        case .answerHeartbeat: "heartbeat"
+        case .refuse: "refused"
+        case .disconnect: "disconnected"
+        case .ignore: "ignored"
         }
     }
 }
 
 extension ClientCall.Kind {
-    fileprivate var traced: StaticString {
+    fileprivate var name: StaticString {
         switch self {
         case .whoNow: "whoNow"
         case .whereNow: "whereNow"

@@ -30,6 +30,7 @@ final class Publishing {
     private let subscribing: Subscribing
     private let sharedRates: SharedRates
     private let metrics: EdgeMetrics
+    private let refusals: RefusalLog
     private let endOfTurn: EndOfTurn
     private let wallClock: () -> UInt64
     private let run = PublishRun()
@@ -43,7 +44,8 @@ final class Publishing {
 
     init(
         messaging: MessagingClient, history: HistoryAppends, sessions: Sessions,
-        subscribing: Subscribing, sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
+        subscribing: Subscribing, sharedRates: SharedRates, metrics: EdgeMetrics, refusals: RefusalLog,
+        endOfTurn: EndOfTurn,
         wallClock: @escaping () -> UInt64
     ) {
         self.messaging = messaging
@@ -52,6 +54,7 @@ final class Publishing {
         self.subscribing = subscribing
         self.sharedRates = sharedRates
         self.metrics = metrics
+        self.refusals = refusals
         self.endOfTurn = endOfTurn
         self.wallClock = wallClock
     }
@@ -83,6 +86,8 @@ final class Publishing {
                 session.publishRefused(
                     request.origin(of: session.caller), in: shard, error, now: endOfTurn.now)
             }
+            refusals.refused(
+                .publish, of: session, request.channelType, request.channel.string, error, now: endOfTurn.now)
             session.answer(requestID, error)
             return false
         }
@@ -311,6 +316,7 @@ extension Publishing {
     }
 
     private func refuse(_ pending: PendingPublish, in shard: Int, _ error: RTMError) {
+        refusals.refused(.publish, of: pending.session, nil, nil, error, now: endOfTurn.now)
         pending.session.publishRefused(pending.origin, in: shard, error, now: endOfTurn.now)
         for index in 0..<UInt64(pending.count) {
             pending.session.answer(pending.requestID &+ index, error)

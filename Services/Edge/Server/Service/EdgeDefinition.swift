@@ -36,7 +36,8 @@ package enum EdgeDefinition {
             name: "edge", summary: "Takes client connections and hands them what their channels carry.",
             keys: CommonKeys.apps.declarations + ServiceLinkKeys.declarations + EdgeKeys.declarations,
             isInProcess: !isNetworked,
-            rules: EdgeKeys.rules + [EdgeKeys.drain] + (isNetworked ? [EdgeKeys.messaging.rule, EdgeKeys.presence.rule] : []),
+            rules: EdgeKeys.rules + [EdgeKeys.drain]
+                + (isNetworked ? [EdgeKeys.messaging.rule, EdgeKeys.presence.rule] : []),
             check: isNetworked ? problem : ServerTLS.problem
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
@@ -78,6 +79,7 @@ package enum EdgeDefinition {
                 reachability: reachability, logger: context.logger, sharedRates: sharedRates,
                 reportCanary: { canaries.report($0, ofLoop: number) })
         }
+        OperatorPages.add(of: loops, to: context)
         let limiter = connectionLimiter(edge.limits, context.accepting.plan, context.logger)
         let tls = try ServerTLS(configuration)
         context.onChange(of: CommonKeys.apps.declarations + EdgeKeys.live) { next in

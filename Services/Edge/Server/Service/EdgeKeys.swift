@@ -48,6 +48,10 @@ package struct EdgeKeys: ServiceKeys {
     package let storage = ConfigurationKey<HostPort>.address(
         "edge.storage", default: HostPort(host: "127.0.0.1", port: 7740), "The storage service."
     ).forOwnProcess
+    let adminKey = ConfigurationKey<Secret?>.secret(
+        "edge.adminKey",
+        "Key for the pages of the admin port that show what users do. Unset, they answer only where the port is on loopback."
+    ).live
     package let connectionsMax = ConfigurationKey<Int>.int(
         "edge.connections.max", default: 100_000, in: 1...10_000_000,
         "Client connections at once; a further one is refused with a time to come back.")
@@ -180,6 +184,10 @@ package struct EdgeKeys: ServiceKeys {
                     + "Set edge.webSocket.path to one such as /rtm"
         },
         ConfigurationRule(CommonKeys.apps, refusal: unusable),
+        ConfigurationRule(adminKey) { key in
+            key.map { $0.revealed.utf8.count < 16 } ?? false
+                ? "has fewer than 16 bytes. Set one as `openssl rand -hex 16` prints it" : nil
+        },
         ConfigurationRule(balancers) { texts in
             texts.first { AddressRange($0) == nil }.map {
                 "has \"\($0)\", which is neither an address nor a network. "

@@ -33,6 +33,8 @@ final class EdgeLoop {
     var unauthenticated = PendingConnections<ConnectionHandler>()
     let sessions = Sessions()
     let sessionLog: SessionLog
+    let userLog: UserLog
+    var clientNames = ClientNames()
     let logins: Logins
     let tokenRenewals: TokenRenewals
     let subscribing: Subscribing
@@ -67,7 +69,9 @@ final class EdgeLoop {
         self.logger = logger
         self.wallClock = wallClock
         self.random = random
-        sessionLog = SessionLog(logger, metrics)
+        sessionLog = SessionLog(logger, metrics, wallClock: wallClock)
+        userLog = UserLog(logger, on: eventLoop)
+        let refusals = RefusalLog(logger, userLog)
         endOfTurn = EndOfTurn.shared(on: eventLoop)
         arena = DecodeArena(bytesMax: 4 * configuration.limits.frameBytesMax)
         deadlines = ConnectionDeadlines(on: eventLoop)
@@ -92,18 +96,19 @@ final class EdgeLoop {
         subscribing = Subscribing(
             eventLoop: eventLoop, endOfTurn: endOfTurn, sessions: sessions, messaging: messaging,
             snapshots: snapshots, memberships: memberships, locks: locks, metrics: metrics,
-            wallClock: wallClock, reattachBatch: configuration.limits.reattachBatch)
+            refusals: refusals, wallClock: wallClock, reattachBatch: configuration.limits.reattachBatch)
         memberships.subscriptions = subscribing
         let history = HistoryAppends(storage: storage, wallClock: wallClock)
         publishing = Publishing(
             messaging: messaging, history: history, sessions: sessions, subscribing: subscribing,
-            sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
+            sharedRates: sharedRates, metrics: metrics, refusals: refusals, endOfTurn: endOfTurn,
+            wallClock: wallClock)
         calls = Calls(
             presence: presence, storage: storage, locks: locks, subscribing: subscribing,
             sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
         channelRequests = ChannelRequests(
-            subscribing: subscribing, memberships: memberships, locks: locks, endOfTurn: endOfTurn,
-            eventLoop: eventLoop, wallClock: wallClock)
+            subscribing: subscribing, memberships: memberships, locks: locks, refusals: refusals,
+            endOfTurn: endOfTurn, eventLoop: eventLoop, wallClock: wallClock)
         userMetadataRequests = UserMetadataRequests(subscribing: subscribing, endOfTurn: endOfTurn)
         let bannedUsers = BannedUsers(sessions: sessions, wallClock: wallClock)
         logins = Logins(

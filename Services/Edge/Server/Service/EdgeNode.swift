@@ -39,6 +39,16 @@ struct EdgeNode: Service {
         return loop.value
     }
 
+    var count: Int { loops.count }
+
+    /// Runs the body in a turn of one of the loops; nil if that has ended.
+    func on<Result: Sendable>(
+        _ number: Int, _ body: @escaping @Sendable (EdgeLoop) -> Result
+    ) async -> Result? {
+        guard let eventLoop = Array(group.makeIterator()).dropFirst(number).first else { return nil }
+        return try? await eventLoop.submit { body(loop(of: eventLoop)) }.get()
+    }
+
     /// Takes over the apps of a new configuration. Sessions that are there keep what they have.
     func take(_ applications: [Application]) {
         for eventLoop in group.makeIterator() {

@@ -26,6 +26,8 @@ protocol SessionConnection: AnyObject {
     func whenWritable(_ body: @escaping () -> Void)
     /// How many bytes wait for the client to read them, pages included.
     var waitingBytes: Int { get }
+    /// Where it comes from, for operators.
+    var origin: ConnectionOrigin { get }
     /// Drops them, says why, and closes.
     func cutOff(_ reason: Disconnect)
     /// Reads no more requests, until the answers to the earlier ones are read.
@@ -51,6 +53,7 @@ extension SessionConnection {
     // Where nothing waits.
     func send(_ page: RequestedPage) { send(page.frames) }
     var waitingBytes: Int { 0 }
+    var origin: ConnectionOrigin { ConnectionOrigin() }
     func cutOff(_ reason: Disconnect) { disconnect(reason) }
     func pauseReadingRequests() {}
     func resumeReadingRequests() {}

@@ -5,16 +5,21 @@ import RTMServiceKit
 
 /// One log line for each login, each end of a session, and each refused login, and their metrics.
 ///
-/// Anybody can have logins refused as fast as connections open. So those lines have a budget, and the next
-/// line says how many were left out. What a client sent is cut.
+/// Anybody can have logins refused as fast as connections open. So those lines have a budget for each cause,
+/// and the next line says how many were left out. What a client sent is cut.
 final class SessionLog {
     private let logger: Logger
     private let metrics: EdgeMetrics
-    private var refusals = LineBudget(perSecond: 10, burst: 100)
+    private let wallClock: () -> UInt64
+    private var refusals = LineBudgets<ErrorCode>()
+    /// The latest ends, for operators.
+    private(set) var ends = SessionEnds()
 
-    init(_ logger: Logger, _ metrics: EdgeMetrics) {
+    /// - Parameter wallClock: the time in milliseconds (UTC).
+    init(_ logger: Logger, _ metrics: EdgeMetrics, wallClock: @escaping () -> UInt64) {
         self.logger = logger
         self.metrics = metrics
+        self.wallClock = wallClock
     }
 
     /// - Parameter address: is asked for only if the line is logged: to find it costs microseconds.
@@ -30,22 +35,24 @@ final class SessionLog {
     }
 
     /// - Parameter cause: the code of the Disconnect, or what happened to the connection.
-    func ended(
-        _ session: Session, _ cause: @autoclosure () -> String, from address: @autoclosure () -> String
-    ) {
+    func ended(_ session: Session, _ cause: String, from address: String) {
+        ends.append(
+            SessionEnds.End(
+                appID: session.appID, userID: session.userID, session: session.id.rawValue, at: wallClock(),
+                address: address, cause: cause))
         logger.info(
             "session ended",
             metadata: [
                 "app": "\(session.appID)", "user": "\(session.userID)",
                 "session": "\(session.id.rawValue)",
-                "address": "\(address())", "cause": "\(cause())",
+                "address": "\(address)", "cause": "\(cause)",
             ])
     }
 
     func refused(_ error: RTMError, app: String, user: String, from address: String, now: NIODeadline) {
         metrics.loginRefused(LoginRefusal(error))
         metrics.apps[app].loginRefused()
-        guard let omitted = refusals.take(now: now) else { return }
+        guard let omitted = refusals.take(error.code, now: now) else { return }
         var facts: Logger.Metadata = [
             "app": "\(app.prefix(64))", "user": "\(user.prefix(64))", "address": "\(address)",
             "code": .stringConvertible(error.code.rawValue), "cause": "\(error.reason.prefix(200))",
@@ -74,6 +81,16 @@ struct LineBudget {
         }
         defer { omitted = 0 }
         return omitted
+    }
+}
+
+/// The budgets of lines about refusals, one for each cause, of which there are few. Pure.
+struct LineBudgets<Cause: Hashable> {
+    private var budgets: [Cause: LineBudget] = [:]
+
+    /// Nil if the line has to be left out; otherwise how many lines of that cause were left out before it.
+    mutating func take(_ cause: Cause, now: NIODeadline) -> Int? {
+        budgets[cause, default: LineBudget(perSecond: 1, burst: 10)].take(now: now)
     }
 }
 

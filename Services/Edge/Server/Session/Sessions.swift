@@ -23,6 +23,12 @@ final class Sessions {
 
     var all: some Sequence<Session> { slots.lazy.compactMap(\.self) }
 
+    /// How many slots there are, with those that are free.
+    var slotCount: Int { slots.count }
+
+    /// The session in the slot; nil if the slot is free.
+    subscript(slot slot: Int) -> Session? { slots[slot] }
+
     /// Returns nil if that session has ended.
     subscript(key: SessionKey) -> Session? {
         guard key.slot < slots.count, let session = slots[Int(key.slot)], session.key == key else {

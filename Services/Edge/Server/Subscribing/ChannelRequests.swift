@@ -11,17 +11,19 @@ final class ChannelRequests {
     private let subscribing: Subscribing
     private let memberships: Memberships
     private let locks: LockRequests
+    private let refusals: RefusalLog
     private let endOfTurn: EndOfTurn
     private let eventLoop: any EventLoop
     private let wallClock: () -> UInt64
 
     init(
-        subscribing: Subscribing, memberships: Memberships, locks: LockRequests, endOfTurn: EndOfTurn,
-        eventLoop: any EventLoop, wallClock: @escaping () -> UInt64
+        subscribing: Subscribing, memberships: Memberships, locks: LockRequests, refusals: RefusalLog,
+        endOfTurn: EndOfTurn, eventLoop: any EventLoop, wallClock: @escaping () -> UInt64
     ) {
         self.subscribing = subscribing
         self.memberships = memberships
         self.locks = locks
+        self.refusals = refusals
         self.endOfTurn = endOfTurn
         self.eventLoop = eventLoop
         self.wallClock = wallClock
@@ -38,6 +40,8 @@ final class ChannelRequests {
             }
             begin(request)
         } catch {
+            refusals.refused(
+                .subscribe, of: session, frame.channelType, frame.channel.string, error, now: endOfTurn.now)
             session.answer(requestID, error)
         }
     }
@@ -51,6 +55,9 @@ final class ChannelRequests {
             }.get()
             begin(request)
         } catch {
+            refusals.refused(
+                .subscribe, of: session, request.channel.type, request.channel.name, error, now: endOfTurn.now
+            )
             session.answer(request.requestID, error)
         }
     }

@@ -58,7 +58,7 @@ enum SubscribeAnswer {
     case loginRefused(RTMError)
     case subscribed(StreamPosition, unavailable: SubscriptionFeatures, gap: Bool)
     case userMetadataSubscribed(StreamPosition, gap: Bool)
-    case refused(RTMError)
+    case refused(RTMError, ChannelKey)
 }
 
 /// What a subscriber begins with: presence lets its user in and says who is there, storage says what is

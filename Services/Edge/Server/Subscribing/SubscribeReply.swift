@@ -62,7 +62,7 @@ struct SubscribeReply {
             let refusal = RTMError(.loginNoServerResources, error.reason, retryAfter: .seconds(1))
             return [.answer(request.session, requestID: request.requestID, .loginRefused(refusal))]
         }
-        return [.answer(request.session, requestID: request.requestID, .refused(error))]
+        return [.answer(request.session, requestID: request.requestID, .refused(error, request.channel))]
     }
 
     private mutating func giveSnapshots() -> [SubscribeAction] {

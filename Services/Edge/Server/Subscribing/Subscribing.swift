@@ -18,6 +18,7 @@ final class Subscribing {
     private let memberships: Memberships
     private let locks: LockRequests
     private let metrics: EdgeMetrics
+    private let refusals: RefusalLog
     private let wallClock: () -> UInt64
     /// Limit: channels that are attached again at the same time.
     private let reattachBatch: Int
@@ -30,7 +31,8 @@ final class Subscribing {
     init(
         eventLoop: any EventLoop, endOfTurn: EndOfTurn, sessions: Sessions,
         messaging: MessagingClient, snapshots: SnapshotReads, memberships: Memberships,
-        locks: LockRequests, metrics: EdgeMetrics, wallClock: @escaping () -> UInt64, reattachBatch: Int
+        locks: LockRequests, metrics: EdgeMetrics, refusals: RefusalLog,
+        wallClock: @escaping () -> UInt64, reattachBatch: Int
     ) {
         self.eventLoop = eventLoop
         self.endOfTurn = endOfTurn
@@ -42,6 +44,7 @@ final class Subscribing {
         self.memberships = memberships
         self.locks = locks
         self.metrics = metrics
+        self.refusals = refusals
         self.wallClock = wallClock
         self.reattachBatch = reattachBatch
     }
@@ -71,6 +74,27 @@ final class Subscribing {
     func topics(of session: SessionKey, in channel: ChannelKey) -> [ChannelKey] {
         subscriptions.subscriptions(of: session, in: .topic).map(\.channel)
             .filter { TopicName($0.name)?.channel == channel.name }
+    }
+}
+
+// MARK: - What operators see
+
+extension Subscribing {
+    func overview(of session: SessionKey, limit: Int) -> (channels: [SubscriptionOverview], count: Int) {
+        subscriptions.overview(of: session, limit: limit)
+    }
+
+    /// How far the channels are in some slots of the table that follow each other, and where the next ones
+    /// begin.
+    func readings(from slot: Int, count: Int) -> (readings: [ChannelActivity.Reading], next: Int?) {
+        subscriptions.channels.readings(from: slot, count: count)
+    }
+
+    /// Nil for each channel that is gone.
+    func keys(of interests: [UInt64]) -> [ChannelKey?] {
+        interests.map { interest in
+            subscriptions.channels.index(of: interest).map { subscriptions.channels[$0].key }
+        }
     }
 }
 
@@ -206,7 +230,9 @@ extension Subscribing {
             session.answer(requestID, Subscribed(position: position, unavailable: unavailable, gap: gap))
         case .userMetadataSubscribed(let position, let gap):
             session.answer(requestID, UserMetadataSubscribed(position: position, gap: gap))
-        case .refused(let error):
+        case .refused(let error, let channel):
+            refusals.refused(
+                .subscribe, of: session, channel.type, channel.name, error, now: endOfTurn.now)
             session.answer(requestID, error)
         }
     }

@@ -89,6 +89,21 @@ extension SubscriptionIndex {
     }
 }
 
+// MARK: - What operators see
+
+extension SubscriptionIndex {
+    /// - Returns: what the session is subscribed to, `limit` channels at most, and how many there are.
+    func overview(of session: SessionKey, limit: Int) -> (channels: [SubscriptionOverview], count: Int) {
+        let all = bySession.all(of: session)
+        let listed = all.prefix(limit).map { entry in
+            let channel = channels[Int(entry.channelIndex)]
+            let isLive = if case .live = entry.subscription { true } else { false }
+            return SubscriptionOverview(channel: channel.key, position: channel.position, isLive: isLive)
+        }
+        return (listed.sorted { $0.channel.name < $1.channel.name }, all.count)
+    }
+}
+
 // MARK: - Subscribing
 
 extension SubscriptionIndex {
