@@ -13,7 +13,8 @@ struct LoginWatchTests {
         "what waiting doesn't mend ends the command at once, with a hint",
         arguments: [
             (ConnectionFailure.refused, "is a server running there?"),
-            (.unknownHost, "is the name right?"), (.tls, "--ca names the authorities"),
+            (.unknownHost, "is the name right?"), (.tls, "--no-tls"),
+            (.certificateUntrusted, "--ca names a file"), (.certificateOfOtherHost, "--server takes"),
             (.serverWithoutTLS, "--no-tls"), (.serverWithTLS, "--tls"),
             (.serverWithHTTP, "--server"), (.serverWithoutHTTP, "wss://"),
             (.webSocketRefused, "are the port and the path"),

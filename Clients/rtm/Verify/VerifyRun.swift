@@ -255,7 +255,7 @@ final class VerifyRun: Sendable {
                 let isAnnounced = try await race(
                     {
                         for await case .presence(let event) in events
-                        where event.channelName == place && event.change.tells(newcomer, isEntry) {
+                        where event.channelName == place && event.change.announces(newcomer, isEntry) {
                             return true
                         }
                         return false
@@ -271,7 +271,7 @@ final class VerifyRun: Sendable {
 }
 
 extension PresenceEvent.Change {
-    fileprivate func tells(_ client: RTMClient, _ isEntry: Bool) -> Bool {
+    fileprivate func announces(_ client: RTMClient, _ isEntry: Bool) -> Bool {
         let user = client.configuration.userID
         return switch self {
         case .remoteJoin(user): isEntry

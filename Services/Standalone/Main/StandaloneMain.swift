@@ -23,6 +23,7 @@ import RTMStorageServer
             StorageDefinition.inProcess(storage, messaging: messaging, data: StandaloneDirectory.data),
             EdgeDefinition.inProcess(messaging: messaging, presence: presence, storage: storage),
         ],
-        admin: HostPort(host: "127.0.0.1", port: 7711), flags: ["edge.listen": "listen", "edge.rates.unlimited": "rates-unlimited"],
+        admin: HostPort(host: "127.0.0.1", port: 7711),
+        flags: ["edge.listen": "listen", "edge.rates.unlimited": "rates-unlimited"],
         defaults: ["threads": "1"], greeting: Greeting.text)
 }

@@ -107,11 +107,15 @@ import Testing
                 (plain, ["--tls"], "the server speaks no TLS at this port", "--no-tls"),
                 (secure, ["--tls"], "isn't signed by an authority that is trusted here", "--ca names a file"),
                 (
-                    "127.0.0.2:\(port)", ["--tls", "--ca", certificate], "the server's certificate is for other names",
+                    "127.0.0.2:\(port)", ["--tls", "--ca", certificate],
+                    "the server's certificate is for other names",
                     "--server takes one of the names"
                 ),
                 ("ws://\(secure)", [], "400 Bad Request: this port speaks TLS: write wss://", "the port"),
-                ("ws://\(secureSocket)", [], "400 Bad Request: this port speaks TLS: write wss://", "the port"),
+                (
+                    "ws://\(secureSocket)", [], "400 Bad Request: this port speaks TLS: write wss://",
+                    "the port"
+                ),
                 ("ws://\(webSocket)/elsewhere", [], "404 Not Found", "are the port and the path"),
             ]
             for (server, options, words, advice) in cases {

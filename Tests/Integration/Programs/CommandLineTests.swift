@@ -165,7 +165,8 @@ import Testing
                 "bench", "--fan-out", "2", "--window", "70", "--duration", "1s", "--json")
             #expect(outcome.status == 0, "\(outcome.errors)")
             #expect(outcome.output.first?.hasPrefix("{\"result\":\"ok\"") == true)
-            let limit = #""limits":[{"name":"messages per second","value":60,"key":"edge.rates.publish","times":"#
+            let limit =
+                #""limits":[{"name":"messages per second","value":60,"key":"edge.rates.publish","times":"#
             #expect(outcome.output.first?.contains(limit) == true, "\(outcome.output)")
             let human = try await system.run("bench", "--duration", "1s", "--window", "70")
             #expect(human.status == 0)
@@ -195,7 +196,9 @@ import Testing
     func benchWithCertificate() async throws {
         let apps = ["--apps", "\(SampleApp.id):\(SampleApp.certificate)"]
         try await RunningSystem.with(.standalone, edge: apps) { system in
-            let bench = ["bench", "--fan-out", "2", "--duration", "500ms", "--json", "--app-id", SampleApp.id]
+            let bench = [
+                "bench", "--fan-out", "2", "--duration", "500ms", "--json", "--app-id", SampleApp.id,
+            ]
             let signed = try await system.end(
                 system.command(bench + ["--certificate", SampleApp.certificate]))
             #expect(signed.status == 0, "\(signed.errors)")
