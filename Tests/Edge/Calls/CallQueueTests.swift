@@ -38,6 +38,17 @@ import Testing
         #expect(queue.next(isWritable: true)?.requestID == 1)
     }
 
+    @Test("an answer behind the session's end is counted as any other")
+    mutating func end() {
+        for _ in 0..<2 { #expect(queue.begin(.whoNow, isWritable: true) == .pass) }
+        queue.wait(call(1, .whoNow))
+        queue.removeAll()
+        #expect(queue.isEmpty)
+        for _ in 0..<2 { queue.answered(.whoNow) }
+        for _ in 0..<CallQueue.queriesMax { #expect(queue.begin(.whoNow, isWritable: true) == .pass) }
+        #expect(queue.begin(.whoNow, isWritable: true) == .queue)
+    }
+
     @Test("a long line stops the reading, and has an end that a typed refusal names")
     mutating func longLine() {
         for id in 0..<UInt64(CallQueue.waitingMax) {

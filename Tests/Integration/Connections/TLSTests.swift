@@ -120,7 +120,7 @@ import Testing
             ]
             for (server, options, words, advice) in cases {
                 for command in [["ping"], ["publish", "lobby", "hi"]] {
-                    // Who says how long to wait has a server in mind that starts, and that mends nothing here.
+                    // Who says how long to wait has a server in mind that starts. That mends nothing here.
                     let outcome = try await system.end(
                         system.command(
                             command + ["--server", server, "--connect-timeout", "60s"] + options))

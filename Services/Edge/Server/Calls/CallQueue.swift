@@ -56,6 +56,9 @@ struct CallQueue {
         return queue.removeFirst()
     }
 
+    /// The session has ended. Calls that were passed on are answered all the same.
+    mutating func removeAll() { queue = [] }
+
     mutating func answered(_ kind: ClientCall.Kind) { if kind.isQuery { queries -= 1 } }
 
     /// What changes something has a short answer.

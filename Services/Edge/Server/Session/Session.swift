@@ -122,6 +122,6 @@ final class Session {
     /// Nothing is sent after this.
     func end() {
         connection = nil
-        callQueue = CallQueue()
+        callQueue.removeAll()
     }
 }
