@@ -37,7 +37,7 @@ import Testing
             ([0, 0, 0, 2, 0x0F, 0x01], .disconnectProtocolError),
             ([0, 0, 0, 0], .disconnectProtocolError),
             ([0xFF, 0xFF, 0xFF, 0xFF], .disconnectFrameTooLarge),
-            ([0x47, 0x45, 0x54, 0x20, 0x2F, 0x20], .disconnectFrameTooLarge),
+            ([0x47, 0x45, 0x54, 0x20, 0x2F, 0x20], .disconnectProtocolError),
         ]
         try await amongOthers { system in
             for (bytes, code) in cases {
