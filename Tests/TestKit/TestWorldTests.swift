@@ -249,8 +249,8 @@ struct TestWorldTests {
         await world.advance(by: .seconds(3_600))
         let taken = ContinuousClock.now - begin
         #expect(clients.0.linkState == .connected && clients.1.linkState == .connected)
-        // A second on an idle machine; the limit only finds what is of another order.
-        #expect(taken < .seconds(20 * timeScale), "\(taken)")
+        // A second on an idle machine, half a minute on a very busy one; without virtual time it is an hour.
+        #expect(taken < .seconds(300 * timeScale), "\(taken)")
         await world.end()
     }
 }
