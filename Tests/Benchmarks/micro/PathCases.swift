@@ -180,7 +180,7 @@ private struct InMemoryNode {
         let definitions = [MessagingDefinition.service, EdgeDefinition.service]
         let schema = ConfigurationSchema(definitions.flatMap(\.keys), section: "bench")
         var variables = [CommonKeys.apps.declaration.variable: Sample.appID]
-        for key in schema.keys where key.name.hasPrefix("edge.rates.") { variables[key.variable] = "0" }
+        for key in schema.keys where key.name == "edge.rates.unlimited" { variables[key.variable] = "true" }
         return try ConfigurationLoader(schema: schema) { _ in "" }
             .load(arguments: [], environment: variables)
     }
