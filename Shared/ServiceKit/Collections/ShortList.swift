@@ -1,15 +1,18 @@
 /// A list that nearly always has one element, or none. One element lies in the list itself, where an array
 /// would take 64 bytes of memory for it.
+///
+/// It is public although only servers use it: the compiler specialises no members of package types for other
+/// modules, also inlinable ones, and a fan-out through the generic ones costs twice as much.
 @frozen
-package enum ShortList<Element> {
+public enum ShortList<Element> {
     case none
     case one(Element)
     /// Two at least, or one that others have left.
     case more(ContiguousArray<Element>)
 
-    @inlinable @inline(__always) package init() { self = .none }
+    @inlinable @inline(__always) public init() { self = .none }
 
-    @inlinable package mutating func append(_ element: Element) {
+    @inlinable public mutating func append(_ element: Element) {
         switch self {
         case .none: self = .one(element)
         case .one(let first): self = .more([first, element])
@@ -22,7 +25,7 @@ package enum ShortList<Element> {
     }
 
     /// Removes an element, and puts the last one in its place.
-    @inlinable package mutating func swapRemove(at index: Int) {
+    @inlinable public mutating func swapRemove(at index: Int) {
         guard case .more(var elements) = self else {
             self = .none
             return
@@ -33,7 +36,7 @@ package enum ShortList<Element> {
         if !elements.isEmpty { self = .more(elements) }
     }
 
-    @inlinable package mutating func removeAll(where isGone: (Element) -> Bool) {
+    @inlinable public mutating func removeAll(where isGone: (Element) -> Bool) {
         switch self {
         case .none: break
         case .one(let element): if isGone(element) { self = .none }
@@ -46,7 +49,7 @@ package enum ShortList<Element> {
 
     /// Calls `body` with each element: quicker than an iteration, which looks at each step where the element
     /// is.
-    @inlinable package func each(_ body: (Element) throws -> Void) rethrows {
+    @inlinable public func each(_ body: (Element) throws -> Void) rethrows {
         switch self {
         case .none: break
         case .one(let element): try body(element)
@@ -56,14 +59,14 @@ package enum ShortList<Element> {
 }
 
 extension ShortList: RandomAccessCollection {
-    @inlinable package var startIndex: Int { 0 }
-    @inlinable package var endIndex: Int { count }
+    @inlinable public var startIndex: Int { 0 }
+    @inlinable public var endIndex: Int { count }
 
-    @inlinable package var isEmpty: Bool {
+    @inlinable public var isEmpty: Bool {
         if case .none = self { true } else { false }
     }
 
-    @inlinable package var count: Int {
+    @inlinable public var count: Int {
         switch self {
         case .none: 0
         case .one: 1
@@ -71,7 +74,7 @@ extension ShortList: RandomAccessCollection {
         }
     }
 
-    @inlinable package subscript(index: Int) -> Element {
+    @inlinable public subscript(index: Int) -> Element {
         switch self {
         case .none: preconditionFailure("the list is empty")
         case .one(let element):
@@ -83,9 +86,9 @@ extension ShortList: RandomAccessCollection {
 }
 
 extension ShortList: ExpressibleByArrayLiteral {
-    @inlinable package init(arrayLiteral elements: Element...) { self.init(elements) }
+    @inlinable public init(arrayLiteral elements: Element...) { self.init(elements) }
 
-    @inlinable package init(_ elements: some Sequence<Element>) {
+    @inlinable public init(_ elements: some Sequence<Element>) {
         self = .none
         for element in elements { append(element) }
     }
@@ -94,5 +97,5 @@ extension ShortList: ExpressibleByArrayLiteral {
 extension ShortList: Sendable where Element: Sendable {}
 
 extension ShortList: Equatable where Element: Equatable {
-    @inlinable package static func == (one: Self, other: Self) -> Bool { one.elementsEqual(other) }
+    @inlinable public static func == (one: Self, other: Self) -> Bool { one.elementsEqual(other) }
 }
