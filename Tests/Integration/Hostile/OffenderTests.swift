@@ -22,25 +22,23 @@ import Testing
         }
     }
 
-    /// Sends the frame again and again until the server's last word comes, and returns it. Who continues
-    /// sending behind the last word may lose it: the server doesn't read for ever.
+    /// Sends the frame again and again, and returns the server's last word. What is sent is less than the
+    /// edge reads behind its last frame (1 MiB): who sends more is reset, and may lose that frame.
     private func flood(
         _ connection: RawConnection, _ frame: [UInt8]
     ) async throws -> Rtm_Client_Disconnect? {
-        let isOver = Shared(false)
         let last = Task { () -> Rtm_Client_Disconnect? in
-            defer { isOver.withLock { $0 = true } }
             for await frame in connection.frames {
                 if case .disconnect(let disconnect) = frame.body { return disconnect }
             }
             return nil
         }
         let batch = [[UInt8]](repeating: frame, count: 100).flatMap(\.self)
-        for _ in 0..<10_000 where !isOver.present { try? await connection.send(bytes: batch) }
+        for _ in 0..<(512 * 1024 / batch.count) { try? await connection.send(bytes: batch) }
         return await last.value
     }
 
-    @Test("R-16: a million heartbeats, or refused calls: the client is cut off, and others go on")
+    @Test("R-16: thousands of heartbeats, or refused calls: the client is cut off, and others go on")
     func floods() async throws {
         try await besideOthers(["--edge-rates-calls", "20"]) { system in
             let heartbeats = try await RawConnection.open(system.address("edge"))
