@@ -33,6 +33,13 @@ let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let hummingbird: [Target.Dependency] = [
+    .product(name: "Hummingbird", package: "hummingbird"),
+    .product(name: "HummingbirdCore", package: "hummingbird"),
+    .product(name: "HummingbirdTLS", package: "hummingbird"),
+    .product(name: "HTTPTypes", package: "swift-http-types"),
+    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+]
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
@@ -147,6 +154,9 @@ let services: [Target] =
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: ["RTMAccessToken", "RTMEdgeWebSocket", nioSSL, nioTLS, collections] + webSocket)
+    + service(
+        "Gateway", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
+        server: ["RTMAccessToken", "RTMCryptography", "RTMProtocol", protobuf, nioSSL] + hummingbird)
     + [
         room(
             "RTMEdgeWebSocket", "Services/Edge/WebSocket",
@@ -154,8 +164,8 @@ let services: [Target] =
         .executableTarget(
             name: "rtm-standalone",
             dependencies: [
-                "RTMEdgeServer", "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer",
-                "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink", logging,
+                "RTMEdgeServer", "RTMGatewayServer", "RTMMessagingServer", "RTMPresenceServer",
+                "RTMStorageServer", "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink", logging,
             ] + nio,
             path: "Services/Standalone/Main", swiftSettings: strict),
     ]
@@ -350,6 +360,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
+        .package(
+            url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0",
+            traits: ["FullFoundation"]),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: shared + services + clients + testKit + samples + testing
 )

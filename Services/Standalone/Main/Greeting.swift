@@ -1,7 +1,11 @@
+import RTMGatewayServer
 import RTMServiceKit
 
 /// What to type next, for somebody who has just started the system for the first time.
 enum Greeting {
+    /// Calls the HTTP API for as long as this process lives, unless the configuration has keys.
+    static let key = APIKey.random()
+
     @Sendable static func text(_ listening: [String: HostPort], _ configuration: Configuration) -> String {
         let edge = listening["edge"]
         let admin = listening["admin"].map { "\($0)" } ?? "nowhere"
@@ -19,6 +23,9 @@ enum Greeting {
             and in a third one:
                 \(rtm) chat lobby\(login("bob", app))\(options)
 
+            From a backend:
+            \(http(listening["gateway"], app, configuration))
+
             Health and metrics: http://\(admin)/ready and /metrics. Ctrl-C ends it.
 
 
@@ -27,12 +34,27 @@ enum Greeting {
 
     /// How a command line on this machine reaches the edge.
     private static func server(_ edge: HostPort?) -> String {
-        guard var edge else { return "" }
-        // Who listens at all addresses of the machine is reached at its own, where no TLS is expected.
-        edge.host = ["0.0.0.0": "127.0.0.1", "::": "::1"][edge.host] ?? edge.host
+        guard let edge = edge.map(reachable) else { return "" }
         // The command line uses this address by default.
         if edge == HostPort(host: "127.0.0.1", port: 7710) { return "" }
         return " --server \(edge)" + (edge.isLoopback ? "" : " --no-tls")
+    }
+
+    /// Who listens at all addresses of the machine is reached at its own, where no TLS is expected.
+    private static func reachable(_ address: HostPort) -> HostPort {
+        HostPort(
+            host: ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host, port: address.port)
+    }
+
+    private static func http(_ address: HostPort?, _ app: AppRecord?, _ configuration: Configuration)
+        -> String
+    {
+        guard let address = address.map(reachable) else { return "    nowhere" }
+        let key = configuration[GatewayKeys.keys].isEmpty ? key.text : "KEY"
+        return """
+                curl http://\(address)/v1/\(app?.id ?? "APP")/publish -H 'Authorization: Bearer \(key)' \\
+                     -d '{"channel": "lobby", "publisher": "backend", "message": "hello"}'
+            """
     }
 
     /// The command line lies beside this program.

@@ -1,5 +1,6 @@
 import RTMConfigurationFile
 import RTMEdgeServer
+import RTMGatewayServer
 import RTMMessagingServer
 import RTMPresenceServer
 import RTMServiceKit
@@ -22,6 +23,8 @@ import RTMStorageServer
             PresenceDefinition.inProcess(presence, messaging: messaging),
             StorageDefinition.inProcess(storage, messaging: messaging, data: StandaloneDirectory.data),
             EdgeDefinition.inProcess(messaging: messaging, presence: presence, storage: storage),
+            GatewayDefinition.inProcess(
+                messaging: messaging, presence: presence, storage: storage, developmentKey: Greeting.key),
         ],
         admin: HostPort(host: "127.0.0.1", port: 7711),
         flags: ["edge.listen": "listen", "edge.rates.unlimited": "rates-unlimited"],

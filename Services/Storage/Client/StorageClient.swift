@@ -20,6 +20,8 @@ package protocol StorageCaller: AnyObject {
     func storageGranted(_ push: LockGrantedPush)
     /// The response's frames are valid during the call.
     func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>)
+    func storageCarriedOut(_ context: Int, _ outcome: Result<BanOutcome, ServiceLinkRequestFailure>)
+    func storageListedBans(_ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>)
     /// An operator shuts a user out or ends a session, or lets the user in again. When the link comes up,
     /// all bans arrive, and behind them one without a user. Returns what was found and done.
     func storageBanned(_ ban: Ban) -> BanReport
@@ -27,6 +29,13 @@ package protocol StorageCaller: AnyObject {
 
 extension StorageCaller {
     package func storageIsUnreachable(_ reason: ServiceLinkDownReason) {}
+    /// For a caller that bans nobody.
+    package func storageCarriedOut(
+        _ context: Int, _ outcome: Result<BanOutcome, ServiceLinkRequestFailure>
+    ) {}
+    package func storageListedBans(
+        _ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>
+    ) {}
     package func storageBanned(_ ban: Ban) -> BanReport {
         BanReport(number: ban.number, isAppKnown: false, sessions: 0)
     }
@@ -72,6 +81,19 @@ package final class StorageClient: ServiceClient {
         }
     }
 
+    /// Shuts a user out, ends the user's sessions, or lets the user in again, as the ban says.
+    package func ban(_ ban: Ban, context: Int) {
+        if let failure = calls.refusal(sending: StorageMethod.ban, ban, context: context) {
+            caller?.storageCarriedOut(context, .failure(failure))
+        }
+    }
+
+    package func bans(_ place: BansRequest, context: Int) {
+        if let failure = calls.refusal(sending: StorageMethod.bans, place, context: context) {
+            caller?.storageListedBans(context, .failure(failure))
+        }
+    }
+
     /// Has no answer. False if the link is down: then it was not sent.
     @discardableResult
     package func session(_ push: SessionPush) -> Bool { calls.link.push(StorageMethod.session, push) }
@@ -102,6 +124,10 @@ package final class StorageClient: ServiceClient {
             caller?.storageCalled(context, outcome.result { try StorageCallResponse($0, in: calls.arena) })
         case StorageMethod.snapshot:
             caller?.storageSnapshot(context, outcome.result { try SnapshotResponse($0, in: calls.arena) })
+        case StorageMethod.ban:
+            caller?.storageCarriedOut(context, outcome.result { try BanOutcome($0, in: calls.arena) })
+        case StorageMethod.bans:
+            caller?.storageListedBans(context, outcome.result { try BansResponse($0, in: calls.arena) })
         default: break
         }
     }

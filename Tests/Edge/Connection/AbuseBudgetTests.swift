@@ -1,6 +1,7 @@
 import NIOCore
 import RTMModel
 import RTMProtocol
+import RTMServiceKit
 import RTMWire
 import SwiftProtobuf
 import Testing

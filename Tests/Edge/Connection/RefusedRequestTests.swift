@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import RTMModel
 import RTMProtocol
+import RTMServiceKit
 import SwiftProtobuf
 import Testing
 

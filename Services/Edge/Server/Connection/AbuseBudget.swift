@@ -1,4 +1,5 @@
 import NIOCore
+import RTMServiceKit
 
 /// How many refusals a connection may cause. A refusal costs the edge as much as many an answer, so a
 /// client that keeps asking for more than it may is cut off. Pure: the time is a parameter.

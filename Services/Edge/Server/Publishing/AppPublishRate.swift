@@ -1,4 +1,5 @@
 import NIOCore
+import RTMServiceKit
 import Synchronization
 
 /// A rate that all loops of an edge share. A loop draws a portion at a time, so that the lock is taken once

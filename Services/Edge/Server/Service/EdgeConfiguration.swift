@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 
 /// What an operator decides about an edge. `EdgeKeys` has the keys, units and ranges.
 struct EdgeConfiguration: Sendable {

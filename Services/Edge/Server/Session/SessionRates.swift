@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMWire
 
 /// How often the users of an app may do what (docs/behaviour.md). 0 means that there is no limit.

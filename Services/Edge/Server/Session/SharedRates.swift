@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import Synchronization
 
 /// The rates and quotas that all loops of an edge count together. They are asked at logins, for changes of

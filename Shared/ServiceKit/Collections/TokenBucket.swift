@@ -1,43 +1,43 @@
-import NIOCore
+package import NIOCore
 
 /// How often something may happen: `perSecond` in the long run, and `burst` at once after a rest.
-struct Rate: Sendable, Hashable {
+package struct Rate: Sendable, Hashable {
     /// 0 if there is no limit.
-    var perSecond: Int
-    var burst: Int
+    package var perSecond: Int
+    package var burst: Int
 
-    init(perSecond: Int, burst: Int? = nil) {
+    package init(perSecond: Int, burst: Int? = nil) {
         self.perSecond = perSecond
         self.burst = burst ?? perSecond
     }
 
-    init(perSecond: Int, timesAtOnce: Int) {
+    package init(perSecond: Int, timesAtOnce: Int) {
         self.init(perSecond: perSecond, burst: perSecond * timesAtOnce)
     }
 
-    var isUnlimited: Bool { perSecond == 0 }
+    package var isUnlimited: Bool { perSecond == 0 }
 }
 
 /// A rate limit that forgets by itself: it holds `burst` tokens, an event takes one, and `perSecond` tokens
 /// come back every second. Pure: the time is a parameter.
-struct TokenBucket {
+package struct TokenBucket {
     private var tokens: Double
     private var updated: NIODeadline
 
-    init(_ rate: Rate, now: NIODeadline) {
+    package init(_ rate: Rate, now: NIODeadline) {
         tokens = Double(rate.burst)
         updated = now
     }
 
     /// Takes a token, or returns how long it takes until there is one.
-    mutating func take(_ rate: Rate, now: NIODeadline) -> TimeAmount? {
+    package mutating func take(_ rate: Rate, now: NIODeadline) -> TimeAmount? {
         let wait = wait(for: 1, rate, now: now)
         if wait == nil { spend(1) }
         return wait
     }
 
     /// How long it takes until there are so many tokens; nil if there are enough now. Takes none.
-    mutating func wait(for count: Int, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
+    package mutating func wait(for count: Int, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
         refill(rate, now: now)
         let missing = Double(count) - tokens
         guard missing > 0 else { return nil }
@@ -45,17 +45,17 @@ struct TokenBucket {
     }
 
     /// Takes tokens that are there.
-    mutating func spend(_ count: Int) { tokens -= Double(count) }
+    package mutating func spend(_ count: Int) { tokens -= Double(count) }
 
     /// Takes as many whole tokens as are there, up to a number, and returns how many.
-    mutating func spend(upTo count: Int) -> Int {
+    package mutating func spend(upTo count: Int) -> Int {
         let taken = min(count, Int(tokens))
         spend(taken)
         return taken
     }
 
     /// Whether it is full again. A full bucket can be forgotten without any effect.
-    func isFull(_ rate: Rate, now: NIODeadline) -> Bool {
+    package func isFull(_ rate: Rate, now: NIODeadline) -> Bool {
         var copy = self
         copy.refill(rate, now: now)
         return copy.tokens >= Double(rate.burst)
@@ -71,27 +71,29 @@ struct TokenBucket {
 
 /// A bucket for each of many keys. Full buckets are forgotten, so the memory is bounded by what happens
 /// within the time that a bucket takes to fill.
-struct TokenBuckets<Key: Hashable> {
+package struct TokenBuckets<Key: Hashable> {
     private static var pruneMin: Int { 64 }
 
     private var buckets: [Key: TokenBucket] = [:]
     private var pruneAt = Self.pruneMin
 
-    var count: Int { buckets.count }
+    package var count: Int { buckets.count }
+
+    package init() {}
 
     /// Does what `TokenBucket.take` does, for one key.
-    mutating func take(_ key: Key, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
+    package mutating func take(_ key: Key, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
         forgetFull(rate, now: now)
         return buckets[key, default: TokenBucket(rate, now: now)].take(rate, now: now)
     }
 
     /// How long it takes until one key has a token; nil if it has one now. Takes none.
-    mutating func wait(_ key: Key, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
+    package mutating func wait(_ key: Key, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
         buckets[key]?.wait(for: 1, rate, now: now)
     }
 
     /// Takes tokens of one key, which may owe some afterwards.
-    mutating func spend(_ count: Int, of key: Key, _ rate: Rate, now: NIODeadline) {
+    package mutating func spend(_ count: Int, of key: Key, _ rate: Rate, now: NIODeadline) {
         forgetFull(rate, now: now)
         var bucket = buckets[key] ?? TokenBucket(rate, now: now)
         // Brings the bucket up to now first.

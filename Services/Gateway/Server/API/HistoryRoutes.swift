@@ -1,0 +1,73 @@
+import Foundation
+import Hummingbird
+import RTMModel
+import RTMProtocol
+import RTMWire
+import SwiftProtobuf
+
+/// Messages that were stored.
+struct HistoryRoutes: Sendable {
+    let api: GatewayAPI
+
+    func add(to group: RouterGroup<GatewayContext>) { group.get("history", use: messages) }
+
+    struct Page: Encodable, Sendable {
+        /// Newest first.
+        let messages: [Message]
+        /// The `before` of the next request; absent on the last page.
+        var nextBefore: UInt64?
+    }
+
+    struct Message: Encodable, Sendable {
+        let publisher: String
+        let timestamp: UInt64
+        var customType: String?
+        /// A text, or bytes in Base64: one of the two.
+        var message: String?
+        var data: Data?
+
+        init(_ message: Rtm_Client_HistoryMessage) {
+            publisher = message.publisher
+            timestamp = message.timestampMs
+            customType = message.customType.isEmpty ? nil : message.customType
+            if message.type == .text {
+                self.message = String(decoding: message.payload, as: UTF8.self)
+            } else {
+                data = message.payload
+            }
+        }
+    }
+
+    /// `?channel=` or `?user=`, and `before=`, `after=` in milliseconds, and `limit=`.
+    @Sendable func messages(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let client = try api.admit(context, .read)
+        let channel = try api.channel(request.query("channel"), request.query("user"), of: client)
+        let (before, after): (UInt64, UInt64) = (
+            try request.number("before", default: 0), try request.number("after", default: 0)
+        )
+        let page = try await page(
+            of: channel, before: before, after: after, limit: request.number("limit", default: 100), client)
+        return Response(
+            json: Page(
+                messages: page.messages.map(Message.init),
+                nextBefore: page.newStartMs == 0 ? nil : page.newStartMs))
+    }
+
+    func page(
+        of channel: ChannelKey, before: UInt64, after: UInt64, limit: UInt32, _ client: APIClient
+    ) async throws -> Rtm_Client_HistoryPage {
+        let ask = Rtm_Client_GetHistory.with {
+            $0.channelType = channel.wireType
+            $0.channel = channel.name
+            $0.count = limit
+            $0.startMs = before
+            $0.endMs = after
+        }
+        let user = client.user ?? (channel.type == .user ? channel.name : "")
+        guard
+            case .historyPage(let page) = try await api.backend.storage(
+                .getHistory(ask), .history, app: client.app, user: user)
+        else { throw RTMError.unexpectedAnswer }
+        return page
+    }
+}

@@ -1,0 +1,215 @@
+import Hummingbird
+import RTMModel
+import RTMProtocol
+import RTMWire
+import SwiftProtobuf
+
+/// Metadata of channels and users, with compare-and-set, and the locks of channels.
+struct StorageRoutes: Sendable {
+    let api: GatewayAPI
+
+    func add(to group: RouterGroup<GatewayContext>) {
+        group.get("metadata", use: read)
+        group.put("metadata") { try await write(.metadataSet, $0, $1) }
+        group.patch("metadata") { try await write(.metadataUpdate, $0, $1) }
+        group.delete("metadata") { try await write(.metadataRemove, $0, $1) }
+        group.get("locks", use: locks)
+        group.put("locks/:lock", use: createLock)
+        group.delete("locks/:lock", use: removeLock)
+        group.post("locks/:lock/revoke", use: revokeLock)
+    }
+
+    // MARK: Bodies
+
+    struct Write: APIBody {
+        var items: StrictList<Item>?
+        /// The write applies only if this is the set's revision; -1 only if nothing was ever written.
+        var revision: Int64?
+        /// Who is recorded as the author.
+        var author: String?
+
+        enum CodingKeys: String, CodingKey, CaseIterable { case items, revision, author }
+    }
+
+    struct Item: APIBody {
+        var key: String
+        var value: String?
+        /// The write applies only if this is the item's revision; -1 only if there is none.
+        var revision: Int64?
+
+        enum CodingKeys: String, CodingKey, CaseIterable { case key, value, revision }
+    }
+
+    struct Metadata: Encodable, Sendable {
+        struct Item: Encodable, Sendable {
+            let key: String
+            let value: String
+            let revision: Int64
+            var updated: UInt64?
+            var author: String?
+        }
+
+        let revision: Int64
+        let items: [Item]
+    }
+
+    struct Written: Encodable, Sendable { let revision: Int64 }
+
+    struct Locks: Encodable, Sendable {
+        struct Lock: Encodable, Sendable {
+            let name: String
+            /// Absent while the lock is free.
+            var owner: String?
+            let ttl: UInt32
+            let fencingToken: UInt64
+        }
+        let revision: UInt64
+        let locks: [Lock]
+    }
+
+    struct LockSettings: APIBody {
+        /// Seconds.
+        var ttl: UInt32?
+        enum CodingKeys: String, CodingKey, CaseIterable { case ttl }
+    }
+
+    struct Revocation: APIBody {
+        var owner: String
+        enum CodingKeys: String, CodingKey, CaseIterable { case owner }
+    }
+
+    struct Done: Encodable, Sendable {}
+
+    // MARK: Metadata
+
+    /// `?channel=&type=` or `?user=`
+    @Sendable func read(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let client = try api.admit(context, .read)
+        let target = try target(request, client)
+        let ask = Rtm_Client_GetMetadata.with {
+            $0.channelType = target.wireType
+            $0.target = target.name
+        }
+        guard
+            case .metadata(let set) = try await api.backend.storage(
+                .getMetadata(ask), .metadata, app: client.app, user: client.user ?? "")
+        else { throw RTMError.unexpectedAnswer }
+        let items = set.items.map { item in
+            Metadata.Item(
+                key: item.key, value: item.value, revision: item.revision,
+                updated: item.updateTsMs == 0 ? nil : item.updateTsMs,
+                author: item.author.isEmpty ? nil : item.author)
+        }
+        return Response(json: Metadata(revision: set.majorRevision, items: items))
+    }
+
+    private func write(
+        _ kind: Rtm_Client_MetadataWriteKind, _ request: Request, _ context: GatewayContext
+    ) async throws -> Response {
+        let client = try api.admit(context, .publish)
+        let target = try target(request, client)
+        let body = try await request.body(Write.self, upTo: api.bodyBytesMax)
+        let author = try client.actingUser(body.author)
+        let ask = Rtm_Client_WriteMetadata.with {
+            $0.channelType = target.wireType
+            $0.target = target.name
+            $0.kind = kind
+            $0.items = (body.items?.elements ?? []).map { item in
+                .with {
+                    $0.key = item.key
+                    $0.value = item.value ?? ""
+                    $0.revision = item.revision ?? 0
+                }
+            }
+            $0.majorRevision = body.revision ?? 0
+            $0.recordTs = true
+            $0.recordAuthor = !author.isEmpty
+        }
+        guard
+            case .metadataWritten(let written) = try await api.backend.storage(
+                .writeMetadata(ask), .metadata, app: client.app, user: author)
+        else { throw RTMError.unexpectedAnswer }
+        return Response(json: Written(revision: written.majorRevision))
+    }
+
+    /// The channel or, with type none, the user whose metadata the query names.
+    private func target(_ request: Request, _ client: APIClient) throws(APIError) -> ChannelKey {
+        guard let user = request.query("user") else { return try request.channel(of: client) }
+        guard request.query("channel") == nil else {
+            throw APIError(.badRequest, "invalidTarget", "name either a \"channel\" or a \"user\"")
+        }
+        let target = ChannelKey(appID: client.app, type: .none, name: user)
+        try client.check(target)
+        return target
+    }
+
+    // MARK: Locks
+
+    /// `?channel=&type=`, as in all routes of locks.
+    @Sendable func locks(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let client = try api.admit(context, .read)
+        let channel = try request.channel(of: client)
+        let ask = Rtm_Client_GetLocks.with {
+            $0.channelType = channel.wireType
+            $0.channel = channel.name
+        }
+        guard case .locks(let answer) = try await api.backend.storage(.getLocks(ask), .locks, app: client.app)
+        else { throw RTMError.unexpectedAnswer }
+        let locks = answer.locks.map { lock in
+            Locks.Lock(
+                name: lock.name, owner: lock.owner.isEmpty ? nil : lock.owner, ttl: lock.ttlS,
+                fencingToken: lock.fencingToken)
+        }
+        return Response(json: Locks(revision: answer.revision, locks: locks))
+    }
+
+    @Sendable func createLock(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let client = try api.admit(context, .publish)
+        let channel = try request.channel(of: client)
+        let name = try context.parameters.require("lock")
+        let settings = try await request.body(LockSettings.self, upTo: api.bodyBytesMax)
+        let ask = Rtm_Client_SetLock.with {
+            $0.channelType = channel.wireType
+            $0.channel = channel.name
+            $0.name = name
+            $0.ttlS = settings.ttl ?? 0
+        }
+        return try await change(.setLock(ask), client)
+    }
+
+    @Sendable func removeLock(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let client = try api.admit(context, .publish)
+        let channel = try request.channel(of: client)
+        let name = try context.parameters.require("lock")
+        let ask = Rtm_Client_RemoveLock.with {
+            $0.channelType = channel.wireType
+            $0.channel = channel.name
+            $0.name = name
+        }
+        return try await change(.removeLock(ask), client)
+    }
+
+    @Sendable func revokeLock(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let client = try api.admit(context, .publish)
+        let channel = try request.channel(of: client)
+        let name = try context.parameters.require("lock")
+        let body = try await request.body(Revocation.self, upTo: api.bodyBytesMax)
+        let ask = Rtm_Client_RevokeLock.with {
+            $0.channelType = channel.wireType
+            $0.channel = channel.name
+            $0.name = name
+            $0.owner = body.owner
+        }
+        return try await change(.revokeLock(ask), client)
+    }
+
+    private func change(
+        _ ask: Rtm_Client_ClientFrame.OneOf_Body, _ client: APIClient
+    ) async throws -> Response {
+        guard
+            case .done = try await api.backend.storage(
+                ask, .locks, app: client.app, user: client.user ?? api.publisher)
+        else { throw RTMError.unexpectedAnswer }
+        return Response(json: Done())
+    }
+}

@@ -1,0 +1,224 @@
+import Logging
+import NIOCore
+import RTMMessagingClient
+import RTMModel
+import RTMPresenceClient
+import RTMServiceKit
+import RTMServiceLink
+import RTMStorageClient
+import RTMWire
+
+/// The links of a gateway to the other services, and what it has asked them. It is confined to one event
+/// loop; `Backend` is its front for the tasks that answer HTTP requests.
+final class GatewayCalls {
+    /// Where the other services are.
+    struct Addresses: Sendable {
+        let messaging: [ServiceLinkAddress]
+        let presence: ServiceLinkAddress
+        let storage: ServiceLinkAddress
+    }
+
+    struct Probes: Sendable {
+        let messaging: ReadinessProbe
+        let presence: ReadinessProbe
+        let storage: ReadinessProbe
+    }
+
+    /// How long every call to a service may take.
+    private static let timeout = Duration.seconds(5)
+
+    typealias Answer<Value: Sendable> = @Sendable (Result<Value, RTMError>) -> Void
+
+    private let messaging: MessagingClient
+    private let presence: PresenceClient
+    private let storage: StorageClient
+    private let probes: Probes
+    private var publishes = RequestContexts<Answer<PublishResponse>>()
+    private var appends = RequestContexts<Answer<Void>>()
+    private var calls = RequestContexts<PendingCall>()
+    private var bans = RequestContexts<Answer<BanOutcome>>()
+    private var banLists = RequestContexts<Answer<BansResponse>>()
+
+    /// A call that presence or storage answers with a frame for a client.
+    private struct PendingCall {
+        let errors: CallErrors
+        let answer: Answer<ByteBuffer>
+    }
+
+    init(
+        to addresses: Addresses, _ link: ServiceLinkConfiguration, node: String, probes: Probes,
+        endOfTurn: EndOfTurn, logger: Logger
+    ) {
+        messaging = MessagingClient(
+            to: addresses.messaging, link, node: node, timeout: Self.timeout, endOfTurn: endOfTurn,
+            logger: logger)
+        presence = PresenceClient(
+            to: addresses.presence, link, node: node, timeout: Self.timeout, endOfTurn: endOfTurn,
+            logger: logger)
+        storage = StorageClient(
+            to: addresses.storage, link, node: node, timeout: Self.timeout, endOfTurn: endOfTurn,
+            logger: logger)
+        self.probes = probes
+    }
+
+    func start() {
+        for probe in [probes.messaging, probes.presence, probes.storage] {
+            probe.notReady("not connected yet")
+        }
+        messaging.start(caller: self)
+        presence.start(caller: self)
+        storage.start(caller: self)
+    }
+
+    func shutdown() {
+        messaging.shutdown()
+        presence.shutdown()
+        storage.shutdown()
+    }
+
+    // MARK: - Asking
+
+    func publish(_ message: OutgoingMessage, _ answer: @escaping Answer<PublishResponse>) {
+        if let outage = messaging.outage(of: message.channel) {
+            return answer(
+                .failure(
+                    RTMError(
+                        .channelPublishMessageFailed, "the messaging service can't be reached at present",
+                        retryAfter: max(.seconds(1), min(outage, .seconds(10))))))
+        }
+        let context = publishes.insert(answer)
+        message.withRequest { messaging.publish($0, context: context) }
+    }
+
+    func appendHistory(_ message: OutgoingMessage, at milliseconds: UInt64, _ answer: @escaping Answer<Void>)
+    {
+        let context = appends.insert(answer)
+        message.withView { view in
+            storage.appendHistory(
+                AppendHistoryRequest(
+                    channel: message.channel, publisher: message.publisher,
+                    timestampMilliseconds: milliseconds, message: view, origin: message.origin),
+                context: context)
+        }
+    }
+
+    func callPresence(_ caller: Caller, _ request: ByteBuffer, _ answer: @escaping Answer<ByteBuffer>) {
+        let context = calls.insert(PendingCall(errors: .presence, answer: answer))
+        request.withUnsafeReadableBytes {
+            presence.call(CallRequest(caller: caller, request: WireText($0)), context: context)
+        }
+    }
+
+    func callStorage(
+        _ caller: Caller, _ request: ByteBuffer, _ errors: CallErrors, _ answer: @escaping Answer<ByteBuffer>
+    ) {
+        let context = calls.insert(PendingCall(errors: errors, answer: answer))
+        request.withUnsafeReadableBytes {
+            storage.call(CallRequest(caller: caller, request: WireText($0)), context: context)
+        }
+    }
+
+    func ban(_ ban: Ban, _ answer: @escaping Answer<BanOutcome>) {
+        storage.ban(ban, context: bans.insert(answer))
+    }
+
+    func listBans(_ place: BansRequest, _ answer: @escaping Answer<BansResponse>) {
+        storage.bans(place, context: banLists.insert(answer))
+    }
+}
+
+/// Which codes an unanswered call ends with.
+struct CallErrors: Sendable {
+    let unavailable: ErrorCode
+    let timeout: ErrorCode
+
+    static let presence = CallErrors(
+        unavailable: .presenceOperationFailed, timeout: .presenceOperationTimeout)
+    static let metadata = CallErrors(unavailable: .storageNotAvailable, timeout: .storageOperationTimeout)
+    static let locks = CallErrors(unavailable: .lockNotAvailable, timeout: .lockOperationTimeout)
+    static let history = CallErrors(unavailable: .historyNotAvailable, timeout: .historyOperationTimeout)
+}
+
+// MARK: - Messaging
+
+extension GatewayCalls: MessagingCaller {
+    func shardIsUp(_ shard: Int, isWhole: Bool) { if isWhole { probes.messaging.ready() } }
+
+    func shardIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) { connectFailed(reason) }
+
+    func connectFailed(_ reason: ServiceLinkDownReason) { probes.messaging.notReady("\(reason)") }
+
+    func messagingPublished(
+        _ context: Int, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+    ) {
+        publishes.remove(context)(
+            outcome.mapError {
+                RTMError($0, .channelPublishMessageFailed, timeout: .channelPublishMessageTimeout)
+            })
+    }
+
+    // A gateway attaches to no log yet.
+    func messagingDelivered(_ delivery: DeliveryPush) {}
+    func messagingSkipped(_ skip: SkipPush) {}
+    func messagingSuperseded(_ interest: UInt64, by holder: UInt64) {}
+    func messagingAttached(
+        _ interest: UInt64, in shard: Int, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>
+    ) {}
+    func messagingRead(_ context: Int, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {}
+}
+
+// MARK: - Presence
+
+extension GatewayCalls: PresenceCaller {
+    func presenceIsUp() { probes.presence.ready() }
+    func presenceIsDown(_ reason: ServiceLinkDownReason) { probes.presence.notReady("\(reason)") }
+    func presenceIsUnreachable(_ reason: ServiceLinkDownReason) { probes.presence.notReady("\(reason)") }
+
+    func presenceCalled(_ context: Int, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>) {
+        answered(context, outcome.map { ByteBuffer(bytes: $0.response.bytes) })
+    }
+
+    // A gateway has no members, so it has no lease either.
+    func presenceJoined(_ context: Int, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) {}
+    func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>) {
+    }
+    func presenceLeased(_ outcome: Result<LeaseResponse, ServiceLinkRequestFailure>) {}
+    func presenceSynced(_ outcome: Result<SyncResponse, ServiceLinkRequestFailure>) {}
+
+    private func answered(_ context: Int, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>) {
+        let call = calls.remove(context)
+        call.answer(
+            outcome.mapError { RTMError($0, call.errors.unavailable, timeout: call.errors.timeout) })
+    }
+}
+
+// MARK: - Storage
+
+extension GatewayCalls: StorageCaller {
+    func storageIsUp() { probes.storage.ready() }
+    func storageIsDown(_ reason: ServiceLinkDownReason) { probes.storage.notReady("\(reason)") }
+    func storageIsUnreachable(_ reason: ServiceLinkDownReason) { probes.storage.notReady("\(reason)") }
+
+    func historyAppended(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
+        appends.remove(context)(
+            outcome.mapError { RTMError($0, .historyNotAvailable, timeout: .historyOperationTimeout) })
+    }
+
+    func storageCalled(_ context: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>) {
+        answered(context, outcome.map { ByteBuffer(bytes: $0.response.bytes) })
+    }
+
+    func storageCarriedOut(_ context: Int, _ outcome: Result<BanOutcome, ServiceLinkRequestFailure>) {
+        bans.remove(context)(
+            outcome.mapError { RTMError($0, .storageNotAvailable, timeout: .storageOperationTimeout) })
+    }
+
+    func storageListedBans(_ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>) {
+        banLists.remove(context)(
+            outcome.mapError { RTMError($0, .storageNotAvailable, timeout: .storageOperationTimeout) })
+    }
+
+    // A gateway never waits for a lock and subscribes to nothing.
+    func storageGranted(_ push: LockGrantedPush) {}
+    func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {}
+}

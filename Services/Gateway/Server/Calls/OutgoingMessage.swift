@@ -1,0 +1,63 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// A message on its way from an HTTP request to a log.
+struct OutgoingMessage: Sendable {
+    let channel: ChannelKey
+    let publisher: String
+    let type: MessageType
+    let payload: ByteBuffer
+    let customType: String
+    let origin: PublishOrigin
+
+    /// - Throws: what the edge refuses a client's message for, with the same codes (M-20 to M-26).
+    init(
+        to channel: ChannelKey, by publisher: String, _ type: MessageType, _ payload: ByteBuffer,
+        customType: String, origin: PublishOrigin
+    ) throws(RTMError) {
+        switch channel.type {
+        case .user: try NameRule.user.check(channel.name.utf8)
+        default: try NameRule.channel.check(channel.name.utf8)
+        }
+        try NameRule.user.check(publisher.utf8)
+        try NameRule.customType.check(customType.utf8)
+        guard payload.readableBytes <= Limits.messageBytesMax else {
+            throw RTMError(
+                .channelMessageLengthExceedLimitation,
+                "the message has \(payload.readableBytes) bytes, \(Limits.messageBytesMax) are allowed",
+                limit: .init(name: "message bytes", value: UInt64(Limits.messageBytesMax)))
+        }
+        self.channel = channel
+        self.publisher = publisher
+        self.type = type
+        self.payload = payload
+        self.customType = customType
+        self.origin = origin
+    }
+
+    func withView<Result>(_ body: (MessageView) -> Result) -> Result {
+        customType.withWireText { customType in
+            payload.withUnsafeReadableBytes {
+                body(MessageView(type: type, payload: WireText($0), customType: customType))
+            }
+        }
+    }
+
+    /// Everybody receives it, the publisher too: no session of his has sent it.
+    func withRequest(_ send: (PublishRequest) -> Void) {
+        var run = ByteBuffer()
+        withView { MessageRun.append($0, to: &run) }
+        channel.withView { channel in
+            publisher.withWireText { publisher in
+                run.withUnsafeReadableBytes { run in
+                    send(
+                        PublishRequest(
+                            appID: channel.appID, channelType: channel.type, channel: channel.name,
+                            publisher: publisher, publisherSession: 0, needsReceiver: channel.type == .user,
+                            origin: origin, messages: MessageRun(run, count: 1)))
+                }
+            }
+        }
+    }
+}

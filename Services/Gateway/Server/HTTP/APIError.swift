@@ -1,0 +1,102 @@
+import Foundation
+import Hummingbird
+import RTMModel
+
+/// What every request that failed is answered with: a status that says what kind of failure it is, and a body
+/// with the code of the system, the reason in one sentence, and what to do about it.
+struct APIError: Error {
+    let status: HTTPResponse.Status
+    let body: Body
+
+    struct Body: Encodable, Sendable {
+        /// The number of the error, as in all interfaces of the system (docs/behaviour.md, appendix A); 0 for an
+        /// error of HTTP alone.
+        var code: Int
+        var name: String
+        /// One sentence for a person. Don't parse it.
+        var reason: String
+        var limit: Limit?
+        /// Seconds until a repetition may succeed.
+        var retryAfter: Double?
+        var conflict: Conflict?
+    }
+
+    struct Limit: Encodable, Sendable {
+        let name: String
+        let value: UInt64
+    }
+
+    /// What a write that compared revisions found instead.
+    struct Conflict: Encodable, Sendable {
+        let revision: Int64
+        let key: String?
+        let itemRevision: Int64?
+    }
+
+    init(_ status: HTTPResponse.Status, _ name: String, _ reason: String, retryAfter: Duration? = nil) {
+        self.status = status
+        body = Body(code: 0, name: name, reason: reason, retryAfter: retryAfter.map { $0 / .seconds(1) })
+    }
+
+    init(_ error: RTMError) {
+        status = .init(code: Self.status(of: error))
+        body = Body(
+            code: error.code.rawValue, name: "\(error.code)", reason: error.reason,
+            limit: error.limit.map { Limit(name: $0.name, value: $0.value) },
+            retryAfter: error.retryAfter.map { $0 / .seconds(1) },
+            conflict: error.conflict.map {
+                Conflict(
+                    revision: $0.majorRevision, key: $0.key, itemRevision: $0.key == nil ? nil : $0.revision)
+            })
+    }
+
+    private static func status(of error: RTMError) -> Int {
+        switch error.code {
+        case .operationRateExceedLimitation, .channelPublishMessageTooFrequent: 429
+        case .channelSubscribePermissionDenied, .channelPublishPermissionDenied, .storagePermissionDenied,
+            .historyPermissionDenied, .loginRejected, .loginNotAuthorized:
+            403
+        case .invalidToken, .tokenExpired, .loginInconsistentAppId: 401
+        case .invalidAppId, .lockNotExist, .presenceUserNotExist: 404
+        case .storageOutdatedRevision, .channelReceiverOffline, .lockAlreadyExist, .lockNotAcquired,
+            .channelReceiverOfflineButMessageStoreSucceeded:
+            409
+        case .channelPublishMessageTimeout, .storageOperationTimeout, .presenceOperationTimeout,
+            .lockOperationTimeout, .historyOperationTimeout:
+            504
+        case .notConnected, .storageNotAvailable, .historyNotAvailable, .lockNotAvailable,
+            .presenceNotConnected:
+            503
+        case _ where error.retryAfter != nil: 503
+        case .channelMessageDeliveredButStoreFailed, .channelReceiverOfflineAndMessageStoreFailed,
+            .channelPublishMessageFailed, .storageOperationFailed, .presenceOperationFailed,
+            .lockOperationFailed, .historyOperationFailed, .serviceNotSupport:
+            500
+        default: 400
+        }
+    }
+
+    var response: Response {
+        var response = Response(json: Envelope(error: body), status: status)
+        if let retryAfter = body.retryAfter {
+            response.headers[.retryAfter] = "\(Int(retryAfter.rounded(.up)))"
+        }
+        if status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
+        return response
+    }
+
+    private struct Envelope: Encodable { let error: Body }
+}
+
+extension Response {
+    init(json value: some Encodable, status: HTTPResponse.Status = .ok) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        // Values of the API are structs of texts and numbers, which always can be written.
+        let data = (try? encoder.encode(value)) ?? Data()
+        self.init(
+            status: status, headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: data)))
+    }
+}

@@ -1,0 +1,50 @@
+import Hummingbird
+import RTMModel
+
+/// What is known of one HTTP request on its way to the function that answers it.
+struct GatewayContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// Who calls, and for which app. It is set before any function of an app is called.
+    var client: APIClient?
+
+    init(source: ApplicationRequestContextSource) { coreContext = CoreRequestContextStorage(source: source) }
+}
+
+/// The holder of an API key, or the user of a token.
+struct APIClient: Sendable {
+    let scopes: Set<APIScope>
+    let app: String
+    /// The name for logs and audits: `key ID` or `user ID`.
+    let name: String
+    /// Channels whose names begin otherwise are out of reach. Nil: no restriction.
+    let channels: String?
+    /// The one user that the client may act as; nil for a key, which may act as any.
+    let user: String?
+
+    func require(_ scope: APIScope) throws(APIError) {
+        guard scopes.contains(scope) || scopes.contains(.admin) else {
+            throw APIError(.forbidden, "missingScope", "this needs the scope \"\(scope.rawValue)\"")
+        }
+    }
+
+    /// - Throws: if the key is for other channels, or for channels and not for users.
+    func check(_ channel: ChannelKey) throws(APIError) {
+        guard let channels else { return }
+        guard channel.type != .user, channel.type != .none, channel.name.hasPrefix(channels) else {
+            throw APIError(
+                .forbidden, "channelOutOfReach",
+                "the key is only for channels whose names begin with \"\(channels)\"")
+        }
+    }
+
+    /// As whom the client acts.
+    ///
+    /// - Parameter named: the user whom the request names.
+    func actingUser(_ named: String?) throws(APIError) -> String {
+        guard let user else { return named ?? "" }
+        guard named == nil || named == user else {
+            throw APIError(.forbidden, "anotherUser", "the token is for the user \"\(user)\"")
+        }
+        return user
+    }
+}

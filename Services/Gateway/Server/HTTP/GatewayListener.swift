@@ -1,0 +1,68 @@
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import RTMServiceKit
+import ServiceLifecycle
+
+/// Answers HTTP requests at one address.
+final class GatewayListener: RTMServiceKit.Service {
+    let name: String
+    private let purpose: String
+    private let group: ServiceGroup
+    private let address: EventLoopFuture<HostPort>
+    private let opened: EventLoopPromise<HostPort>
+
+    init(
+        purpose: String, at place: HostPort, tls: TLSConfiguration?, _ router: Router<GatewayContext>,
+        idleTimeout: Duration, connectionsMax: Int, on loops: MultiThreadedEventLoopGroup, _ logger: Logger
+    ) throws {
+        name = "\(purpose) listener"
+        self.purpose = purpose
+        let opened = loops.next().makePromise(of: HostPort.self)
+        self.opened = opened
+        address = opened.futureResult
+        // The framework logs each request; here the metrics say it, and errors are answers.
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        let idle = TimeAmount(idleTimeout)
+        let plain = HTTPServerBuilder.http1(configuration: .init(idleTimeout: idle))
+        let application = Application(
+            router: router,
+            server: try tls.map { try .tls(plain, tlsConfiguration: $0) } ?? plain,
+            configuration: ApplicationConfiguration(
+                address: .hostname(place.host, port: place.port), serverName: nil,
+                availableConnectionsDelegate: MaximumAvailableConnections(connectionsMax)),
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? place.port
+                opened.succeed(HostPort(host: place.host, port: port))
+            },
+            eventLoopGroupProvider: .shared(loops), logger: quiet)
+        group = ServiceGroup(configuration: .init(services: [application], logger: quiet))
+    }
+
+    /// The task lives until `shutdown`: it begins here, so that the address is open when `start` returns.
+    func start() async throws {
+        let (group, opened) = (group, opened)
+        Task {
+            do {
+                try await group.run()
+            } catch {
+                opened.fail(error)
+            }
+        }
+        _ = try await address.get()
+    }
+
+    func shutdown(deadline: ContinuousClock.Instant) async { await group.triggerGracefulShutdown() }
+
+    var listening: [ListeningAddress] {
+        get async {
+            guard let address = try? await address.get() else { return [] }
+            return [ListeningAddress(purpose, address)]
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import RTMCryptography
+import RTMModel
+import RTMServiceKit
+import Synchronization
+
+/// The keys that this gateway accepts, and when each was used last. Who is refused isn't told what was wrong
+/// with the key, so that ids can't be tried out.
+final class KeyRing: Sendable {
+    private struct State {
+        var records: [String: APIKeyRecord] = [:]
+        var lastUse: [String: Date] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    init(_ records: [APIKeyRecord]) { take(records) }
+
+    /// The configuration has other keys now.
+    func take(_ records: [APIKeyRecord]) {
+        let fresh = Dictionary(records.map { ($0.id, $0) }) { _, last in last }
+        state.withLock { state in
+            state.records = fresh
+            state.lastUse = state.lastUse.filter { fresh[$0.key] != nil }
+        }
+    }
+
+    /// What the key may do; nil if it isn't accepted.
+    func admit(_ key: APIKey, now: Date) -> APIKeyRecord? {
+        let record = state.withLock { $0.records[key.id] }
+        // The hash is made of unknown keys, too, so that the time of an answer says nothing.
+        let isRight = MessageCode.areEqual(Array(key.hash.utf8), Array((record?.hash ?? "").utf8))
+        guard let record, isRight, now < record.expires ?? .distantFuture else { return nil }
+        state.withLock { $0.lastUse[key.id] = now }
+        return record
+    }
+
+    /// All keys with the time of their last use at this gateway, by id.
+    var uses: [(record: APIKeyRecord, lastUse: Date?)] {
+        state.withLock { state in
+            state.records.values.sorted { $0.id < $1.id }.map { ($0, state.lastUse[$0.id]) }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+package import RTMServiceKit
+package import RTMServiceLink
+
+/// The gateway as a service of a program.
+package enum GatewayDefinition {
+    /// Reaches the other services at their addresses.
+    package static let service = definition(isNetworked: true, developmentKey: nil) { configuration in
+        GatewayCalls.Addresses(
+            messaging: GatewayKeys.messaging.addresses(configuration),
+            presence: configuration[GatewayKeys.presence].tcp,
+            storage: configuration[GatewayKeys.storage].tcp)
+    }
+
+    /// Reaches the other services in the same process.
+    ///
+    /// - Parameter developmentKey: may do everything in every app, where the configuration names no keys.
+    package static func inProcess(
+        messaging: InProcessEndpoint, presence: InProcessEndpoint, storage: InProcessEndpoint,
+        developmentKey: APIKey
+    ) -> ServiceDefinition {
+        definition(isNetworked: false, developmentKey: developmentKey) { _ in
+            GatewayCalls.Addresses(
+                messaging: [.inProcess(messaging)], presence: .inProcess(presence),
+                storage: .inProcess(storage))
+        }
+    }
+
+    private static func definition(
+        isNetworked: Bool, developmentKey: APIKey?,
+        addresses: @escaping @Sendable (Configuration) -> GatewayCalls.Addresses
+    ) -> ServiceDefinition {
+        ServiceDefinition(
+            name: "gateway", summary: "Answers backends over HTTP.",
+            keys: CommonKeys.apps.declarations + ServiceLinkKeys.declarations + GatewayKeys.declarations,
+            isInProcess: !isNetworked, rules: isNetworked ? [GatewayKeys.messaging.rule] : [],
+            check: isNetworked ? problem : tlsProblem,
+            commands: isNetworked ? [KeyCommand.create] : []
+        ) { context in
+            let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
+            return try await assemble(context, addresses(context.configuration), link, developmentKey)
+        }
+    }
+
+    /// What can't be used of the files that the configuration names.
+    @Sendable private static func problem(
+        _ configuration: Configuration, _ read: (String) throws -> String
+    ) -> ConfigurationProblem? {
+        tlsProblem(configuration, read) ?? ServiceLinkConfiguration.problem(configuration, read)
+    }
+
+    @Sendable private static func tlsProblem(
+        _ configuration: Configuration, _ read: (String) throws -> String
+    ) -> ConfigurationProblem? {
+        do {
+            _ = try GatewayTLS.configuration(configuration, read)
+            return nil
+        } catch {
+            return error.problems.first
+        }
+    }
+
+    private static func assemble(
+        _ context: ServiceContext, _ addresses: GatewayCalls.Addresses, _ link: ServiceLinkConfiguration,
+        _ developmentKey: APIKey?
+    ) async throws -> Assembly {
+        let configuration = context.configuration
+        let keys = KeyRing(records(configuration, developmentKey))
+        let authentication = Authentication(keys, apps: configuration[CommonKeys.apps])
+        let rates = RequestRates(RequestRates.Rates(configuration))
+        context.onChange(of: CommonKeys.apps.declarations + GatewayKeys.live) { next in
+            {
+                keys.take(records(next, developmentKey))
+                authentication.take(next[CommonKeys.apps])
+                rates.take(RequestRates.Rates(next))
+            }
+        }
+        let eventLoop = context.eventLoopGroup.next()
+        let probes = GatewayCalls.Probes(
+            messaging: context.probe("messaging"), presence: context.probe("presence", isRequired: false),
+            storage: context.probe("storage", isRequired: false))
+        let calls = try await eventLoop.submit {
+            NIOLoopBound(
+                GatewayCalls(
+                    to: addresses, link, node: "gateway \(configuration[GatewayKeys.listen])", probes: probes,
+                    endOfTurn: .shared(on: eventLoop), logger: context.logger),
+                eventLoop: eventLoop)
+        }.get()
+        let api = GatewayAPI(
+            backend: Backend(calls: calls, eventLoop: eventLoop), authentication: authentication,
+            rates: rates,
+            metrics: GatewayMetrics(context.metrics), bodyBytesMax: configuration[GatewayKeys.bodyBytesMax])
+        return Assembly([GatewayLinks(calls: calls, eventLoop: eventLoop)] + (try listeners(context, api)))
+    }
+
+    private static func records(_ configuration: Configuration, _ developmentKey: APIKey?) -> [APIKeyRecord] {
+        let records = configuration[GatewayKeys.keys]
+        guard records.isEmpty, let key = developmentKey else { return records }
+        return [APIKeyRecord(id: key.id, hash: key.hash, app: "*", scopes: [.admin])]
+    }
+
+    private static func listeners(
+        _ context: ServiceContext, _ api: GatewayAPI
+    ) throws -> [GatewayListener] {
+        let configuration = context.configuration
+        let tls = try GatewayTLS.configuration(configuration) { try TextFile.read($0) }
+        func listener(_ purpose: String, _ place: HostPort, _ tls: TLSConfiguration?) throws
+            -> GatewayListener
+        {
+            try GatewayListener(
+                purpose: purpose, at: place, tls: tls, api.router(),
+                idleTimeout: configuration[GatewayKeys.idleTimeout],
+                connectionsMax: configuration[GatewayKeys.connectionsMax], on: context.eventLoopGroup,
+                context.logger)
+        }
+        var all = [try listener("gateway", configuration[GatewayKeys.listen], nil)]
+        if let place = configuration[GatewayKeys.tlsListen], let tls {
+            all.append(try listener("gateway.tls", place, tls))
+        }
+        return all
+    }
+}
+
+/// Opens the links of the gateway, and closes them after its listeners.
+private struct GatewayLinks: Service {
+    let name = "gateway links"
+    let calls: NIOLoopBound<GatewayCalls>
+    let eventLoop: any EventLoop
+
+    func start() async throws { try await eventLoop.submit { calls.value.start() }.get() }
+
+    func shutdown(deadline: ContinuousClock.Instant) async {
+        try? await eventLoop.submit { calls.value.shutdown() }.get()
+    }
+}
+
+extension HostPort {
+    fileprivate var tcp: ServiceLinkAddress { .tcp(host: host, port: port) }
+}

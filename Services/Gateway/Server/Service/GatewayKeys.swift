@@ -1,0 +1,50 @@
+import RTMModel
+package import RTMServiceKit
+
+/// The configuration keys of a gateway.
+package struct GatewayKeys: ServiceKeys {
+    package static let table = Self()
+
+    package let listen = ConfigurationKey<HostPort>.address(
+        "gateway.listen", default: HostPort(host: "127.0.0.1", port: 7750),
+        "Where backends call over HTTP in the clear; keep it to trusted networks or behind a proxy that does TLS."
+    )
+    package let tlsListen = ConfigurationKey<HostPort?>.optionalAddress(
+        "gateway.tls.listen", "Where backends call over HTTPS; needs the certificate and the key.")
+    package let tlsCertificate = ConfigurationKey<String?>.optionalFile(
+        "gateway.tls.certificate", "PEM file with the certificate chain, the server's own certificate first.")
+    package let tlsKey = ConfigurationKey<String?>.optionalFile(
+        "gateway.tls.key", "PEM file with the private key of the certificate.")
+    package let messaging = ServiceAddressesKey(
+        "gateway.messaging", default: "127.0.0.1:7720",
+        "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis tell the addresses of the others.")
+    package let presence = ConfigurationKey<HostPort>.address(
+        "gateway.presence", default: HostPort(host: "127.0.0.1", port: 7730), "The presence service."
+    ).forOwnProcess
+    package let storage = ConfigurationKey<HostPort>.address(
+        "gateway.storage", default: HostPort(host: "127.0.0.1", port: 7740), "The storage service."
+    ).forOwnProcess
+    /// Live, so that a key is made or revoked without a restart.
+    package let keys = ConfigurationKey<[APIKeyRecord]>.records(
+        "gateway.keys", default: [], countMax: 10_000,
+        "The API keys, as \"rtm-gateway key\" makes them: id, hash of the secret, app (* for all), scopes joined by "
+            + "+ (read, publish, moderate, admin), and optionally the channels' prefix and the day of expiry."
+    ).live
+    package let connectionsMax = ConfigurationKey<Int>.int(
+        "gateway.connections.max", default: 10_000, in: 1...1_000_000,
+        "HTTP connections at once on each listener; further ones wait to be accepted.")
+    package let bodyBytesMax = ConfigurationKey<Int>.byteSize(
+        "gateway.body.bytesMax", default: 4 << 20, in: 64 * 1024...64 << 20,
+        "The longest body of a request; a longer one is answered with 413.")
+    package let idleTimeout = ConfigurationKey<Duration>.duration(
+        "gateway.idleTimeout", default: .seconds(60), in: .seconds(1) ... .seconds(3_600),
+        "How long a connection may be silent, between two requests or within one; then it is closed.")
+    package let keyRate = ConfigurationKey<Int>.int(
+        "gateway.rates.key", default: 500, in: 0...10_000_000,
+        "Requests per second with one API key at one gateway, twice that at once; each message counts as one. 0 means no limit (R-11)."
+    ).live
+    package let appRate = ConfigurationKey<Int>.int(
+        "gateway.rates.app", default: 5_000, in: 0...10_000_000,
+        "Requests per second for one app at one gateway, twice that at once; each message counts as one. 0 means no limit (R-11)."
+    ).live
+}

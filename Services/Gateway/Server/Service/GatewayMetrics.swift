@@ -1,0 +1,33 @@
+import RTMServiceKit
+
+/// The metrics of a gateway.
+final class GatewayMetrics: Sendable {
+    enum Answer: String, MetricLabel {
+        case success, refused, limited, failed
+        static let labelName = "kind"
+    }
+
+    private let answers: Family<Answer, Counter>
+    private let seconds: Histogram
+
+    init(_ registry: MetricsRegistry) {
+        answers = registry.counters(
+            "rtm_gateway_requests_total",
+            "HTTP requests answered, by kind: success; refused (4xx); limited (429); failed (5xx), which an operator should look into.",
+            by: Answer.self)
+        seconds = registry.histogram(
+            "rtm_gateway_request_seconds", "How long an HTTP request took from its head to its answer.")
+    }
+
+    func answered(_ status: Int, after time: Duration) {
+        let answer: Answer =
+            switch status {
+            case ..<400: .success
+            case 429: .limited
+            case ..<500: .refused
+            default: .failed
+            }
+        answers[answer].increment()
+        seconds.observe(time)
+    }
+}
