@@ -5,7 +5,7 @@
 #   OUT/symbols  the symbols of the executables, for a debugger
 #   OUT/data     storage's folder
 #
-# The Swift runtime and Foundation are shared libraries beside the executables. Linked into each of the six executables they
+# The Swift runtime and Foundation are shared libraries beside the executables. Linked into each of the seven executables they
 # would take 430 MB instead of 150: most of it is Unicode's tables, of which one copy is enough.
 #
 # It runs in the Containerfile's build stage, and outside of it where a toolchain is there (`make images PROGRAMS=host`).
@@ -13,7 +13,7 @@ set -euo pipefail
 out=$(realpath -m "${1:?usage: compose/programs.sh OUT}")
 cd "$(dirname "$0")/.."
 
-programs="rtm-standalone rtm-edge rtm-messaging rtm-presence rtm-storage rtm"
+programs="rtm-standalone rtm-edge rtm-messaging rtm-presence rtm-storage rtm-gateway rtm"
 for program in $programs; do
     packaging/build.sh --product "$program"
 done

@@ -3,6 +3,7 @@
 #
 #   link-secret   all services of the installation share it
 #   apps          one line for each app whose clients may log in: ID, or ID:CERTIFICATE; the app `dev` at first
+#   api-keys      one line for each API key, as `rtm-gateway key` prints it; for the profile `gateway`
 #   tls-certificate.pem, tls-key.pem   for the profile `tls`: a certificate for NAME that is good for trying out
 #
 # The folder is open to its owner alone. The files in it can be read by the user of the containers, which has another
@@ -15,6 +16,7 @@ mkdir -p secrets
 cd secrets
 [ -f link-secret ] || head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >link-secret
 [ -f apps ] || echo dev >apps
+[ -f api-keys ] || : >api-keys
 if [ ! -f tls-certificate.pem ] && command -v openssl >/dev/null; then
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj "/CN=$name" \
         -addext "subjectAltName=DNS:$name" -keyout tls-key.pem -out tls-certificate.pem 2>/dev/null

@@ -84,7 +84,8 @@ Suggests: redis-server, haproxy
 Section: net
 Priority: optional
 Description: self-hosted real-time messaging
- Four services, edge, messaging, presence and storage, and the command line rtm.
+ Five services, edge, messaging, presence, storage and the gateway for backends,
+ and the command line rtm.
  Users log in, subscribe to channels, publish, and send messages to one another.
  .
  No service starts by itself: enable rtm-standalone for all of them in one
@@ -107,7 +108,7 @@ cat >"$stage/DEBIAN/prerm" <<'SCRIPT'
 #!/bin/sh
 set -e
 if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-    deb-systemd-invoke stop rtm-edge.service rtm-messaging.service rtm-presence.service rtm-storage.service rtm-standalone.service
+    deb-systemd-invoke stop rtm-edge.service rtm-messaging.service rtm-presence.service rtm-storage.service rtm-gateway.service rtm-standalone.service
 fi
 SCRIPT
 cat >"$stage/DEBIAN/postrm" <<'SCRIPT'
