@@ -33,13 +33,15 @@ let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
-let hummingbird: [Target.Dependency] = [
-    .product(name: "Hummingbird", package: "hummingbird"),
-    .product(name: "HummingbirdCore", package: "hummingbird"),
-    .product(name: "HummingbirdTLS", package: "hummingbird"),
-    .product(name: "HTTPTypes", package: "swift-http-types"),
-    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-]
+/// The gateway's framework for HTTP. As with Yams, no named product may need it.
+let hummingbird: [Target.Dependency] =
+    [
+        ("Hummingbird", "hummingbird"), ("HummingbirdCore", "hummingbird"), ("HummingbirdTLS", "hummingbird"),
+        ("HTTPTypes", "swift-http-types"), ("NIOHTTPTypes", "swift-nio-extras"),
+        ("ServiceLifecycle", "swift-service-lifecycle"),
+    ].map { .product(name: $0, package: $1) } + [
+        .product(name: "NIOHTTP1", package: "swift-nio")
+    ]
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
@@ -241,7 +243,7 @@ let testing: [Target] = [
     tests(
         "Storage",
         [
-            "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMStorageServer",
+            "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMStorageServer", "RTMStorageClient",
             "RTMMessagingClient", "RTMMessagingServer", "RTMProtocol", "CSQLite", protobuf, logging, ordered,
         ] + nio),
     tests(
@@ -251,6 +253,12 @@ let testing: [Target] = [
             "RTMEdgeWebSocket", "RTMMessagingServer", "RTMProtocol", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
+    tests(
+        "Gateway",
+        [
+            "RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", yams, protobuf,
+            logging, .product(name: "NIOEmbedded", package: "swift-nio"),
+        ] + nio + hummingbird),
     tests("Redis", ["RTMModel", "RTMRedis", "RTMServiceLink", "RTMMessagingServer", logging] + nio),
     tests(
         "Presence",
@@ -364,6 +372,7 @@ let package = Package(
             url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0",
             traits: ["FullFoundation"]),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.20.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: shared + services + clients + testKit + samples + testing

@@ -45,7 +45,8 @@ struct RunningPresenceTests {
         let server = try ServiceProcess(
             "rtm-standalone",
             [
-                "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--edge-rates-calls", "0", "--data",
+                "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--gateway-listen", "127.0.0.1:0",
+                "--edge-rates-calls", "0", "--data",
                 directory.appending(path: "data").path,
             ], directory: directory)
         defer { server.signal(SIGKILL) }

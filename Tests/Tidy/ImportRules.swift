@@ -59,13 +59,21 @@ struct ImportRules {
             "NIOTLS", "NIOHTTP1", "NIOWebSocket", "RTMEdgeWebSocket",
         ]),
 
+        "Services/Gateway/Server": serving.union([
+            "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken",
+            "RTMCryptography", "RTMProtocol", "SwiftProtobuf", "NIOSSL", "NIOHTTP1", "NIOHTTPTypes",
+            "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HTTPTypes", "ServiceLifecycle",
+        ]),
+
         "Services/Messaging/Main": ["RTMMessagingServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Presence/Main": ["RTMPresenceServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Storage/Main": ["RTMStorageServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Edge/Main": ["RTMEdgeServer", "RTMServiceKit", "RTMConfigurationFile"],
+        "Services/Gateway/Main": ["RTMGatewayServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Standalone/Main": [
-            "RTMEdgeServer", "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer",
-            "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink", "Logging", "NIOCore", "NIOPosix",
+            "RTMEdgeServer", "RTMGatewayServer", "RTMMessagingServer", "RTMPresenceServer",
+            "RTMStorageServer", "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink", "Logging",
+            "NIOCore", "NIOPosix",
         ],
 
         "Clients/RTMClient": [

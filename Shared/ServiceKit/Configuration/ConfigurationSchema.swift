@@ -123,7 +123,7 @@ package struct Neighbours: Sendable {
 
     /// The services, and the variables that the `rtm` command line reads.
     package static let heliograph = Neighbours(
-        sections: ["edge", "messaging", "presence", "storage", "standalone"],
+        sections: ["edge", "messaging", "presence", "storage", "gateway", "standalone"],
         keys: [CommonKeys.apps.declaration.name, ServiceLinkKeys.secret.declaration.name],
         variables: [
             "RTM_SERVER", "RTM_APP_ID", "RTM_USER", "RTM_TOKEN", "RTM_TOKEN_FILE", "RTM_CERTIFICATE",

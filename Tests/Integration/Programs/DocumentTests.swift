@@ -13,7 +13,7 @@ import Testing
     }
 
     private static let programs = [
-        "rtm-edge", "rtm-messaging", "rtm-presence", "rtm-storage", "rtm-standalone",
+        "rtm-edge", "rtm-messaging", "rtm-presence", "rtm-storage", "rtm-gateway", "rtm-standalone",
     ]
 
     @Test("docs/configuration.md ends with the keys of each program; `make configuration` writes them")

@@ -88,6 +88,7 @@ import Testing
             presence: {listen: "127.0.0.1:0", messaging: "127.0.0.1:7720", admin: "127.0.0.1:0"}
             storage: {listen: "127.0.0.1:0", messaging: "127.0.0.1:7720", data: elsewhere}
             edge: {listen: "127.0.0.1:0", messaging: "127.0.0.1:7720", admin: "127.0.0.1:0"}
+            gateway: {listen: "127.0.0.1:0"}
             standalone: {admin: "127.0.0.1:0"}
             """
         try Data(text.utf8).write(to: file)

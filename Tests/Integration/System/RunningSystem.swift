@@ -99,7 +99,7 @@ final class RunningSystem: Sendable {
         case .standalone:
             let data = directory.appending(path: "data").path
             let options =
-                ["--data", data] + Self.unlimited("edge-") + edge
+                ["--data", data, "--gateway-listen", "127.0.0.1:0"] + Self.unlimited("edge-") + edge
                 + presence.map { $0.hasPrefix("--") ? "--presence-\($0.dropFirst(2))" : $0 }
             standalone.withLock { $0 = options }
             try await launchStandalone(listen: listen)

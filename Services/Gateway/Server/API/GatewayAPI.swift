@@ -1,6 +1,8 @@
 import Foundation
 import Hummingbird
+import Logging
 import NIOCore
+import NIOHTTP1
 import RTMModel
 import RTMServiceKit
 
@@ -11,21 +13,25 @@ struct GatewayAPI: Sendable {
     let rates: RequestRates
     let metrics: GatewayMetrics
     let bodyBytesMax: Int
+    let logger: Logger
     /// Who publishes when a request names nobody.
     let publisher = "server"
 
     /// All routes. A test holds the OpenAPI document against them.
     func router() -> Router<GatewayContext> {
         let router = Router(context: GatewayContext.self)
-        router.add(middleware: ErrorAnswers(metrics: metrics))
-        router.get("v1/keys/self") { request, _ in try KeyRoutes(api: self).own(request) }
-        let app = router.group("v1/:app").add(middleware: Admission(authentication: authentication))
+        let paths = PathTable()
+        router.add(middleware: ErrorAnswers(paths: paths, metrics: metrics, logger: logger))
+        KeyRoutes(api: self).add(to: router)
+        let app = router.group("v1/:app")
+            .add(middleware: AuthenticationMiddleware(authentication: authentication))
         MessageRoutes(api: self).add(to: app)
         PresenceRoutes(api: self).add(to: app)
         StorageRoutes(api: self).add(to: app)
         HistoryRoutes(api: self).add(to: app)
         ModerationRoutes(api: self).add(to: app)
         VendorRoutes(api: self).add(to: router, authentication)
+        paths.take(router.routes.map { ($0.path.description, $0.method) })
         return router
     }
 
@@ -59,7 +65,7 @@ extension GatewayContext {
 }
 
 /// Lets in who may call for the app of the path.
-struct Admission: RouterMiddleware {
+struct AuthenticationMiddleware: RouterMiddleware {
     typealias Context = GatewayContext
     let authentication: Authentication
 
@@ -68,44 +74,8 @@ struct Admission: RouterMiddleware {
         next: @concurrent (Request, GatewayContext) async throws -> Response
     ) async throws -> Response {
         var context = context
-        let app = try context.parameters.require("app")
+        let app = try context.parameter("app")
         context.client = try authentication.client(of: request, app: app, now: Date())
         return try await next(request, context)
-    }
-}
-
-/// Writes every failure as the one error body, and counts the answers.
-struct ErrorAnswers: RouterMiddleware {
-    typealias Context = GatewayContext
-    let metrics: GatewayMetrics
-
-    func handle(
-        _ request: Request, context: GatewayContext,
-        next: @concurrent (Request, GatewayContext) async throws -> Response
-    ) async throws -> Response {
-        let start = ContinuousClock.now
-        let response = await answer { try await next(request, context) }
-        metrics.answered(response.status.code, after: .now - start)
-        return response
-    }
-
-    private func answer(_ body: () async throws -> Response) async -> Response {
-        do {
-            return try await body()
-        } catch let error as APIError {
-            return error.response
-        } catch let error as RTMError {
-            return APIError(error).response
-        } catch let error as HTTPError where error.status == .notFound {
-            return APIError(.notFound, "noSuchPath", "there is nothing at this path with this method")
-                .response
-        } catch let error as HTTPError {
-            return APIError(error.status, "http", error.body ?? error.status.reasonPhrase).response
-        } catch {
-            return APIError(
-                .internalServerError, "internal", "the request failed for a cause that has no name"
-            )
-            .response
-        }
     }
 }

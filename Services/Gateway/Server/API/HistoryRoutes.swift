@@ -41,12 +41,11 @@ struct HistoryRoutes: Sendable {
     /// `?channel=` or `?user=`, and `before=`, `after=` in milliseconds, and `limit=`.
     @Sendable func messages(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admit(context, .read)
-        let channel = try api.channel(request.query("channel"), request.query("user"), of: client)
-        let (before, after): (UInt64, UInt64) = (
-            try request.number("before", default: 0), try request.number("after", default: 0)
-        )
+        let query = try request.query(["channel", "user", "before", "after", "limit"])
+        let channel = try api.channel(query["channel"], query["user"], of: client)
         let page = try await page(
-            of: channel, before: before, after: after, limit: request.number("limit", default: 100), client)
+            of: channel, before: query.number("before", default: 0), after: query.number("after", default: 0),
+            limit: query.number("limit", default: 100), client)
         return Response(
             json: Page(
                 messages: page.messages.map(Message.init),

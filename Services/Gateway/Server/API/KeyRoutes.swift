@@ -2,9 +2,14 @@ import Foundation
 import Hummingbird
 import RTMModel
 
-/// What the caller's key may do.
+/// What keys may do. Nobody learns a secret here: the gateway has only their hashes.
 struct KeyRoutes: Sendable {
     let api: GatewayAPI
+
+    func add(to router: Router<GatewayContext>) {
+        router.get("v1/keys/self", use: own)
+        router.get("v1/keys", use: all)
+    }
 
     struct Key: Encodable, Sendable {
         let id: String
@@ -12,13 +17,36 @@ struct KeyRoutes: Sendable {
         let scopes: [String]
         var channels: String?
         var expires: Date?
+        /// When this gateway last saw the key; absent if it never did.
+        var lastUse: Date?
+
+        init(_ record: APIKeyRecord, lastUse: Date?) {
+            (id, app) = (record.id, record.app)
+            scopes = record.scopes.sorted().map(\.rawValue)
+            (channels, expires) = (record.channels, record.expires)
+            self.lastUse = lastUse
+        }
     }
 
-    func own(_ request: Request) throws -> Response {
+    struct Keys: Encodable, Sendable { let keys: [Key] }
+
+    @Sendable func own(_ request: Request, _ context: GatewayContext) throws -> Response {
+        let record = try admit(request)
+        return Response(json: Key(record, lastUse: nil))
+    }
+
+    /// Those of the caller's app.
+    @Sendable func all(_ request: Request, _ context: GatewayContext) throws -> Response {
+        let record = try admit(request)
+        guard record.scopes.contains(.admin) else { throw APIError.missing(.admin) }
+        let keys = api.authentication.keys.uses.filter { record.app == "*" || $0.record.app == record.app }
+        return Response(json: Keys(keys: keys.map { Key($0.record, lastUse: $0.lastUse) }))
+    }
+
+    private func admit(_ request: Request) throws -> APIKeyRecord {
         let record = try api.authentication.key(in: request.headers, now: Date())
-        let encodable = Key(
-            id: record.id, app: record.app, scopes: record.scopes.sorted().map(\.rawValue),
-            channels: record.channels, expires: record.expires)
-        return Response(json: encodable)
+        _ = try request.query([])
+        try api.rates.spend(by: APIClient(record, app: record.app), now: .now())
+        return record
     }
 }

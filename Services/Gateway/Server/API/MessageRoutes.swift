@@ -137,7 +137,7 @@ struct MessageRoutes: Sendable {
     // MARK: Publishing
 
     struct Item: Sendable {
-        let message: OutgoingMessage
+        let message: GatewayMessage
         let isStored: Bool
     }
 
@@ -156,7 +156,7 @@ struct MessageRoutes: Sendable {
         let publisher = try client.actingUser(body.publisher)
         do throws(RTMError) {
             return Item(
-                message: try OutgoingMessage(
+                message: try GatewayMessage(
                     to: channel, by: publisher.isEmpty ? api.publisher : publisher, type, payload,
                     customType: body.customType ?? "", origin: origin),
                 isStored: body.store ?? false)
@@ -180,7 +180,7 @@ struct MessageRoutes: Sendable {
     }
 
     private func store(
-        _ message: OutgoingMessage, _ result: Result<PublishResponse, RTMError>
+        _ message: GatewayMessage, _ result: Result<PublishResponse, RTMError>
     ) async -> Result<PublishResponse, RTMError> {
         let time: UInt64
         switch result {
@@ -197,7 +197,8 @@ struct MessageRoutes: Sendable {
                     published
                         ? .channelMessageDeliveredButStoreFailed
                         : .channelReceiverOfflineAndMessageStoreFailed,
-                    "the message \(published ? "was delivered, but" : "found no receiver, and") not stored: \(error.reason)"
+                    "the message \(published ? "was delivered, but" : "found no receiver, and") not stored: "
+                        + error.reason
                 ))
         }
         guard case .failure = result else { return result }
@@ -209,8 +210,8 @@ struct MessageRoutes: Sendable {
 }
 
 extension Request {
-    /// What makes a message recognisable when the backend sends the request again. The log remembers it for as
-    /// long as its tail reaches back, which is two minutes or more (M-25).
+    /// What makes a message recognisable when the backend sends the request again. The log remembers it for
+    /// as long as its tail reaches back, which is two minutes or more (M-25).
     func idempotency(_ client: APIClient, _ index: Int) -> PublishOrigin {
         guard let key = headers[.idempotencyKey], !key.isEmpty else { return .none }
         let code = MessageCode.make(

@@ -36,7 +36,8 @@ struct ModerationRoutes: Sendable {
         var until: UInt64?
         /// Until when the user was shut out before; absent if the user wasn't.
         var untilBefore: UInt64?
-        /// Whether the effect survives a restart of everything. Sessions that were ended stay ended either way.
+        /// Whether the effect survives a restart of everything. Sessions that were ended stay ended either
+        /// way.
         let isDurable: Bool
     }
 
@@ -54,13 +55,13 @@ struct ModerationRoutes: Sendable {
     }
 
     @Sendable func kick(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let client = try api.admit(context, .moderate)
+        let client = try admit(context)
         let body = try await request.body(Reason.self, upTo: api.bodyBytesMax)
         return try await carryOut(context, client, until: 0, body.reason, endsSession: true)
     }
 
     @Sendable func ban(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let client = try api.admit(context, .moderate)
+        let client = try admit(context)
         let body = try await request.body(Term.self, upTo: api.bodyBytesMax)
         guard body.seconds > 0, body.seconds <= 100 * 365 * 86_400 else {
             throw APIError(.badRequest, "invalidBody", "\"seconds\" is from 1 to a hundred years")
@@ -70,15 +71,24 @@ struct ModerationRoutes: Sendable {
     }
 
     @Sendable func unban(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let client = try api.admit(context, .moderate)
+        let client = try admit(context)
         let body = try await request.body(Reason.self, upTo: api.bodyBytesMax)
         return try await carryOut(context, client, until: 0, body.reason, endsSession: false)
+    }
+
+    /// A key for some channels has no power over users, who are in other channels, too.
+    private func admit(_ context: GatewayContext) throws -> APIClient {
+        let client = try api.admit(context, .moderate)
+        guard client.channels == nil else {
+            throw APIError(.forbidden, "channelOutOfReach", "a key for some channels can't moderate users")
+        }
+        return client
     }
 
     private func carryOut(
         _ context: GatewayContext, _ client: APIClient, until: UInt64, _ reason: String?, endsSession: Bool
     ) async throws -> Response {
-        let user = try context.parameters.require("user")
+        let user = try context.parameter("user")
         try NameRule.user.check(user.utf8)
         let ban = Ban(
             appID: client.app, userID: user, untilMilliseconds: until, reason: reason ?? "",
@@ -94,8 +104,9 @@ struct ModerationRoutes: Sendable {
 
     /// `?after=USER`
     @Sendable func bans(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let client = try api.admit(context, .moderate)
-        let place = BansRequest(afterApp: client.app, afterUser: request.query("after") ?? "")
+        let client = try admit(context)
+        let query = try request.query(["after"])
+        let place = BansRequest(afterApp: client.app, afterUser: query["after"] ?? "")
         let page = try await api.backend.bans(place)
         let own = page.bans.filter { $0.appID == client.app }
         let bans = own.map {

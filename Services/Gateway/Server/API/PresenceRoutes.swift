@@ -39,14 +39,15 @@ struct PresenceRoutes: Sendable {
     /// `?channel=&type=&state=true&page=`, or `count=true` for the number alone.
     @Sendable func users(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admit(context, .read)
-        let channel = try request.channel(of: client)
-        let countsOnly = request.query("count") == "true"
+        let query = try request.query(["channel", "type", "state", "page", "count"])
+        let channel = try query.channel(of: client)
+        let (countsOnly, hasState) = (try query.flag("count"), try query.flag("state"))
         let ask = Rtm_Client_WhoNow.with {
             $0.channelType = channel.wireType
             $0.channel = channel.name
             $0.includeUserID = !countsOnly
-            $0.includeState = !countsOnly && request.query("state") == "true"
-            $0.page = request.query("page") ?? ""
+            $0.includeState = !countsOnly && hasState
+            $0.page = query["page"] ?? ""
         }
         guard case .onlineUsers(let answer) = try await api.backend.presence(.whoNow(ask), app: client.app)
         else {
@@ -63,7 +64,8 @@ struct PresenceRoutes: Sendable {
 
     @Sendable func channels(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admit(context, .read)
-        let user = try context.parameters.require("user")
+        _ = try request.query([])
+        let user = try context.parameter("user")
         let ask = Rtm_Client_WhereNow.with { $0.userID = user }
         guard case .userChannels(let answer) = try await api.backend.presence(.whereNow(ask), app: client.app)
         else { throw RTMError.unexpectedAnswer }
@@ -76,8 +78,8 @@ struct PresenceRoutes: Sendable {
     /// `?channel=&type=`
     @Sendable func state(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admit(context, .read)
-        let channel = try request.channel(of: client)
-        let user = try context.parameters.require("user")
+        let channel = try request.query(["channel", "type"]).channel(of: client)
+        let user = try context.parameter("user")
         let ask = Rtm_Client_GetState.with {
             $0.channelType = channel.wireType
             $0.channel = channel.name
@@ -95,31 +97,9 @@ extension Rtm_Client_UserState {
     }
 }
 
-extension APIClient {
-    func reaches(_ channel: String) -> Bool { channels.map { channel.hasPrefix($0) } ?? true }
-}
-
 extension RTMError {
     static let unexpectedAnswer = RTMError(
         .serviceNotSupport, "a service has given another answer than expected")
-}
-
-extension Request {
-    /// The message or stream channel that the query names.
-    func channel(of client: APIClient) throws(APIError) -> ChannelKey {
-        guard let name = query("channel") else {
-            throw APIError(.badRequest, "invalidQuery", "\"channel\" is missing")
-        }
-        let type: ChannelType
-        switch query("type") ?? "message" {
-        case "message": type = .message
-        case "stream": type = .stream
-        default: throw APIError(.badRequest, "invalidQuery", "\"type\" is message or stream")
-        }
-        let channel = ChannelKey(appID: client.app, type: type, name: name)
-        try client.check(channel)
-        return channel
-    }
 }
 
 extension ChannelKey {

@@ -23,7 +23,8 @@ struct StorageRoutes: Sendable {
 
     struct Write: APIBody {
         var items: StrictList<Item>?
-        /// The write applies only if this is the set's revision; -1 only if nothing was ever written.
+        /// The write applies only if this is the set's revision, as a read gives it: 0 if nothing was ever
+        /// written (D-9). Without it nothing is compared.
         var revision: Int64?
         /// Who is recorded as the author.
         var author: String?
@@ -34,7 +35,7 @@ struct StorageRoutes: Sendable {
     struct Item: APIBody {
         var key: String
         var value: String?
-        /// The write applies only if this is the item's revision; -1 only if there is none.
+        /// The write applies only if this is the item's revision; 0 if there is no such item.
         var revision: Int64?
 
         enum CodingKeys: String, CodingKey, CaseIterable { case key, value, revision }
@@ -110,18 +111,14 @@ struct StorageRoutes: Sendable {
         let target = try target(request, client)
         let body = try await request.body(Write.self, upTo: api.bodyBytesMax)
         let author = try client.actingUser(body.author)
+        let items = try (body.items?.elements ?? []).map { try $0.wireItem(for: kind) }
+        let revision = try Self.wireRevision(body.revision)
         let ask = Rtm_Client_WriteMetadata.with {
             $0.channelType = target.wireType
             $0.target = target.name
             $0.kind = kind
-            $0.items = (body.items?.elements ?? []).map { item in
-                .with {
-                    $0.key = item.key
-                    $0.value = item.value ?? ""
-                    $0.revision = item.revision ?? 0
-                }
-            }
-            $0.majorRevision = body.revision ?? 0
+            $0.items = items
+            $0.majorRevision = revision
             $0.recordTs = true
             $0.recordAuthor = !author.isEmpty
         }
@@ -132,10 +129,21 @@ struct StorageRoutes: Sendable {
         return Response(json: Written(revision: written.majorRevision))
     }
 
+    /// On the wire 0 compares nothing, and -1 is for what isn't there.
+    fileprivate static func wireRevision(_ revision: Int64?) throws(RTMError) -> Int64 {
+        guard let revision else { return 0 }
+        guard revision >= 0 else {
+            throw RTMError(
+                .storageInvalidRevision, "a revision is 0 or more; leave it out to compare nothing")
+        }
+        return revision == 0 ? -1 : revision
+    }
+
     /// The channel or, with type none, the user whose metadata the query names.
     private func target(_ request: Request, _ client: APIClient) throws(APIError) -> ChannelKey {
-        guard let user = request.query("user") else { return try request.channel(of: client) }
-        guard request.query("channel") == nil else {
+        let query = try request.query(["channel", "type", "user"])
+        guard let user = query["user"] else { return try query.channel(of: client) }
+        guard query["channel"] == nil, query["type"] == nil else {
             throw APIError(.badRequest, "invalidTarget", "name either a \"channel\" or a \"user\"")
         }
         let target = ChannelKey(appID: client.app, type: .none, name: user)
@@ -148,7 +156,7 @@ struct StorageRoutes: Sendable {
     /// `?channel=&type=`, as in all routes of locks.
     @Sendable func locks(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admit(context, .read)
-        let channel = try request.channel(of: client)
+        let channel = try request.query(["channel", "type"]).channel(of: client)
         let ask = Rtm_Client_GetLocks.with {
             $0.channelType = channel.wireType
             $0.channel = channel.name
@@ -165,8 +173,8 @@ struct StorageRoutes: Sendable {
 
     @Sendable func createLock(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admit(context, .publish)
-        let channel = try request.channel(of: client)
-        let name = try context.parameters.require("lock")
+        let channel = try request.query(["channel", "type"]).channel(of: client)
+        let name = try context.parameter("lock")
         let settings = try await request.body(LockSettings.self, upTo: api.bodyBytesMax)
         let ask = Rtm_Client_SetLock.with {
             $0.channelType = channel.wireType
@@ -179,8 +187,8 @@ struct StorageRoutes: Sendable {
 
     @Sendable func removeLock(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admit(context, .publish)
-        let channel = try request.channel(of: client)
-        let name = try context.parameters.require("lock")
+        let channel = try request.query(["channel", "type"]).channel(of: client)
+        let name = try context.parameter("lock")
         let ask = Rtm_Client_RemoveLock.with {
             $0.channelType = channel.wireType
             $0.channel = channel.name
@@ -191,8 +199,8 @@ struct StorageRoutes: Sendable {
 
     @Sendable func revokeLock(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admit(context, .publish)
-        let channel = try request.channel(of: client)
-        let name = try context.parameters.require("lock")
+        let channel = try request.query(["channel", "type"]).channel(of: client)
+        let name = try context.parameter("lock")
         let body = try await request.body(Revocation.self, upTo: api.bodyBytesMax)
         let ask = Rtm_Client_RevokeLock.with {
             $0.channelType = channel.wireType
@@ -211,5 +219,21 @@ struct StorageRoutes: Sendable {
                 ask, .locks, app: client.app, user: client.user ?? api.publisher)
         else { throw RTMError.unexpectedAnswer }
         return Response(json: Done())
+    }
+}
+
+extension StorageRoutes.Item {
+    fileprivate func wireItem(
+        for kind: Rtm_Client_MetadataWriteKind
+    ) throws(RTMError) -> Rtm_Client_MetadataItem {
+        guard value != nil || kind == .metadataRemove else {
+            throw RTMError(.storageInvalidValue, "the item \"\(key)\" has no value; it may be empty")
+        }
+        let revision = try StorageRoutes.wireRevision(revision)
+        return .with {
+            $0.key = key
+            $0.value = value ?? ""
+            $0.revision = revision
+        }
     }
 }

@@ -5,17 +5,18 @@ import RTMModel
 import RTMProtocol
 import RTMWire
 
-/// The paths and bodies of the public HTTP interface, so that a backend written for it changes its address and its
-/// credentials alone (W-2, W-3, W-5).
+/// The paths and bodies of the public HTTP interface, so that a backend that was written for it changes its
+/// address and its credentials alone (W-2, W-3, W-5).
 struct VendorRoutes: Sendable {
     let api: GatewayAPI
 
     func add(to router: Router<GatewayContext>, _ authentication: Authentication) {
         let users = router.group("dev/v2/project/:app/rtm/users/:user")
-            .add(middleware: Admission(authentication: authentication))
+            .add(middleware: AuthenticationMiddleware(authentication: authentication))
         users.post("peer_messages", use: messageToUser)
         users.post("channel_messages", use: messageToChannel)
-        router.group("rtm/v2/history/:app").add(middleware: Admission(authentication: authentication))
+        router.group("rtm/v2/history/:app")
+            .add(middleware: AuthenticationMiddleware(authentication: authentication))
             .get("userId/:user/channelType/:type/channel/:channel", use: history)
     }
 
@@ -23,19 +24,35 @@ struct VendorRoutes: Sendable {
     private struct PeerMessage: Decodable, Sendable {
         var destination: String
         var payload: String
-        var enable_historical_messaging: Bool?
+        var isStored: Bool?
+
+        enum CodingKeys: String, CodingKey {
+            case destination, payload
+            case isStored = "enable_historical_messaging"
+        }
     }
 
     private struct ChannelMessage: Decodable, Sendable {
-        var channel_name: String
+        var channel: String
         var payload: String
-        var enable_historical_messaging: Bool?
+        var isStored: Bool?
+
+        enum CodingKeys: String, CodingKey {
+            case payload
+            case channel = "channel_name"
+            case isStored = "enable_historical_messaging"
+        }
     }
 
     private struct Sent: Encodable, Sendable {
         let result = "success"
-        let request_id: String
+        let requestID: String
         let code: String
+
+        enum CodingKeys: String, CodingKey {
+            case result, code
+            case requestID = "request_id"
+        }
     }
 
     private struct History: Encodable, Sendable {
@@ -63,10 +80,10 @@ struct VendorRoutes: Sendable {
     /// `?wait_for_ack=true` asks whether the receiver was there (W-2).
     @Sendable func messageToUser(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let body: PeerMessage = try await decode(request)
-        let waits = request.query("wait_for_ack") == "true"
+        let waits = try request.query(["wait_for_ack"]).flag("wait_for_ack")
         let result = try await send(
             body.payload, toChannel: nil, body.destination,
-            isStored: body.enable_historical_messaging ?? false,
+            isStored: body.isStored ?? false,
             request, context)
         let code: String
         switch result {
@@ -75,16 +92,16 @@ struct VendorRoutes: Sendable {
             code = waits ? "message_offline" : "message_sent"
         case .failure(let error): throw error
         }
-        return Response(json: Sent(request_id: context.id, code: code))
+        return Response(json: Sent(requestID: context.id, code: code))
     }
 
     @Sendable func messageToChannel(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let body: ChannelMessage = try await decode(request)
         _ = try await send(
-            body.payload, toChannel: body.channel_name, nil,
-            isStored: body.enable_historical_messaging ?? false, request, context
+            body.payload, toChannel: body.channel, nil,
+            isStored: body.isStored ?? false, request, context
         ).get()
-        return Response(json: Sent(request_id: context.id, code: "message_sent"))
+        return Response(json: Sent(requestID: context.id, code: "message_sent"))
     }
 
     private static func isOffline(_ error: APIError) -> Bool {
@@ -97,8 +114,8 @@ struct VendorRoutes: Sendable {
         _ context: GatewayContext
     ) async throws -> Result<Void, APIError> {
         let client = try api.admit(context, .publish)
-        let publisher = try client.actingUser(try context.parameters.require("user"))
-        let message = try OutgoingMessage(
+        let publisher = try client.actingUser(try context.parameter("user"))
+        let message = try GatewayMessage(
             to: try api.channel(channel, user, of: client), by: publisher, .text, ByteBuffer(string: payload),
             customType: "", origin: request.idempotency(client, 0))
         let results = try await MessageRoutes(api: api).publish([.init(message: message, isStored: isStored)])
@@ -106,7 +123,7 @@ struct VendorRoutes: Sendable {
     }
 
     private func decode<Body: Decodable>(_ request: Request) async throws -> Body {
-        let bytes = try await request.body.collect(upTo: api.bodyBytesMax)
+        let bytes = try await request.bytes(upTo: api.bodyBytesMax)
         do {
             return try JSONDecoder().decode(Body.self, from: Data(bytes.readableBytesView))
         } catch {
@@ -117,18 +134,18 @@ struct VendorRoutes: Sendable {
     /// `?start=&end=&messageCount=` (W-5).
     @Sendable func history(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admit(context, .read)
-        let (user, name) = (try context.parameters.require("user"), try context.parameters.require("channel"))
+        let (user, name) = (try context.parameter("user"), try context.parameter("channel"))
         _ = try client.actingUser(user)
         let channel: ChannelKey
-        switch try context.parameters.require("type") {
+        switch try context.parameter("type") {
         case "message": channel = try api.channel(name, nil, of: client)
         case "user": channel = try api.channel(nil, name, of: client)
         default: throw APIError(.badRequest, "invalidPath", "the channel type is message or user")
         }
+        let query = try request.query(["start", "end", "messageCount"])
         let page = try await HistoryRoutes(api: api).page(
-            of: channel, before: request.number("start", default: 0),
-            after: request.number("end", default: 0),
-            limit: request.number("messageCount", default: 100), client)
+            of: channel, before: query.number("start", default: 0), after: query.number("end", default: 0),
+            limit: query.number("messageCount", default: 100), client)
         let messages = page.messages.map { message in
             History.Message(
                 messageType: message.type == .text ? "STRING" : "BINARY",

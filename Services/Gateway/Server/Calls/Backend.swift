@@ -22,7 +22,7 @@ struct Backend: Sendable {
     // MARK: Messages
 
     /// Publishes all of them, and returns what became of each. Those to one channel keep their order.
-    func publish(_ messages: [OutgoingMessage]) async -> [Result<PublishResponse, RTMError>] {
+    func publish(_ messages: [GatewayMessage]) async -> [Result<PublishResponse, RTMError>] {
         guard !messages.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
             eventLoop.execute {
@@ -36,7 +36,7 @@ struct Backend: Sendable {
     }
 
     /// Stores a message that was published at that time, or that nobody was there to receive.
-    func appendHistory(_ message: OutgoingMessage, at milliseconds: UInt64) async throws(RTMError) {
+    func appendHistory(_ message: GatewayMessage, at milliseconds: UInt64) async throws(RTMError) {
         try await ask { $0.appendHistory(message, at: milliseconds, $1) }
     }
 

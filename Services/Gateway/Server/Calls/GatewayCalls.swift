@@ -33,6 +33,7 @@ final class GatewayCalls {
     private let presence: PresenceClient
     private let storage: StorageClient
     private let probes: Probes
+    private let banned: GatewayBans
     private var publishes = RequestContexts<Answer<PublishResponse>>()
     private var appends = RequestContexts<Answer<Void>>()
     private var calls = RequestContexts<PendingCall>()
@@ -47,7 +48,7 @@ final class GatewayCalls {
 
     init(
         to addresses: Addresses, _ link: ServiceLinkConfiguration, node: String, probes: Probes,
-        endOfTurn: EndOfTurn, logger: Logger
+        banned: GatewayBans, endOfTurn: EndOfTurn, logger: Logger
     ) {
         messaging = MessagingClient(
             to: addresses.messaging, link, node: node, timeout: Self.timeout, endOfTurn: endOfTurn,
@@ -59,6 +60,7 @@ final class GatewayCalls {
             to: addresses.storage, link, node: node, timeout: Self.timeout, endOfTurn: endOfTurn,
             logger: logger)
         self.probes = probes
+        self.banned = banned
     }
 
     func start() {
@@ -78,7 +80,7 @@ final class GatewayCalls {
 
     // MARK: - Asking
 
-    func publish(_ message: OutgoingMessage, _ answer: @escaping Answer<PublishResponse>) {
+    func publish(_ message: GatewayMessage, _ answer: @escaping Answer<PublishResponse>) {
         if let outage = messaging.outage(of: message.channel) {
             return answer(
                 .failure(
@@ -90,8 +92,7 @@ final class GatewayCalls {
         message.withRequest { messaging.publish($0, context: context) }
     }
 
-    func appendHistory(_ message: OutgoingMessage, at milliseconds: UInt64, _ answer: @escaping Answer<Void>)
-    {
+    func appendHistory(_ message: GatewayMessage, at milliseconds: UInt64, _ answer: @escaping Answer<Void>) {
         let context = appends.insert(answer)
         message.withView { view in
             storage.appendHistory(
@@ -195,7 +196,10 @@ extension GatewayCalls: PresenceCaller {
 // MARK: - Storage
 
 extension GatewayCalls: StorageCaller {
-    func storageIsUp() { probes.storage.ready() }
+    func storageIsUp() {
+        banned.listBegins()
+        probes.storage.ready()
+    }
     func storageIsDown(_ reason: ServiceLinkDownReason) { probes.storage.notReady("\(reason)") }
     func storageIsUnreachable(_ reason: ServiceLinkDownReason) { probes.storage.notReady("\(reason)") }
 
@@ -216,6 +220,11 @@ extension GatewayCalls: StorageCaller {
     func storageListedBans(_ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>) {
         banLists.remove(context)(
             outcome.mapError { RTMError($0, .storageNotAvailable, timeout: .storageOperationTimeout) })
+    }
+
+    func storageBanned(_ ban: Ban) -> BanReport {
+        banned.received(ban)
+        return BanReport(number: ban.number, isAppKnown: false, sessions: 0)
     }
 
     // A gateway never waits for a lock and subscribes to nothing.

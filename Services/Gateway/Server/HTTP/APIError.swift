@@ -9,8 +9,7 @@ struct APIError: Error {
     let body: Body
 
     struct Body: Encodable, Sendable {
-        /// The number of the error, as in all interfaces of the system (docs/behaviour.md, appendix A); 0 for an
-        /// error of HTTP alone.
+        /// The number of the error, as in all interfaces of the system; 0 for an error of HTTP alone.
         var code: Int
         var name: String
         /// One sentence for a person. Don't parse it.
@@ -40,10 +39,12 @@ struct APIError: Error {
 
     init(_ error: RTMError) {
         status = .init(code: Self.status(of: error))
+        let isAway = status == .serviceUnavailable || status == .gatewayTimeout
+        let retryAfter = error.retryAfter ?? (isAway ? .seconds(1) : nil)
         body = Body(
             code: error.code.rawValue, name: "\(error.code)", reason: error.reason,
             limit: error.limit.map { Limit(name: $0.name, value: $0.value) },
-            retryAfter: error.retryAfter.map { $0 / .seconds(1) },
+            retryAfter: retryAfter.map { $0 / .seconds(1) },
             conflict: error.conflict.map {
                 Conflict(
                     revision: $0.majorRevision, key: $0.key, itemRevision: $0.key == nil ? nil : $0.revision)
@@ -64,22 +65,25 @@ struct APIError: Error {
         case .channelPublishMessageTimeout, .storageOperationTimeout, .presenceOperationTimeout,
             .lockOperationTimeout, .historyOperationTimeout:
             504
-        case .notConnected, .storageNotAvailable, .historyNotAvailable, .lockNotAvailable,
-            .presenceNotConnected:
+        case .notConnected, .channelPublishMessageFailed, .storageNotAvailable, .historyNotAvailable,
+            .lockNotAvailable, .presenceNotConnected, .presenceOperationFailed:
             503
         case _ where error.retryAfter != nil: 503
         case .channelMessageDeliveredButStoreFailed, .channelReceiverOfflineAndMessageStoreFailed,
-            .channelPublishMessageFailed, .storageOperationFailed, .presenceOperationFailed,
-            .lockOperationFailed, .historyOperationFailed, .serviceNotSupport:
+            .storageOperationFailed, .lockOperationFailed, .historyOperationFailed, .serviceNotSupport:
             500
         default: 400
         }
     }
 
+    static func missing(_ scope: APIScope) -> APIError {
+        APIError(.forbidden, "missingScope", "this needs the scope \"\(scope.rawValue)\"")
+    }
+
     var response: Response {
         var response = Response(json: Envelope(error: body), status: status)
         if let retryAfter = body.retryAfter {
-            response.headers[.retryAfter] = "\(Int(retryAfter.rounded(.up)))"
+            response.headers[.retryAfter] = "\(max(1, Int(retryAfter.rounded(.up))))"
         }
         if status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
         return response

@@ -6,14 +6,17 @@ import RTMModel
 import RTMServiceKit
 import Synchronization
 
-/// Finds out who calls: the holder of an API key, in `Authorization: Bearer`, in `X-API-Key` or as the password
-/// of `Authorization: Basic`, or a user with a token of the app, in `Authorization: agora token=` (W-1).
+/// Finds out who calls: the holder of an API key, in `Authorization: Bearer`, in `X-API-Key` or as the
+/// password of `Authorization: Basic`, or a user with a token of the app, in `Authorization: agora token=` or
+/// in `x-agora-token` (W-1).
 final class Authentication: Sendable {
     let keys: KeyRing
+    private let bans: GatewayBans
     private let apps: Mutex<[String: AppRecord]>
 
-    init(_ keys: KeyRing, apps: [AppRecord]) {
+    init(_ keys: KeyRing, _ bans: GatewayBans, apps: [AppRecord]) {
         self.keys = keys
+        self.bans = bans
         self.apps = Mutex(Self.table(apps))
     }
 
@@ -23,13 +26,13 @@ final class Authentication: Sendable {
         Dictionary(apps.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    /// - Throws: 401 if nobody is recognised, 403 if the key is for another app, 404 for an app that isn't here.
+    /// - Throws: 401 if nobody is recognised, 403 if the key is for another app, 404 for an app that isn't
+    ///   here.
     func client(of request: Request, app: String, now: Date) throws(APIError) -> APIClient {
         let client =
-            if let token = Self.token(in: request.headers) {
-                try user(of: token, request.headers, app, now: now)
-            } else {
-                try holder(of: key(in: request.headers, now: now), app)
+            switch try Credentials(request.headers) {
+            case .token(let token): try user(of: token, request.headers, app, now: now)
+            case .key(let text): try holder(of: key(text, now: now), app)
             }
         guard apps.withLock({ $0[app] != nil }) else {
             throw APIError(RTMError(.invalidAppId, "there is no app \"\(app)\" here"))
@@ -39,11 +42,11 @@ final class Authentication: Sendable {
 
     /// The key that the request carries.
     func key(in headers: HTTPFields, now: Date) throws(APIError) -> APIKeyRecord {
-        guard let text = Self.keyText(in: headers) else {
-            throw APIError(
-                .unauthorized, "missingKey",
-                "send an API key: Authorization: Bearer rtmk_… (\"rtm-gateway key\" makes one)")
-        }
+        guard case .key(let text) = try Credentials(headers) else { throw Credentials.missing }
+        return try key(text, now: now)
+    }
+
+    private func key(_ text: String, now: Date) throws(APIError) -> APIKeyRecord {
         guard let key = APIKey(text), let record = keys.admit(key, now: now) else {
             throw APIError(.unauthorized, "unknownKey", "the API key is unknown, revoked or expired")
         }
@@ -54,8 +57,7 @@ final class Authentication: Sendable {
         guard record.app == "*" || record.app == app else {
             throw APIError(.forbidden, "anotherApp", "the key is for the app \"\(record.app)\"")
         }
-        return APIClient(
-            scopes: record.scopes, app: app, name: "key \(record.id)", channels: record.channels, user: nil)
+        return APIClient(record, app: app)
     }
 
     private func user(
@@ -75,31 +77,53 @@ final class Authentication: Sendable {
             guard grant.permissions.isEmpty else {
                 throw RTMError(.loginNotAuthorized, "a token with permissions is not accepted over HTTP")
             }
+            try bans.check(user, of: app, nowMilliseconds: WallClock.milliseconds())
         } catch {
             throw APIError(error)
         }
-        return APIClient(
-            scopes: [.read, .publish], app: app, name: "user \(user)", channels: nil, user: user)
+        return APIClient(user: user, app: app)
     }
+}
 
-    private static func token(in headers: HTTPFields) -> String? {
-        guard let value = headers[.authorization], value.lowercased().hasPrefix("agora token=") else {
-            return headers[.agoraToken]
+/// What a request says about who calls. One way to say it is enough: of two, a proxy and the gateway might
+/// believe different ones.
+enum Credentials: Equatable {
+    case key(String)
+    case token(String)
+
+    static let missing = APIError(
+        .unauthorized, "missingKey",
+        "send an API key: Authorization: Bearer rtmk_… (\"rtm-gateway key\" makes one)")
+
+    init(_ headers: HTTPFields) throws(APIError) {
+        let named = [HTTPField.Name.authorization, .apiKey, .agoraToken].flatMap { headers[fields: $0] }
+        guard named.count <= 1 else {
+            throw APIError(
+                .unauthorized, "ambiguousCredentials",
+                "send one of Authorization, X-API-Key and x-agora-token, and that once")
         }
-        return String(value.dropFirst("agora token=".count))
+        guard let field = named.first else { throw Self.missing }
+        switch field.name {
+        case .apiKey: self = .key(field.value)
+        case .agoraToken: self = .token(field.value)
+        default: try self.init(authorization: field.value)
+        }
     }
 
-    private static func keyText(in headers: HTTPFields) -> String? {
-        if let key = headers[.apiKey] { return key }
-        guard let value = headers[.authorization] else { return nil }
+    private init(authorization value: String) throws(APIError) {
         let words = value.split(separator: " ", maxSplits: 1)
-        guard words.count == 2 else { return nil }
+        guard words.count == 2 else { throw Self.missing }
         switch words[0].lowercased() {
-        case "bearer": return String(words[1])
+        case "bearer": self = .key(String(words[1]))
         case "basic":
-            let pair = Data(base64Encoded: String(words[1])).map { String(decoding: $0, as: UTF8.self) }
-            return pair?.split(separator: ":", maxSplits: 1).last.map(String.init)
-        default: return nil
+            guard let pair = Data(base64Encoded: String(words[1])),
+                let text = String(data: pair, encoding: .utf8),
+                let password = text.split(separator: ":", maxSplits: 1).last
+            else { throw Self.missing }
+            self = .key(String(password))
+        case "agora" where words[1].hasPrefix("token="):
+            self = .token(String(words[1].dropFirst("token=".count)))
+        default: throw Self.missing
         }
     }
 }

@@ -21,21 +21,33 @@ struct APIClient: Sendable {
     /// The one user that the client may act as; nil for a key, which may act as any.
     let user: String?
 
+    init(_ record: APIKeyRecord, app: String) {
+        (scopes, self.app, name) = (record.scopes, app, "key \(record.id)")
+        (channels, user) = (record.channels, nil)
+    }
+
+    /// A user of a token, who may do what users of the client library may.
+    init(user: String, app: String) {
+        (scopes, self.app, name) = ([.read, .publish], app, "user \(user)")
+        (channels, self.user) = (nil, user)
+    }
+
     func require(_ scope: APIScope) throws(APIError) {
-        guard scopes.contains(scope) || scopes.contains(.admin) else {
-            throw APIError(.forbidden, "missingScope", "this needs the scope \"\(scope.rawValue)\"")
-        }
+        guard scopes.contains(scope) || scopes.contains(.admin) else { throw APIError.missing(scope) }
     }
 
     /// - Throws: if the key is for other channels, or for channels and not for users.
     func check(_ channel: ChannelKey) throws(APIError) {
         guard let channels else { return }
-        guard channel.type != .user, channel.type != .none, channel.name.hasPrefix(channels) else {
+        guard channel.type != .user, channel.type != .none, reaches(channel.name) else {
             throw APIError(
                 .forbidden, "channelOutOfReach",
                 "the key is only for channels whose names begin with \"\(channels)\"")
         }
     }
+
+    /// Whether a channel's name begins as the key demands, byte by byte.
+    func reaches(_ channel: String) -> Bool { channels.map { channel.utf8.starts(with: $0.utf8) } ?? true }
 
     /// As whom the client acts.
     ///

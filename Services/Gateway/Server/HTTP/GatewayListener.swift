@@ -10,6 +10,9 @@ import ServiceLifecycle
 
 /// Answers HTTP requests at one address.
 final class GatewayListener: RTMServiceKit.Service {
+    /// Limits of a request's head; one with more is answered with 400, and its connection is closed.
+    private static let (headersMax, headerBytesMax) = (100, 16 * 1024)
+
     let name: String
     private let purpose: String
     private let group: ServiceGroup
@@ -29,7 +32,12 @@ final class GatewayListener: RTMServiceKit.Service {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
         let idle = TimeAmount(idleTimeout)
-        let plain = HTTPServerBuilder.http1(configuration: .init(idleTimeout: idle))
+        let plain = HTTPServerBuilder.http1(
+            configuration: .init(
+                additionalChannelHandlers: [RequestDeadline(idle)], idleTimeout: idle,
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: Self.headerBytesMax, maxHeaderListSize: Self.headerBytesMax,
+                    maxHeaderFieldCount: Self.headersMax)))
         let application = Application(
             router: router,
             server: try tls.map { try .tls(plain, tlsConfiguration: $0) } ?? plain,
@@ -44,9 +52,10 @@ final class GatewayListener: RTMServiceKit.Service {
         group = ServiceGroup(configuration: .init(services: [application], logger: quiet))
     }
 
-    /// The task lives until `shutdown`: it begins here, so that the address is open when `start` returns.
     func start() async throws {
         let (group, opened) = (group, opened)
+        // Unstructured: the framework listens within `run`, which returns after `shutdown`; `start` returns
+        // as soon as the address is open.
         Task {
             do {
                 try await group.run()

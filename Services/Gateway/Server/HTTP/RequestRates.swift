@@ -10,8 +10,13 @@ final class RequestRates: Sendable {
         let app: Rate
 
         init(_ configuration: Configuration) {
-            key = Rate(perSecond: configuration[GatewayKeys.keyRate], timesAtOnce: 2)
-            app = Rate(perSecond: configuration[GatewayKeys.appRate], timesAtOnce: 2)
+            self.init(key: configuration[GatewayKeys.keyRate], app: configuration[GatewayKeys.appRate])
+        }
+
+        /// Requests per second, and twice that at once.
+        init(key: Int, app: Int) {
+            self.key = Rate(perSecond: key, timesAtOnce: 2)
+            self.app = Rate(perSecond: app, timesAtOnce: 2)
         }
     }
 

@@ -13,12 +13,7 @@ extension Request {
     ///
     /// - Throws: 413 for a long one, 400 for anything that isn't the body, with the place.
     func body<Body: APIBody>(_ type: Body.Type, upTo bytesMax: Int) async throws -> Body {
-        let bytes: ByteBuffer
-        do {
-            bytes = try await body.collect(upTo: bytesMax)
-        } catch is NIOTooManyBytesError {
-            throw APIError(.contentTooLarge, "bodyTooLong", "a body has at most \(bytesMax) bytes")
-        }
+        let bytes = try await bytes(upTo: bytesMax)
         do {
             return try JSONDecoder().decode(Strict<Body>.self, from: Data(bytes.readableBytesView)).body
         } catch let error as DecodingError {
@@ -26,16 +21,87 @@ extension Request {
         }
     }
 
-    /// A value of the query.
-    func query(_ name: String) -> String? { uri.queryParameters[Substring(name)].map(String.init) }
+    /// The whole body.
+    func bytes(upTo bytesMax: Int) async throws -> ByteBuffer {
+        do {
+            return try await body.collect(upTo: bytesMax)
+        } catch is NIOTooManyBytesError {
+            throw APIError(.contentTooLarge, "bodyTooLong", "a body has at most \(bytesMax) bytes")
+        }
+    }
 
-    /// A whole number of the query.
+    /// - Parameter names: those that the path knows.
+    func query(_ names: Set<String>) throws(APIError) -> Query { try Query(uri.query ?? "", names) }
+}
+
+/// The query of a request, decoded as forms are: `+` is a space. As in a body, a misspelt name is refused.
+struct Query: Sendable, Equatable {
+    private var values: [String: String] = [:]
+
+    init(_ text: String, _ names: Set<String>) throws(APIError) {
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decode(parts[0]), let value = Self.decode(parts.count == 2 ? parts[1] : "")
+            else { throw APIError(.badRequest, "invalidQuery", "the query is not URL-encoded UTF-8") }
+            guard names.contains(name) else {
+                let known = names.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+                let advice = names.isEmpty ? "this path takes none" : "there are \(known)"
+                throw APIError(.badRequest, "invalidQuery", "there is no parameter \"\(name)\"; \(advice)")
+            }
+            guard values.updateValue(value, forKey: name) == nil else {
+                throw APIError(.badRequest, "invalidQuery", "\"\(name)\" is there twice")
+            }
+        }
+    }
+
+    private static func decode(_ text: Substring) -> String? {
+        text.replacing("+", with: " ").removingPercentEncoding
+    }
+
+    subscript(_ name: String) -> String? { values[name] }
+
+    /// A whole number.
     func number<Number: FixedWidthInteger>(_ name: String, default value: Number) throws(APIError) -> Number {
-        guard let text = query(name) else { return value }
+        guard let text = self[name] else { return value }
         guard let number = Number(text) else {
-            throw APIError(.badRequest, "invalidQuery", "\"\(name)\" is a whole number")
+            throw APIError(
+                .badRequest, "invalidQuery",
+                "\"\(name)\" is a whole number from \(Number.min) to \(Number.max)")
         }
         return number
+    }
+
+    func flag(_ name: String) throws(APIError) -> Bool {
+        switch self[name] {
+        case "true": true
+        case "false", nil: false
+        default: throw APIError(.badRequest, "invalidQuery", "\"\(name)\" is true or false")
+        }
+    }
+
+    /// The message or stream channel that `channel` and `type` name.
+    func channel(of client: APIClient) throws(APIError) -> ChannelKey {
+        guard let name = self["channel"] else {
+            throw APIError(.badRequest, "invalidQuery", "\"channel\" is missing")
+        }
+        let type: ChannelType
+        switch self["type"] ?? "message" {
+        case "message": type = .message
+        case "stream": type = .stream
+        default: throw APIError(.badRequest, "invalidQuery", "\"type\" is message or stream")
+        }
+        let channel = ChannelKey(appID: client.app, type: type, name: name)
+        try client.check(channel)
+        return channel
+    }
+}
+
+extension GatewayContext {
+    /// A piece of the path, decoded. A slash in a name is written as `%2F`.
+    func parameter(_ name: String) throws(APIError) -> String {
+        guard let text = parameters.get(name), let decoded = text.removingPercentEncoding, !decoded.isEmpty
+        else { throw APIError(.badRequest, "invalidPath", "the path is not URL-encoded UTF-8") }
+        return decoded
     }
 }
 

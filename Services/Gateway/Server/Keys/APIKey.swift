@@ -32,8 +32,8 @@ package struct APIKey: Sendable, Hashable {
 
     package var text: String { "\(Self.prefix)_\(id)_\(secret)" }
 
-    /// What is stored of the secret. A slow hash, as for passwords, would protect nothing more: nobody guesses
-    /// 256 random bits.
+    /// What is stored of the secret. A slow hash, as for passwords, would protect nothing more: nobody
+    /// guesses 256 random bits.
     package var hash: String {
         MessageCode.make(over: Array(secret.utf8), key: Array("heliograph api key \(id)".utf8))
             .map { byte in

@@ -28,7 +28,7 @@ package struct APIKeyRecord: ConfigurationRecord, Hashable {
     }
 
     package static let fields = [
-        RecordField("id", .string, isRequired: true), RecordField("hash", .string, isRequired: true),
+        RecordField("id", .string, isRequired: true), RecordField("hash", .secret, isRequired: true),
         RecordField("app", .string, isRequired: true), RecordField("scopes", .string, isRequired: true),
         RecordField("channels", .string), RecordField("expires", .string),
     ]
@@ -37,10 +37,12 @@ package struct APIKeyRecord: ConfigurationRecord, Hashable {
         func text(_ name: String) -> String? {
             if case .string(let text)? = record[name] { text } else { nil }
         }
-        guard let id = text("id"), let hash = text("hash"), let app = text("app"),
-            let scopes = text("scopes").flatMap(APIScope.set)
+        guard let id = text("id"), case .secret(let hash)? = record["hash"], Self.isHash(hash.revealed),
+            let app = text("app"), let scopes = text("scopes").flatMap(APIScope.set)
         else { return nil }
-        self.init(id: id, hash: hash, app: app, scopes: scopes, channels: text("channels"))
+        self.init(id: id, hash: hash.revealed, app: app, scopes: scopes)
+        // In the short form a field between two others can only be left empty.
+        if let prefix = text("channels"), !prefix.isEmpty { channels = prefix }
         if let day = text("expires") {
             guard let date = Self.date(day) else { return nil }
             expires = date
@@ -49,7 +51,7 @@ package struct APIKeyRecord: ConfigurationRecord, Hashable {
 
     package var record: ConfigurationValue.Record {
         var record: ConfigurationValue.Record = [
-            "id": .string(id), "hash": .string(hash), "app": .string(app),
+            "id": .string(id), "hash": .secret(Secret(hash)), "app": .string(app),
             "scopes": .string(APIScope.text(scopes)),
         ]
         if let channels { record["channels"] = .string(channels) }
@@ -57,10 +59,18 @@ package struct APIKeyRecord: ConfigurationRecord, Hashable {
         return record
     }
 
+    /// 256 bits in hexadecimal.
+    private static func isHash(_ text: String) -> Bool {
+        text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+
     private static var day: Date.ISO8601FormatStyle { .iso8601.year().month().day() }
 
     /// The beginning of a day, in UTC.
-    package static func date(_ text: String) -> Date? { try? day.parse(text) }
+    package static func date(_ text: String) -> Date? {
+        guard let date = try? day.parse(text), day.format(date) == text else { return nil }
+        return date
+    }
 }
 
 /// What a key may do.

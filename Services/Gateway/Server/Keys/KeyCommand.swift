@@ -27,10 +27,16 @@ enum KeyCommand {
     }
 
     private static func text(_ key: APIKey, _ record: APIKeyRecord) -> String {
-        let fields = APIKeyRecord.fields.compactMap { field -> String? in
-            guard case .string(let text)? = record.record[field.name] else { return nil }
-            return "\(field.name): \"\(text)\""
+        let fields = record.record
+        var values = APIKeyRecord.fields.map { field in
+            switch fields[field.name] {
+            case .string(let text)?: text
+            case .secret(let secret)?: secret.revealed
+            default: ""
+            }
         }
+        let entry = zip(APIKeyRecord.fields, values).filter { !$1.isEmpty }.map { "\($0.name): \"\($1)\"" }
+        while values.last == "" { values.removeLast() }
         return """
             The key, which is shown only now:
                 \(key.text)
@@ -38,7 +44,9 @@ enum KeyCommand {
             The entry of the configuration:
                 gateway:
                   keys:
-                    - {\(fields.joined(separator: ", "))}
+                    - {\(entry.joined(separator: ", "))}
+            or a line of the file that RTM_GATEWAY_KEYS_FILE names:
+                \(values.joined(separator: ":"))
 
             """
     }

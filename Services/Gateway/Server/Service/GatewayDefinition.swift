@@ -69,7 +69,8 @@ package enum GatewayDefinition {
     ) async throws -> Assembly {
         let configuration = context.configuration
         let keys = KeyRing(records(configuration, developmentKey))
-        let authentication = Authentication(keys, apps: configuration[CommonKeys.apps])
+        let bans = GatewayBans()
+        let authentication = Authentication(keys, bans, apps: configuration[CommonKeys.apps])
         let rates = RequestRates(RequestRates.Rates(configuration))
         context.onChange(of: CommonKeys.apps.declarations + GatewayKeys.live) { next in
             {
@@ -86,13 +87,14 @@ package enum GatewayDefinition {
             NIOLoopBound(
                 GatewayCalls(
                     to: addresses, link, node: "gateway \(configuration[GatewayKeys.listen])", probes: probes,
-                    endOfTurn: .shared(on: eventLoop), logger: context.logger),
+                    banned: bans, endOfTurn: .shared(on: eventLoop), logger: context.logger),
                 eventLoop: eventLoop)
         }.get()
         let api = GatewayAPI(
             backend: Backend(calls: calls, eventLoop: eventLoop), authentication: authentication,
             rates: rates,
-            metrics: GatewayMetrics(context.metrics), bodyBytesMax: configuration[GatewayKeys.bodyBytesMax])
+            metrics: GatewayMetrics(context.metrics), bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
+            logger: context.logger)
         return Assembly([GatewayLinks(calls: calls, eventLoop: eventLoop)] + (try listeners(context, api)))
     }
 

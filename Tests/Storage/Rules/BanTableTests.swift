@@ -2,9 +2,9 @@ import RTMModel
 import RTMWire
 import Testing
 
-@testable import RTMEdgeServer
+@testable import RTMStorageClient
 
-/// Who is shut out, as an edge knows it (S-4).
+/// Who is shut out, as edges and gateways know it (S-4).
 struct BanTableTests {
     private var table = BanTable()
 

@@ -3,7 +3,7 @@ import RTMModel
 import RTMWire
 
 /// A message on its way from an HTTP request to a log.
-struct OutgoingMessage: Sendable {
+struct GatewayMessage: Sendable {
     let channel: ChannelKey
     let publisher: String
     let type: MessageType

@@ -1,0 +1,30 @@
+import RTMModel
+import RTMStorageClient
+import RTMWire
+import Synchronization
+
+/// Users whom an operator has banned: over HTTP their tokens let them in no more than at an edge (S-4). While
+/// storage can't be reached, the gateway keeps to what it knows.
+final class GatewayBans: Sendable {
+    private let table = Mutex(BanTable())
+
+    /// All bans follow.
+    func listBegins() { table.withLock { $0.listBegins() } }
+
+    func received(_ ban: Ban) {
+        table.withLock { _ = $0.take(ban, nowMilliseconds: WallClock.milliseconds()) }
+    }
+
+    /// - Throws: `.loginRejected` (-10012).
+    func check(_ user: String, of app: String, nowMilliseconds: UInt64) throws(RTMError) {
+        let refusal = table.withLock { table -> RTMError? in
+            do throws(RTMError) {
+                try table.check(user, of: app, nowMilliseconds: nowMilliseconds)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let refusal { throw refusal }
+    }
+}

@@ -1,0 +1,87 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOHTTP1
+import RTMModel
+import Synchronization
+
+/// Writes every failure as the one error body, and counts the answers.
+struct ErrorAnswers: RouterMiddleware {
+    typealias Context = GatewayContext
+    let paths: PathTable
+    let metrics: GatewayMetrics
+    let logger: Logger
+
+    func handle(
+        _ request: Request, context: GatewayContext,
+        next: @concurrent (Request, GatewayContext) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        let response = await answer(request) { try await next(request, context) }
+        metrics.answered(response.status.code, after: .now - start)
+        return response
+    }
+
+    private func answer(_ request: Request, _ body: () async throws -> Response) async -> Response {
+        do {
+            return try await body()
+        } catch let error as APIError {
+            return error.response
+        } catch let error as RTMError {
+            return APIError(error).response
+        } catch let error as HTTPError where error.status == .notFound {
+            return nothing(at: request)
+        } catch let error as HTTPError {
+            return APIError(error.status, "http", error.body ?? error.status.reasonPhrase).response
+        } catch is HTTPParserError {
+            var response = APIError(.badRequest, "malformed", "the request is not HTTP/1.1").response
+            response.headers[.connection] = "close"
+            return response
+        } catch {
+            logger.error("a request failed for a cause without a name", metadata: ["cause": "\(error)"])
+            return APIError(.internalServerError, "internal", "the request failed; the log has the cause")
+                .response
+        }
+    }
+
+    private func nothing(at request: Request) -> Response {
+        let methods = paths.methods(at: request.uri.path)
+        guard !methods.isEmpty else {
+            return APIError(.notFound, "noSuchPath", "there is nothing at this path").response
+        }
+        let names = methods.map(\.rawValue).sorted().joined(separator: ", ")
+        var response = APIError(
+            .methodNotAllowed, "methodNotAllowed", "this path has \(names), not \(request.method.rawValue)"
+        )
+        .response
+        response.headers[.allow] = names
+        return response
+    }
+}
+
+/// The methods of each path: the framework takes a path without the method for no path at all.
+final class PathTable: Sendable {
+    private typealias Route = (pieces: [Substring], method: HTTPRequest.Method)
+
+    private let routes = Mutex<[Route]>([])
+
+    /// - Parameter all: paths as the router has them: a piece that begins with a colon stands for any text.
+    func take(_ all: [(path: String, method: HTTPRequest.Method)]) {
+        routes.withLock { $0 = all.map { (Self.pieces($0.path), $0.method) } }
+    }
+
+    func methods(at path: String) -> [HTTPRequest.Method] {
+        let pieces = Self.pieces(path)
+        return routes.withLock { routes in
+            routes.filter { route in
+                route.pieces.count == pieces.count
+                    && zip(route.pieces, pieces).allSatisfy { $0.first == ":" || $0 == $1 }
+            }
+            .map(\.method)
+        }
+    }
+
+    private static func pieces(_ path: String) -> [Substring] {
+        path.split(separator: "/").map { $0.hasPrefix("{") ? ":" : $0 }
+    }
+}

@@ -1,0 +1,59 @@
+package import RTMModel
+package import RTMWire
+
+/// Who is banned, and until when, as storage announces it. Pure: the time is a parameter.
+package struct BanTable {
+    private struct Entry {
+        let until: UInt64
+        let reason: String
+        /// The list in which storage named it last.
+        var list: Int
+    }
+
+    private struct User: Hashable {
+        let appID: String
+        let userID: String
+    }
+
+    private var entries: [User: Entry] = [:]
+    private var list = 0
+    /// With so many entries those that have ended are removed.
+    private var countMax = Self.countMaxAtFirst
+    package static let countMaxAtFirst = 1_000
+
+    package var count: Int { entries.count }
+
+    package init() {}
+
+    /// - Throws: `.loginRejected` (-10012) without a time to wait, so that the client gives up (T3).
+    package func check(_ userID: String, of appID: String, nowMilliseconds: UInt64) throws(RTMError) {
+        guard !entries.isEmpty, let entry = entries[User(appID: appID, userID: userID)],
+            entry.until > nowMilliseconds
+        else { return }
+        let seconds = (entry.until - nowMilliseconds + 999) / 1_000
+        let why = entry.reason.isEmpty ? "" : ": \(entry.reason)"
+        throw RTMError(.loginRejected, "user \"\(userID)\" may not log in for \(seconds) s\(why)")
+    }
+
+    package mutating func listBegins() { list += 1 }
+
+    /// - Returns: whether this is news. Storage repeats everything when its link comes back.
+    package mutating func take(_ ban: Ban, nowMilliseconds: UInt64) -> Bool {
+        guard !ban.userID.isEmpty else {
+            entries = entries.filter { $0.value.list == list }
+            return false
+        }
+        let user = User(appID: ban.appID, userID: ban.userID)
+        guard ban.untilMilliseconds > 0 else {
+            entries[user] = nil
+            return true
+        }
+        if entries.count >= countMax {
+            entries = entries.filter { $0.value.until > nowMilliseconds }
+            countMax = max(Self.countMaxAtFirst, 2 * entries.count)
+        }
+        let isNews = entries[user]?.until != ban.untilMilliseconds
+        entries[user] = Entry(until: ban.untilMilliseconds, reason: ban.reason, list: list)
+        return isNews
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import NIOEmbedded
+import RTMProtocol
+import RTMServiceKit
+import RTMServiceLink
+import Testing
+import Yams
+
+@testable import RTMGatewayServer
+
+/// docs/http/openapi.yaml says what the gateway does.
+@Suite("The OpenAPI document")
+struct OpenAPITests {
+    private let document: [String: Any]
+
+    init() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "docs/http/openapi.yaml")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        document = try #require(try Yams.load(yaml: text) as? [String: Any])
+    }
+
+    /// The routes of a gateway that is connected to nothing.
+    private func built() -> Set<String> {
+        let loop = EmbeddedEventLoop()
+        let readiness = ReadinessRegistry(logger: Logger(label: "test"))
+        let probe = readiness.probe("none", isRequired: false)
+        let nobody = ServiceLinkAddress.inProcess(InProcessEndpoint(name: "nobody"))
+        let bans = GatewayBans()
+        let calls = GatewayCalls(
+            to: .init(messaging: [nobody], presence: nobody, storage: nobody), ServiceLinkConfiguration(),
+            node: "test", probes: .init(messaging: probe, presence: probe, storage: probe), banned: bans,
+            endOfTurn: .shared(on: loop), logger: Logger(label: "test"))
+        let api = GatewayAPI(
+            backend: Backend(calls: NIOLoopBound(calls, eventLoop: loop), eventLoop: loop),
+            authentication: Authentication(KeyRing([]), bans, apps: []),
+            rates: RequestRates(.init(key: 0, app: 0)), metrics: GatewayMetrics(MetricsRegistry()),
+            bodyBytesMax: 1, logger: Logger(label: "test"))
+        return Set(
+            api.router().routes.map { route in
+                let path = "\(route.path)".split(separator: "/").map { piece in
+                    piece.hasPrefix(":") ? "{\(piece.dropFirst())}" : String(piece)
+                }
+                return "\(route.method.rawValue) /\(path.joined(separator: "/"))"
+            })
+    }
+
+    @Test("it has every route of the router, and no other")
+    func routes() throws {
+        let paths = try #require(document["paths"] as? [String: [String: Any]])
+        let documented = Set(
+            paths.flatMap { path, methods in
+                methods.keys.filter { $0 != "parameters" }.map { "\($0.uppercased()) \(path)" }
+            })
+        let built = built()
+        #expect(built.count > 20)
+        #expect(documented.subtracting(built) == [], "documented, and not there")
+        #expect(built.subtracting(documented) == [], "there, and not documented")
+    }
+
+    private func properties(of schema: String) -> Set<String> {
+        let schemas = (document["components"] as? [String: Any])?["schemas"] as? [String: [String: Any]]
+        return Set((schemas?[schema]?["properties"] as? [String: Any] ?? [:]).keys)
+    }
+
+    private func keys<Body: APIBody>(_ body: Body.Type) -> Set<String> {
+        Set(Body.CodingKeys.allCases.map(\.stringValue))
+    }
+
+    @Test("the bodies of requests have the keys that are decoded")
+    func requests() {
+        #expect(properties(of: "Message") == keys(MessageRoutes.Message.self))
+        #expect(properties(of: "Broadcast") == keys(MessageRoutes.Broadcast.self))
+        #expect(properties(of: "Batch") == keys(MessageRoutes.Batch.self))
+        #expect(properties(of: "MetadataWrite") == keys(StorageRoutes.Write.self))
+        #expect(properties(of: "MetadataWriteItem") == keys(StorageRoutes.Item.self))
+        #expect(properties(of: "LockSettings") == keys(StorageRoutes.LockSettings.self))
+        #expect(properties(of: "Revocation") == keys(StorageRoutes.Revocation.self))
+        #expect(properties(of: "Reason") == keys(ModerationRoutes.Reason.self))
+        #expect(properties(of: "Term") == keys(ModerationRoutes.Term.self))
+    }
+
+    /// The stored properties, which are what is encoded.
+    private func labels(_ value: Any) -> Set<String> {
+        Set(Mirror(reflecting: value).children.compactMap(\.label))
+    }
+
+    @Test("the bodies of answers have the keys that are encoded")
+    func answers() {
+        let error = APIError(.badRequest, "", "").body
+        let record = APIKeyRecord(id: "", hash: "", app: "", scopes: [])
+        for (schema, value) in [
+            ("Published", MessageRoutes.Published(offset: 0, timestamp: 0) as Any),
+            ("Outcome", MessageRoutes.Outcome()), ("Outcomes", MessageRoutes.Outcomes(results: [])),
+            ("Error", error), ("HistoryPage", HistoryRoutes.Page(messages: [])),
+            ("StoredMessage", HistoryRoutes.Message(.init())),
+            ("Users", PresenceRoutes.Users(total: 0)), ("UserState", PresenceRoutes.User(user: "")),
+            ("UserChannels", PresenceRoutes.Channels(channels: [])),
+            ("Metadata", StorageRoutes.Metadata(revision: 0, items: [])),
+            ("MetadataItem", StorageRoutes.Metadata.Item(key: "", value: "", revision: 0)),
+            ("Written", StorageRoutes.Written(revision: 0)),
+            ("Locks", StorageRoutes.Locks(revision: 0, locks: [])),
+            ("Lock", StorageRoutes.Locks.Lock(name: "", ttl: 0, fencingToken: 0)),
+            ("Done", StorageRoutes.Done()), ("Bans", ModerationRoutes.Bans(bans: [])),
+            ("Ban", ModerationRoutes.Bans.Ban(user: "", since: 0, until: 0, reason: "", by: "")),
+            (
+                "Moderation",
+                ModerationRoutes.Outcome(sessions: 0, asked: 0, answered: 0, isDurable: false)
+            ),
+            ("Key", KeyRoutes.Key(record, lastUse: nil)), ("Keys", KeyRoutes.Keys(keys: [])),
+        ] {
+            #expect(properties(of: schema) == labels(value), "\(schema)")
+        }
+    }
+}

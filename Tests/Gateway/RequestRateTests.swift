@@ -1,0 +1,69 @@
+import NIOCore
+import RTMModel
+import RTMServiceKit
+import Testing
+
+@testable import RTMGatewayServer
+
+@Suite("R-11: how often a key and an app may call")
+struct RequestRateTests {
+    private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+
+    private func client(_ id: String, app: String = "dev") -> APIClient {
+        APIClient(APIKeyRecord(id: id, hash: "", app: app, scopes: [.publish]), app: app)
+    }
+
+    private func rates(key: Int, app: Int) -> RequestRates { RequestRates(.init(key: key, app: app)) }
+
+    private func refusal(_ rates: RequestRates, _ client: APIClient, _ count: Int = 1, at now: NIODeadline)
+        -> RTMError?
+    {
+        do throws(RTMError) {
+            try rates.spend(count, by: client, now: now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("a key has twice its rate at once, and then its rate; the refusal says which limit and when")
+    func key() throws {
+        let rates = rates(key: 10, app: 0)
+        for _ in 0..<20 { #expect(refusal(rates, client("a"), at: start) == nil) }
+        let refused = try #require(refusal(rates, client("a"), at: start))
+        #expect(refused.code == .operationRateExceedLimitation)
+        #expect(refused.limit == .init(name: "gateway.rates.key", value: 10))
+        let wait = try #require(refused.retryAfter)
+        #expect(wait > .milliseconds(99) && wait <= .milliseconds(101))
+        #expect(refusal(rates, client("b"), at: start) == nil)
+        #expect(refusal(rates, client("a"), at: start + .milliseconds(99)) != nil)
+        #expect(refusal(rates, client("a"), at: start + .milliseconds(101)) == nil)
+    }
+
+    @Test("all keys of an app share its rate, and a refusal by it costs the key nothing")
+    func app() throws {
+        let rates = rates(key: 10, app: 5)
+        for id in 0..<10 { #expect(refusal(rates, client("\(id)"), at: start) == nil) }
+        #expect(refusal(rates, client("x"), at: start)?.limit?.name == "gateway.rates.app")
+        #expect(refusal(rates, client("x", app: "other"), at: start) == nil)
+        let later = start + .seconds(2)
+        for _ in 0..<10 { #expect(refusal(rates, client("x"), at: later) == nil) }
+    }
+
+    @Test("many messages of one request are let in together, and are owed afterwards")
+    func many() throws {
+        let rates = rates(key: 10, app: 0)
+        #expect(refusal(rates, client("a"), 100, at: start) == nil)
+        #expect(refusal(rates, client("a"), at: start + .seconds(8)) != nil)
+        #expect(refusal(rates, client("a"), at: start + .milliseconds(8_200)) == nil)
+    }
+
+    @Test("new rates hold at once, and 0 is no limit")
+    func changed() {
+        let rates = rates(key: 1, app: 1)
+        for _ in 0..<2 { #expect(refusal(rates, client("a"), at: start) == nil) }
+        #expect(refusal(rates, client("a"), at: start) != nil)
+        rates.take(.init(key: 0, app: 0))
+        for _ in 0..<1_000 { #expect(refusal(rates, client("a"), at: start) == nil) }
+    }
+}

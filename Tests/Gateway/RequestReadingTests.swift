@@ -1,0 +1,94 @@
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import RTMModel
+import Testing
+
+@testable import RTMGatewayServer
+
+@Suite("Bodies, queries and paths: what is read, and what is refused with its place")
+struct RequestReadingTests {
+    private func refusal(_ json: String, upTo bytesMax: Int = 1_000) async -> APIError? {
+        let request = Request(
+            head: .init(method: .post, scheme: nil, authority: nil, path: "/"),
+            body: .init(buffer: ByteBuffer(string: json)))
+        do {
+            _ = try await request.body(MessageRoutes.Batch.self, upTo: bytesMax)
+            return nil
+        } catch {
+            return error as? APIError
+        }
+    }
+
+    @Test("a body is read with all its keys")
+    func body() async { #expect(await refusal(#"{"messages": [{"channel": "a", "message": "b"}]}"#) == nil) }
+
+    @Test(
+        "a wrong body is refused with the place of what is wrong",
+        arguments: [
+            ("", "not JSON"), ("[]", "another type"), ("{}", #""messages" is missing"#),
+            (#"{"messages": null}"#, "messages"), (#"{"messages": 1}"#, #""messages" has another type"#),
+            (#"{"messages": [], "mesages": 1}"#, #"there is no key "mesages"; there are "messages""#),
+            (#"{"messages": [{"channel": 1}]}"#, #""messages[0].channel" has another type"#),
+            (#"{"messages": [{}, {"chanel": "a"}]}"#, #""messages[1].chanel""#),
+            (#"{"messages": [{"data": "!"}]}"#, #""messages[0].data""#),
+            (#"{"messages": [{"store": "yes"}]}"#, #""messages[0].store" has another type"#),
+            ("\u{FEFF}{]", "not JSON"), (String(repeating: "[", count: 900), "not JSON"),
+        ])
+    func wrongBody(json: String, reason: String) async throws {
+        let refused = try #require(await refusal(json))
+        #expect(refused.status == .badRequest && refused.body.name == "invalidBody")
+        #expect(refused.body.reason.contains(reason), "\(refused.body.reason)")
+    }
+
+    @Test("a body that is longer than allowed is refused with 413")
+    func longBody() async {
+        let json = #"{"messages": []}"#
+        #expect(await refusal(json, upTo: json.utf8.count) == nil)
+        #expect(await refusal(json, upTo: json.utf8.count - 1)?.status == .contentTooLarge)
+    }
+
+    @Test(
+        "a query is decoded as forms are",
+        arguments: [
+            ("a=b", "b"), ("a=%41", "A"), ("a=1+2", "1 2"), ("a=1%2B2", "1+2"), ("a=", ""), ("a", ""),
+            ("a=b=c", "b=c"), ("a=%C3%A4", "ä"), ("%61=b", "b"), ("&a=b&", "b"),
+        ])
+    func query(text: String, value: String) throws { #expect(try Query(text, ["a"])["a"] == value) }
+
+    @Test(
+        "a query that can't be decoded, an unknown name and a repeated one are refused",
+        arguments: ["a=%", "a=%zz", "a=%FF", "b=1", "a=1&a=1", "A=1"])
+    func wrongQuery(text: String) {
+        do {
+            _ = try Query(text, ["a"])
+            Issue.record("accepted: \(text)")
+        } catch {
+            #expect(error.status == .badRequest && error.body.name == "invalidQuery")
+        }
+    }
+
+    @Test("numbers are whole and in range, and flags are true or false")
+    func values() throws {
+        let query = try Query(
+            "n=7&x=-1&y=1e3&z=99999999999999999999&f=true&g=1", ["n", "x", "y", "z", "f", "g"])
+        #expect(try query.number("n", default: UInt32(1)) == 7 && query.number("m", default: UInt64(1)) == 1)
+        for name in ["x", "y", "z"] {
+            #expect(throws: APIError.self) { try query.number(name, default: UInt64(0)) }
+        }
+        #expect(try query.flag("f") && !query.flag("none"))
+        #expect(throws: APIError.self) { try query.flag("g") }
+    }
+
+    @Test("a path that is there with another method names its methods, and any other has none")
+    func paths() {
+        let paths = PathTable()
+        paths.take([
+            ("/v1/{app}/locks/{lock}", .put), ("/v1/{app}/locks/{lock}", .delete), ("/v1/keys", .get),
+        ])
+        #expect(Set(paths.methods(at: "/v1/dev/locks/a")) == [.put, .delete])
+        #expect(paths.methods(at: "/v1/keys/") == [.get])
+        #expect(paths.methods(at: "/v1/dev/locks").isEmpty && paths.methods(at: "/").isEmpty)
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import RTMClient
+import RTMTestSupport
+import Testing
+
+/// Who may call what over HTTP.
+@Suite(.serialized, .ends(withinMinutes: 2)) struct GatewayAccessTests {
+    /// Every route of an app, with the scope that it needs, and a body that it takes.
+    private static let routes: [(method: String, path: String, scope: String, body: String?)] = [
+        ("POST", "/v1/dev/publish", "publish", #"{"channel": "a", "message": "b"}"#),
+        ("POST", "/v1/dev/broadcast", "publish", #"{"channels": ["a"], "message": "b"}"#),
+        ("POST", "/v1/dev/batch", "publish", #"{"messages": [{"channel": "a", "message": "b"}]}"#),
+        ("GET", "/v1/dev/history?channel=a", "read", nil),
+        ("GET", "/v1/dev/presence?channel=a", "read", nil),
+        ("GET", "/v1/dev/users/u/channels", "read", nil),
+        ("GET", "/v1/dev/users/u/state?channel=a", "read", nil),
+        ("PUT", "/v1/dev/metadata?channel=a", "publish", #"{"items": [{"key": "k", "value": "v"}]}"#),
+        ("PATCH", "/v1/dev/metadata?channel=a", "publish", #"{"items": [{"key": "k", "value": "w"}]}"#),
+        ("GET", "/v1/dev/metadata?channel=a", "read", nil),
+        ("DELETE", "/v1/dev/metadata?channel=a", "publish", #"{}"#),
+        ("PUT", "/v1/dev/locks/l?channel=a", "publish", #"{"ttl": 10}"#),
+        ("GET", "/v1/dev/locks?channel=a", "read", nil),
+        ("POST", "/v1/dev/locks/l/revoke?channel=a", "publish", #"{"owner": "u"}"#),
+        ("DELETE", "/v1/dev/locks/l?channel=a", "publish", nil),
+        ("POST", "/v1/dev/users/u/kick", "moderate", #"{"reason": "r"}"#),
+        ("POST", "/v1/dev/users/u/ban", "moderate", #"{"seconds": 60}"#),
+        ("GET", "/v1/dev/bans", "moderate", nil),
+        ("POST", "/v1/dev/users/u/unban", "moderate", "{}"),
+        (
+            "POST", "/dev/v2/project/dev/rtm/users/u/peer_messages", "publish",
+            #"{"destination": "v", "payload": "p"}"#
+        ),
+        (
+            "POST", "/dev/v2/project/dev/rtm/users/u/channel_messages", "publish",
+            #"{"channel_name": "a", "payload": "p"}"#
+        ),
+        ("GET", "/rtm/v2/history/dev/userId/u/channelType/message/channel/a", "read", nil),
+        ("GET", "/v1/keys", "admin", nil),
+    ]
+
+    @Test("each route needs its scope: a key without it gets 403, no key and a wrong one 401")
+    func scopes() async throws {
+        try await GatewaySystem.with { gateway in
+            for route in Self.routes {
+                for key in ["read", "publish", "moderate"] {
+                    let answer = try await gateway.call(route.method, route.path, key: key, route.body)
+                    let isAllowed = key == route.scope
+                    #expect((answer.status == 403) == !isAllowed, "\(route) with \(key): \(answer.text)")
+                    if !isAllowed { #expect(answer.error == "missingScope") }
+                }
+                #expect(try await gateway.call(route.method, route.path, route.body).status < 500)
+                let none = try await gateway.call(route.method, route.path, key: nil, route.body)
+                #expect(none.status == 401 && none.headers["www-authenticate"] == "Bearer")
+                for key in ["old", "rtmk_AAAAAAAA_" + String(repeating: "a", count: 43), "x"] {
+                    let wrong = try await gateway.call(route.method, route.path, key: key, route.body)
+                    #expect(wrong.status == 401 && wrong.error == "unknownKey")
+                }
+                guard route.path.contains("dev/") else { continue }
+                let other = try await gateway.call(route.method, route.path, key: "other", route.body)
+                #expect(other.status == 403 && other.error == "anotherApp", "\(route): \(other.text)")
+                let path = route.path.replacingOccurrences(of: "dev/", with: "nope/")
+                    .replacingOccurrences(of: "nope/v2", with: "dev/v2")
+                let nowhere = try await gateway.call(route.method, path, key: "all", route.body)
+                #expect(nowhere.status == 404 && nowhere.error == "invalidAppId", "\(path): \(nowhere.text)")
+            }
+        }
+    }
+
+    @Test("a key for the channels of a prefix reaches no other channel, no inbox and no user")
+    func prefix() async throws {
+        try await GatewaySystem.with { gateway in
+            for route in Self.routes where route.path.hasPrefix("/v1/dev/") {
+                let outside = try await gateway.call(route.method, route.path, key: "chat", route.body)
+                if route.path.hasSuffix("/users/u/channels") {
+                    #expect(outside.status == 200 && outside.count("channels") == 0)
+                } else if route.path.hasSuffix("broadcast") || route.path.hasSuffix("batch") {
+                    #expect(outside.status == 207)
+                    #expect(outside.string("results", 0, "error", "name") == "channelOutOfReach")
+                } else {
+                    #expect(outside.status == 403 && outside.error == "channelOutOfReach", "\(route)")
+                }
+                guard route.path.contains("channel=a") else { continue }
+                let inside = route.path.replacingOccurrences(of: "channel=a", with: "channel=chat-1")
+                let answer = try await gateway.call(route.method, inside, key: "chat", route.body)
+                #expect(answer.status != 403, "\(inside): \(answer.text)")
+            }
+            for (method, path, body) in [
+                ("POST", "/v1/dev/publish", #"{"user": "chat-1", "message": ""}"#),
+                ("GET", "/v1/dev/history?user=chat-1", nil), ("GET", "/v1/dev/metadata?user=chat-1", nil),
+            ] {
+                #expect(try await gateway.call(method, path, key: "chat", body).status == 403, "\(path)")
+            }
+        }
+    }
+
+    @Test("GET /v1/keys/self says what a key may do, and an admin sees the keys of the app")
+    func keys() async throws {
+        try await GatewaySystem.with { gateway in
+            let own = try await gateway.call("GET", "/v1/keys/self", key: "chat")
+            #expect(own.string("app") == "dev" && own.string("channels") == "chat-")
+            #expect(own.string("scopes", 0) == "admin" && own.string("id")?.count == 8)
+            let expired = try await gateway.call("GET", "/v1/keys")
+            let ids = (expired.value("keys") as? [[String: Any]]) ?? []
+            #expect(ids.count == 6 && ids.allSatisfy { $0["app"] as? String == "dev" })
+            #expect(ids.count { $0["expires"] != nil } == 1)
+            // Those that have called are known by it: this one, and that of the first call.
+            #expect(ids.count { $0["lastUse"] != nil } == 2)
+            #expect(!expired.text.contains("hash"))
+            #expect(try await gateway.call("GET", "/v1/keys/self", key: nil).status == 401)
+        }
+    }
+
+    @Test("keys are made, restricted and revoked without a restart")
+    func reload() async throws {
+        try await GatewaySystem.with { gateway in
+            let added = try GeneratedKey("dev/read")
+            let path = "/v1/dev/presence?channel=a"
+            #expect(try await gateway.call("GET", path, key: added.text).status == 401)
+            try await gateway.replaceKeys(["admin"], adding: [added])
+            #expect(try await gateway.call("GET", path, key: added.text).status == 200)
+            #expect(try await gateway.call("GET", path, key: "read").status == 401)
+            let swapped = GeneratedKey(
+                added, entry: added.entry.replacingOccurrences(of: "read", with: "moderate"))
+            try await gateway.replaceKeys(["admin"], adding: [swapped])
+            #expect(try await gateway.call("GET", path, key: added.text).status == 403)
+            try await gateway.replaceKeys(["admin"])
+            #expect(try await gateway.call("GET", path, key: added.text).status == 401)
+            #expect(try await gateway.call("GET", path).status == 200)
+        }
+    }
+
+    @Test("R-11: a key beyond its rate gets 429 with the limit and when to come back; others don't")
+    func rates() async throws {
+        try await GatewaySystem.with(.standalone, ["--rates-key", "5", "--rates-app", "0"]) { gateway in
+            var refused: GatewaySystem.Answer?
+            for _ in 0..<50 where refused == nil {
+                let answer = try await gateway.call("GET", "/v1/dev/presence?channel=a")
+                if answer.status != 200 { refused = answer }
+            }
+            let answer = try #require(refused)
+            #expect(answer.status == 429 && answer.error == "operationRateExceedLimitation")
+            #expect(answer.string("error", "limit", "name") == "gateway.rates.key")
+            #expect(answer.int("error", "limit", "value") == 5 && answer.headers["retry-after"] == "1")
+            #expect(answer.value("error", "retryAfter") as? Double ?? 0 > 0)
+            #expect(try await gateway.call("GET", "/v1/dev/presence?channel=a", key: "read").status == 200)
+            try await eventually("the key may call again") {
+                try await gateway.call("GET", "/v1/dev/presence?channel=a").status == 200
+            }
+        }
+    }
+
+    @Test("W-1: a token acts as its user alone, and lets nobody in who is banned")
+    func token() async throws {
+        try await GatewaySystem.with { gateway in
+            let app = SampleApp.id
+            let token = try SampleApp.token(for: "alice", endsAt: UInt64(Date().timeIntervalSince1970) + 500)
+            func call(_ method: String, _ path: String, _ body: String? = nil, user: String? = "alice")
+                async throws
+                -> GatewaySystem.Answer
+            {
+                var headers = ["Authorization": "agora token=\(token)"]
+                headers["x-agora-uid"] = user
+                return try await gateway.call(method, path, key: nil, body, headers: headers)
+            }
+            let publish = "/v1/\(app)/publish"
+            #expect(try await call("POST", publish, #"{"channel": "a", "message": "b"}"#).status == 200)
+            let other = try await call(
+                "POST", publish, #"{"channel": "a", "message": "b", "publisher": "bob"}"#)
+            #expect(other.status == 403 && other.error == "anotherUser")
+            let path = "/dev/v2/project/\(app)/rtm/users/bob/channel_messages"
+            #expect(try await call("POST", path, #"{"channel_name": "a", "payload": "b"}"#).status == 403)
+            #expect(try await call("POST", publish, "{}", user: nil).error == "missingUser")
+            #expect(try await call("POST", publish, "{}", user: "bob").status == 401)
+            #expect(try await call("POST", "/v1/dev/publish", "{}").status == 401)
+            #expect(try await call("POST", "/v1/\(app)/users/bob/kick", "{}").status == 403)
+            #expect(
+                try await call("GET", "/v1/\(app)/history?user=bob").error == "historyOperationNotPermitted")
+            #expect(try await call("GET", "/v1/\(app)/history?user=alice").status == 200)
+
+            let ban = try await gateway.call(
+                "POST", "/v1/\(app)/users/alice/ban", key: "all", #"{"seconds": 60}"#)
+            #expect(ban.status == 200)
+            try await eventually("the gateway knows it") {
+                let banned = try await call("POST", publish, #"{"channel": "a", "message": "b"}"#)
+                return banned.status == 403 && banned.error == "loginRejected"
+            }
+        }
+    }
+
+    @Test("a path that isn't there is 404, and one with another method 405 with those that are")
+    func paths() async throws {
+        try await GatewaySystem.with { gateway in
+            for path in ["/", "/v1", "/v1/dev", "/v1/dev/nothing", "/v2/dev/publish", "/v1/dev/publish/more"]
+            {
+                let answer = try await gateway.call("GET", path)
+                #expect(answer.status == 404 && answer.error == "noSuchPath", "\(path)")
+            }
+            let method = try await gateway.call("GET", "/v1/dev/publish")
+            #expect(method.status == 405 && method.headers["allow"] == "POST")
+            #expect(
+                try await gateway.call("POST", "/v1/dev/metadata").headers["allow"]
+                    == "DELETE, GET, PATCH, PUT")
+            let query = try await gateway.call("GET", "/v1/dev/presence?chanel=a")
+            #expect(query.status == 400 && query.error == "invalidQuery")
+        }
+    }
+}
+
+extension GeneratedKey {
+    fileprivate init(_ key: GeneratedKey, entry: String) {
+        (text, line) = (key.text, key.line)
+        self.entry = entry
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import RTMClient
+import RTMTestSupport
+import Testing
+
+/// Presence, metadata, locks and moderation over HTTP.
+@Suite(.serialized, .ends(withinMinutes: 2)) struct GatewayStateTests {
+    @Test("W-21: presence says who is where, how many, and with which state", arguments: Deployment.allCases)
+    func presence(deployment: Deployment) async throws {
+        try await GatewaySystem.with(deployment) { gateway in
+            try await gateway.system.withClients("alice", "bob b") { clients in
+                for client in clients { try await client.subscribe(to: "lobby") }
+                try await clients[1].setState(["mood": "fine"], in: "lobby")
+                try await eventually("both are there") {
+                    let answer = try await gateway.call("GET", "/v1/dev/presence?channel=lobby&count=true")
+                    return answer.int("total") == 2 && answer.value("users") == nil
+                }
+                let list = try await gateway.call("GET", "/v1/dev/presence?channel=lobby&state=true")
+                let users = (list.value("users") as? [[String: Any]]) ?? []
+                #expect(Set(users.compactMap { $0["user"] as? String }) == ["alice", "bob b"])
+                try await eventually("the state is known") {
+                    let state = try await gateway.call("GET", "/v1/dev/users/bob%20b/state?channel=lobby")
+                    return state.string("state", "mood") == "fine"
+                }
+                let channels = try await gateway.call("GET", "/v1/dev/users/bob%20b/channels")
+                #expect(channels.string("channels", 0, "channel") == "lobby")
+                #expect(channels.string("channels", 0, "type") == "message")
+            }
+        }
+    }
+
+    @Test("W-21, W-25, D-5, D-9: a write compares what was read, and a conflict says what is there")
+    func metadata() async throws {
+        try await GatewaySystem.with { gateway in
+            let path = "/v1/dev/metadata?channel=room"
+            func put(_ value: String, _ revision: Int?, item: Int? = nil) async throws -> GatewaySystem.Answer
+            {
+                let itemPart = item.map { #", "revision": \#($0)"# } ?? ""
+                let part = revision.map { #", "revision": \#($0)"# } ?? ""
+                let body = #"{"items": [{"key": "topic", "value": "\#(value)"\#(itemPart)}], "author": "ann""#
+                return try await gateway.call("PUT", path, body + "\(part)}")
+            }
+            let empty = try await gateway.call("GET", path)
+            #expect(empty.int("revision") == 0 && empty.count("items") == 0)
+            let first = try #require(try await put("a", 0).int("revision"))
+            let late = try await put("b", 0)
+            #expect(late.status == 409 && late.error == "storageOutdatedRevision")
+            #expect(late.int("error", "conflict", "revision") == first)
+            let second = try #require(try await put("b", first).int("revision"))
+            let item = try await put("c", nil, item: first)
+            #expect(item.status == 409 && item.string("error", "conflict", "key") == "topic")
+            #expect(item.int("error", "conflict", "itemRevision") == second)
+            #expect(try await put("c", nil, item: second).status == 200)
+            #expect(try await put("d", -1).error == "storageInvalidRevision")
+            let read = try await gateway.call("GET", path)
+            #expect(read.string("items", 0, "value") == "c" && read.string("items", 0, "author") == "ann")
+            let patch = try await gateway.call(
+                "PATCH", path, #"{"items": [{"key": "other", "value": "x"}]}"#)
+            #expect(patch.status == 409)
+            let valueless = try await gateway.call("PUT", path, #"{"items": [{"key": "topic"}]}"#)
+            #expect(valueless.status == 400 && valueless.error == "storageInvalidValue")
+            #expect(try await gateway.call("DELETE", path, #"{"items": [{"key": "topic"}]}"#).status == 200)
+
+            let user = "/v1/dev/metadata?user=alice"
+            #expect(
+                try await gateway.call("PUT", user, #"{"items": [{"key": "k", "value": ""}]}"#).status == 200)
+            #expect(try await gateway.call("GET", user).string("items", 0, "value") == "")
+            #expect(try await gateway.call("GET", user + "&channel=a").error == "invalidTarget")
+        }
+    }
+
+    @Test("W-21, K-2, K-3, K-9: locks are created, listed, revoked and removed")
+    func locks() async throws {
+        try await GatewaySystem.with { gateway in
+            try await gateway.system.withClients("alice") { clients in
+                func call(_ method: String, _ path: String, _ body: String? = nil) async throws
+                    -> GatewaySystem.Answer
+                {
+                    try await gateway.call(method, "/v1/dev/locks\(path)?channel=room", body)
+                }
+                #expect(try await call("PUT", "/l%2F1", #"{"ttl": 20}"#).status == 200)
+                #expect(try await call("PUT", "/l%2F1", "{}").error == "lockAlreadyExist")
+                _ = try await clients[0].acquireLock("l/1", in: "room")
+                let list = try await call("GET", "")
+                #expect(
+                    list.string("locks", 0, "name") == "l/1" && list.string("locks", 0, "owner") == "alice")
+                #expect(list.int("locks", 0, "ttl") == 20 && list.int("locks", 0, "fencingToken") ?? 0 > 0)
+                #expect(try await call("POST", "/l%2F1/revoke", #"{"owner": "bob"}"#).status == 409)
+                #expect(try await call("POST", "/l%2F1/revoke", #"{"owner": "alice"}"#).status == 200)
+                #expect(try await call("GET", "").value("locks", 0, "owner") == nil)
+                #expect(try await call("DELETE", "/l%2F1").status == 200)
+                #expect(try await call("DELETE", "/l%2F1").status == 404)
+            }
+        }
+    }
+
+    @Test(
+        "W-10, W-21, W-23: a kick ends a real session and says so; a ban holds until it is lifted",
+        arguments: Deployment.allCases)
+    func moderation(deployment: Deployment) async throws {
+        try await GatewaySystem.with(deployment) { gateway in
+            try await gateway.system.withClients("ben o") { clients in
+                let ben = clients[0]
+                var states = ben.events().makeAsyncIterator()
+                let kick = try await gateway.call(
+                    "POST", "/v1/dev/users/ben%20o/kick", key: "moderate", #"{"reason": "too loud"}"#)
+                #expect(kick.status == 200 && kick.int("sessions") == 1, "\(kick.text)")
+                #expect(
+                    kick.value("isDurable") as? Bool == false && kick.int("asked") == kick.int("answered"))
+                #expect(await states.nextLinkState(.failed)?.reasonCode == .kickedOutByServer)
+                try await ben.login()
+                let nobody = try await gateway.call(
+                    "POST", "/v1/dev/users/nobody/kick", key: "moderate", "{}")
+                #expect(nobody.status == 200 && nobody.int("sessions") == 0)
+
+                let ban = try await gateway.call(
+                    "POST", "/v1/dev/users/ben%20o/ban", key: "moderate",
+                    #"{"seconds": 3600, "reason": "spam"}"#)
+                #expect(ban.int("sessions") == 1 && ban.value("isDurable") as? Bool == true)
+                #expect(await states.nextLinkState(.failed)?.reasonCode == .kickedOutByServer)
+                #expect(await code { try await ben.login() } == .loginRejected)
+                let bans = try await gateway.call("GET", "/v1/dev/bans", key: "moderate")
+                #expect(
+                    bans.string("bans", 0, "user") == "ben o" && bans.string("bans", 0, "reason") == "spam")
+                #expect(bans.string("bans", 0, "by")?.hasPrefix("key ") == true)
+
+                if deployment == .fourProcesses {
+                    try await gateway.system.process("rtm-storage").kill9()
+                    try await gateway.system.launchStorage()
+                    try await gateway.isReady()
+                    let still = try await gateway.call("GET", "/v1/dev/bans", key: "moderate")
+                    #expect(still.count("bans") == 1)
+                }
+                let unban = try await gateway.call(
+                    "POST", "/v1/dev/users/ben%20o/unban", key: "moderate", "{}")
+                #expect(unban.status == 200 && unban.int("untilBefore") == ban.int("until"))
+                try await eventually("ben may log in") { await code { try await ben.login() } == nil }
+                for seconds in ["0", "-1", "1e30", "\"1\""] {
+                    let wrong = try await gateway.call(
+                        "POST", "/v1/dev/users/x/ban", #"{"seconds": \#(seconds)}"#)
+                    #expect(wrong.status == 400 && wrong.error == "invalidBody")
+                }
+            }
+            let program = deployment == .standalone ? "rtm-standalone" : "rtm-storage"
+            let log = try gateway.system.process(program, first: true).log
+            let line = log.split(separator: "\n").first { $0.contains("too loud") }
+            #expect(line?.contains(#""user":"ben o""#) == true && line?.contains(#""by":"key "#) == true)
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import RTMTestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A running system with a gateway, and keys that `rtm-gateway key` has made for it.
+struct GatewaySystem {
+    let system: RunningSystem
+    /// The configuration of all programs: apps and keys.
+    let file: URL
+    private let keys: [String: GeneratedKey]
+
+    /// The keys of every system, by name.
+    private static let grants: [String: (grant: String, options: [String])] = [
+        "admin": ("dev/admin", []), "read": ("dev/read", []), "publish": ("dev/publish", []),
+        "moderate": ("dev/moderate", []), "all": ("*/read+publish+moderate", []),
+        "other": ("other/admin", []), "chat": ("dev/admin", ["--channels", "chat-"]),
+        "old": ("dev/admin", ["--expires", "2020-01-01"]),
+    ]
+
+    /// - Parameter options: flags of the gateway, without the prefix that `rtm-standalone` has for them.
+    static func with(
+        _ deployment: Deployment = .standalone, _ options: [String] = [], messagingNodes: Int = 1,
+        _ body: (GatewaySystem) async throws -> Void
+    ) async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString).yaml")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let keys = try grants.mapValues { try GeneratedKey($0.grant, $0.options) }
+        try write(keys.values.map(\.entry), to: file)
+        let configuration = ["--config", file.path]
+        let unlimited = options.contains("--rates-key") ? [] : ["--rates-key", "0", "--rates-app", "0"]
+        let own = options + unlimited
+        switch deployment {
+        case .standalone:
+            let flags = own.map { $0.hasPrefix("--") ? "--gateway-\($0.dropFirst(2))" : $0 }
+            try await RunningSystem.with(.standalone, edge: configuration + flags) { system in
+                try await body(GatewaySystem(system: system, file: file, keys: keys))
+            }
+        case .fourProcesses:
+            try await RunningSystem.with(.fourProcesses, services: configuration) { system in
+                try await system.launch(
+                    "rtm-gateway",
+                    configuration + own + [
+                        "--listen", "127.0.0.1:0", "--messaging", system.address("messaging"),
+                        "--presence", system.address("presence"), "--storage", system.address("storage"),
+                    ])
+                let gateway = GatewaySystem(system: system, file: file, keys: keys)
+                try await gateway.isReady()
+                try await body(gateway)
+            }
+        }
+    }
+
+    private static func write(_ entries: [String], to file: URL) throws {
+        let text = """
+            apps:
+              - {id: dev}
+              - {id: other}
+              - {id: \(SampleApp.id), certificate: \(SampleApp.certificate)}
+            gateway:
+              keys:
+            \(entries.map { "    - \($0)" }.joined(separator: "\n"))
+
+            """
+        try Data(text.utf8).write(to: file, options: .atomic)
+    }
+
+    /// Waits until the gateway reaches all other services.
+    func isReady() async throws {
+        let program = system.address("rtm-gateway admin").isEmpty ? "rtm-standalone" : "rtm-gateway"
+        try await eventually("\(program) is ready") {
+            try await system.get("http://\(system.address("\(program) admin"))/ready").body
+                .contains(#""ready":false"#) == false
+        }
+    }
+
+    func text(of key: String) -> String { keys[key]?.text ?? key }
+
+    /// The configuration gets other keys, and the program reads it again.
+    func replaceKeys(_ names: [String], adding added: [GeneratedKey] = []) async throws {
+        try Self.write(names.compactMap { keys[$0]?.entry } + added.map(\.entry), to: file)
+        let process = try system.process("rtm-standalone")
+        let reloads = { process.log.components(separatedBy: "configuration reloaded").count }
+        let before = reloads()
+        process.signal(SIGHUP)
+        try await eventually("SIGHUP is answered") { reloads() > before }
+    }
+
+    // MARK: Calls
+
+    struct Answer {
+        let status: Int
+        let headers: [String: String]
+        let text: String
+
+        /// The value at a path of keys and indexes.
+        func value(_ path: Any...) -> Any? { lookUp(path) }
+        func string(_ path: Any...) -> String? { lookUp(path) as? String }
+        func int(_ path: Any...) -> Int? { lookUp(path) as? Int }
+        func count(_ path: Any...) -> Int? { (lookUp(path) as? [Any])?.count }
+        var error: String? { string("error", "name") }
+
+        private func lookUp(_ path: [Any]) -> Any? {
+            let body = try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
+            return path.reduce(body) { value, step in
+                if let key = step as? String { return (value as? [String: Any])?[key] }
+                guard let index = step as? Int, let list = value as? [Any], list.indices.contains(index)
+                else { return nil }
+                return list[index]
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - key: the name of one of the system's keys, or a key; nil for no credentials.
+    ///   - json: the body.
+    func call(
+        _ method: String, _ path: String, key: String? = "admin", _ json: String? = nil,
+        headers: [String: String] = [:]
+    ) async throws -> Answer {
+        let url = try #require(URL(string: "http://\(system.address("gateway"))\(path)"))
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        if let key { request.setValue("Bearer \(text(of: key))", forHTTPHeaderField: "Authorization") }
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        request.httpBody = json.map { Data($0.utf8) }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        let answer = try #require(response as? HTTPURLResponse)
+        var fields: [String: String] = [:]
+        for (name, value) in answer.allHeaderFields {
+            fields["\(name)".lowercased()] = "\(value)"
+        }
+        return Answer(
+            status: answer.statusCode, headers: fields, text: String(decoding: data, as: UTF8.self))
+    }
+}
+
+/// A key as `rtm-gateway key` prints it.
+struct GeneratedKey {
+    let text: String
+    /// The entry of `gateway.keys`, in YAML.
+    let entry: String
+    /// The line of the file that `RTM_GATEWAY_KEYS_FILE` names.
+    let line: String
+
+    init(_ grant: String, _ options: [String] = []) throws {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = ServiceProcess.executables.appending(path: "rtm-gateway")
+        process.arguments = ["key", grant] + options
+        process.standardOutput = output
+        try process.run()
+        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+        let lines = printed.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        text = try #require(lines.first { $0.hasPrefix("rtmk_") })
+        entry = String(try #require(lines.first { $0.hasPrefix("- {") }).dropFirst(2))
+        line = try #require(lines.last)
+    }
+}
