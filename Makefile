@@ -15,7 +15,7 @@ oldest := 494643f
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-topics bench-presence bench-storage soak-storage images test-compose test-mixed test-package check-api record-api deb compatibility configuration vectors docs clean
+	bench-growth bench-attacks bench-journal bench-topics bench-presence bench-storage soak-storage images test-compose test-mixed test-package test-http-api check-api record-api deb compatibility configuration vectors docs clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -48,6 +48,7 @@ help:
 	@echo 'make images    the image of all programs, localhost/heliograph, with docker or podman (docs/operations/containers.md)'
 	@echo 'make test-compose  the stacks of compose/ in real containers: killed, scaled, rolled, nothing lost'
 	@echo 'make test-package  an app made of the README, from resolving to a received message; MEASURE=1 for its size, too'
+	@echo 'make test-http-api  schemathesis against the HTTP API, by docs/http/openapi.yaml; EXAMPLES=1000 for more'
 	@echo 'make check-api  what would break apps that were written for the last release'
 	@echo 'make bench-presence  what joins, pages, sweeps and members of presence cost, in memory and over Redis'
 	@echo 'make clean     remove what was built'
@@ -195,6 +196,12 @@ test-package: setup
 	swift build
 	Tests/Package/apple.py
 	MEASURE='$(MEASURE)' Tests/Package/run.py
+
+# Requests that are made of docs/http/openapi.yaml, and their answers.
+test-http-api: SETUP := tests
+test-http-api: setup
+	swift build --product rtm-standalone
+	EXAMPLES='$(or $(EXAMPLES),100)' SEED='$(or $(SEED),1)' Tests/HTTP/run.sh
 
 # The public symbols against those of the last release; `make record-api` is part of a release.
 check-api:

@@ -68,13 +68,26 @@ struct CredentialsTests {
         let free = client([.admin])
         for (type, name, isReached) in [
             (ChannelType.message, "chat-1", true), (.stream, "chat-", true), (.message, "chat", false),
-            (.message, "Chat-1", false), (.message, "", false), (.user, "chat-1", false),
+            (.message, "Chat-1", false), (.user, "chat-1", false),
             (.none, "chat-1", false),
         ] {
             let channel = ChannelKey(appID: "dev", type: type, name: name)
             #expect(
                 status { () throws(APIError) in try bound.check(channel) } == (isReached ? nil : .forbidden))
             #expect(status { () throws(APIError) in try free.check(channel) } == nil)
+        }
+    }
+
+    @Test("L-2, L-4: a name that is none is refused, whatever asks for it")
+    func names() {
+        for (type, name) in [
+            (ChannelType.message, ""), (.message, "a.b"), (.message, "_a"), (.stream, "a/b"), (.user, "ü"),
+            (.none, "a\0"), (.message, String(repeating: "a", count: 65)),
+        ] {
+            let channel = ChannelKey(appID: "dev", type: type, name: name)
+            #expect(
+                status { () throws(APIError) in try client([.read]).check(channel) } == .badRequest, "\(name)"
+            )
         }
     }
 

@@ -62,7 +62,13 @@ import Testing
             let refused = try await gateway.call("POST", "/v1/dev/batch", #"{"messages": [\#(many)]}"#)
             #expect(refused.status == 400 && refused.error == "tooManyMessages")
             let none = try await gateway.call("POST", "/v1/dev/batch", #"{"messages": []}"#)
-            #expect(none.status == 200 && none.count("results") == 0)
+            #expect(none.status == 400 && none.error == "noMessages")
+            let nowhere = try await gateway.call(
+                "POST", "/v1/dev/broadcast", #"{"channels": [], "message": ""}"#)
+            #expect(nowhere.status == 400 && nowhere.error == "noMessages")
+            let nobody = try await gateway.call(
+                "POST", "/v1/dev/publish", #"{"channel": "a", "message": "", "publisher": ""}"#)
+            #expect(nobody.status == 400 && nobody.error == "invalidUserId")
         }
     }
 
@@ -80,6 +86,9 @@ import Testing
                     try await gateway.call(
                         "POST", "/v1/dev/publish", key: key, #"{"channel": "a", "message": "\#(text)"}"#,
                         headers: idempotencyKey.map { ["Idempotency-Key": $0] } ?? [:])
+                }
+                for wrong in ["", "a b", "ü", String(repeating: "a", count: 256)] {
+                    #expect(try await publish("0", wrong).error == "invalidIdempotencyKey", "\(wrong)")
                 }
                 let first = try await publish("1", "one")
                 let again = try await publish("1", "one")

@@ -82,7 +82,7 @@ struct MessageRoutes: Sendable {
         let client = try context.admitted(.publish)
         let body = try await request.body(Message.self, upTo: api.bodyBytesMax)
         try api.rates.spend(by: client, now: .now())
-        let item = try outgoing(body, by: client, request.idempotency(client, 0))
+        let item = try outgoing(body, by: client, request.idempotency(client).origin(0))
         let published = try await publish([item])[0].get()
         return Response(json: Published(offset: published.offset, timestamp: published.timestampMilliseconds))
     }
@@ -108,16 +108,18 @@ struct MessageRoutes: Sendable {
     private func publishAll(
         _ messages: [Message], by client: APIClient, _ request: Request
     ) async throws -> Response {
+        guard !messages.isEmpty else { throw APIError(.badRequest, "noMessages", "there is no message") }
         guard messages.count <= Self.messagesMax else {
             throw APIError(
                 .badRequest, "tooManyMessages", "a request has at most \(Self.messagesMax) messages")
         }
         try api.rates.spend(messages.count, by: client, now: .now())
+        let idempotency = try request.idempotency(client)
         var outcomes = messages.map { Outcome(channel: $0.channel, user: $0.user) }
         var items: [(index: Int, item: Item)] = []
         for (index, message) in messages.enumerated() {
             do {
-                items.append((index, try outgoing(message, by: client, request.idempotency(client, index))))
+                items.append((index, try outgoing(message, by: client, idempotency.origin(index))))
             } catch {
                 outcomes[index].error = error.body
             }
@@ -153,11 +155,11 @@ struct MessageRoutes: Sendable {
             throw APIError(
                 .badRequest, "invalidBody", "a message has either \"message\", a text, or \"data\", Base64")
         }
-        let publisher = try client.actingUser(body.publisher)
+        let publisher = try client.actingUser(body.publisher) ?? api.publisher
         do throws(RTMError) {
             return Item(
                 message: try GatewayMessage(
-                    to: channel, by: publisher.isEmpty ? api.publisher : publisher, type, payload,
+                    to: channel, by: publisher, type, payload,
                     customType: body.customType ?? "", origin: origin),
                 isStored: body.store ?? false)
         } catch {
@@ -212,11 +214,27 @@ struct MessageRoutes: Sendable {
 extension Request {
     /// What makes a message recognisable when the backend sends the request again. The log remembers it for
     /// as long as its tail reaches back, which is two minutes or more (M-25).
-    func idempotency(_ client: APIClient, _ index: Int) -> PublishOrigin {
-        guard let key = headers[.idempotencyKey], !key.isEmpty else { return .none }
+    func idempotency(_ client: APIClient) throws(APIError) -> Idempotency {
+        guard let key = headers[.idempotencyKey] else { return Idempotency(number: nil) }
+        guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+            throw APIError(
+                .badRequest, "invalidIdempotencyKey",
+                "an Idempotency-Key has 1 to 255 visible ASCII characters")
+        }
         let code = MessageCode.make(
             over: Array("\(client.app)\n\(client.name)\n\(key)".utf8), key: Array("Idempotency-Key".utf8))
-        let number = code.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Idempotency(number: code.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+}
+
+/// What is made of a request's Idempotency-Key.
+struct Idempotency: Sendable {
+    /// Nil if the request has no key: then its messages are published each time.
+    fileprivate let number: UInt64?
+
+    /// - Parameter index: the message's place in the request.
+    func origin(_ index: Int) -> PublishOrigin {
+        guard let number else { return .none }
         return PublishOrigin(instance: max(1, number &+ UInt64(index)), sequence: 1, againAfter: 0)
     }
 }

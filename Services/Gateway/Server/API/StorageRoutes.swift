@@ -110,7 +110,7 @@ struct StorageRoutes: Sendable {
         let client = try api.admit(context, .publish)
         let target = try target(request, client)
         let body = try await request.body(Write.self, upTo: api.bodyBytesMax)
-        let author = try client.actingUser(body.author)
+        let author = try client.actingUser(body.author) ?? ""
         let items = try (body.items?.elements ?? []).map { try $0.wireItem(for: kind) }
         let revision = try Self.wireRevision(body.revision)
         let ask = Rtm_Client_WriteMetadata.with {

@@ -114,10 +114,10 @@ struct VendorRoutes: Sendable {
         _ context: GatewayContext
     ) async throws -> Result<Void, APIError> {
         let client = try api.admit(context, .publish)
-        let publisher = try client.actingUser(try context.parameter("user"))
+        let publisher = try client.actingUser(try context.parameter("user")) ?? api.publisher
         let message = try GatewayMessage(
             to: try api.channel(channel, user, of: client), by: publisher, .text, ByteBuffer(string: payload),
-            customType: "", origin: request.idempotency(client, 0))
+            customType: "", origin: request.idempotency(client).origin(0))
         let results = try await MessageRoutes(api: api).publish([.init(message: message, isStored: isStored)])
         return results[0].map { _ in }
     }
@@ -125,7 +125,7 @@ struct VendorRoutes: Sendable {
     private func decode<Body: Decodable>(_ request: Request) async throws -> Body {
         let bytes = try await request.bytes(upTo: api.bodyBytesMax)
         do {
-            return try JSONDecoder().decode(Body.self, from: Data(bytes.readableBytesView))
+            return try Request.decoder.decode(Body.self, from: Data(bytes.readableBytesView))
         } catch {
             throw APIError(.badRequest, "invalidBody", "the body is not the JSON of this path")
         }

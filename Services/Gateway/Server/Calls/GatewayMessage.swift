@@ -11,16 +11,14 @@ struct GatewayMessage: Sendable {
     let customType: String
     let origin: PublishOrigin
 
+    /// - Parameters:
+    ///   - channel: one that the caller may reach (`APIClient.check`).
+    ///   - publisher: one as whom the caller may act (`APIClient.actingUser`).
     /// - Throws: what the edge refuses a client's message for, with the same codes (M-20 to M-26).
     init(
         to channel: ChannelKey, by publisher: String, _ type: MessageType, _ payload: ByteBuffer,
         customType: String, origin: PublishOrigin
     ) throws(RTMError) {
-        switch channel.type {
-        case .user: try NameRule.user.check(channel.name.utf8)
-        default: try NameRule.channel.check(channel.name.utf8)
-        }
-        try NameRule.user.check(publisher.utf8)
         try NameRule.customType.check(customType.utf8)
         guard payload.readableBytes <= Limits.messageBytesMax else {
             throw RTMError(

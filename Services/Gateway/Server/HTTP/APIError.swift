@@ -93,12 +93,16 @@ struct APIError: Error {
 }
 
 extension Response {
-    init(json value: some Encodable, status: HTTPResponse.Status = .ok) {
+    private static let encoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
+        return encoder
+    }()
+
+    init(json value: some Encodable, status: HTTPResponse.Status = .ok) {
         // Values of the API are structs of texts and numbers, which always can be written.
-        let data = (try? encoder.encode(value)) ?? Data()
+        let data = (try? Self.encoder.encode(value)) ?? Data()
         self.init(
             status: status, headers: [.contentType: "application/json"],
             body: .init(byteBuffer: ByteBuffer(bytes: data)))

@@ -36,8 +36,15 @@ struct APIClient: Sendable {
         guard scopes.contains(scope) || scopes.contains(.admin) else { throw APIError.missing(scope) }
     }
 
-    /// - Throws: if the key is for other channels, or for channels and not for users.
+    /// - Throws: if the name is none, and if the key is for other channels, or for channels and not for
+    ///   users.
     func check(_ channel: ChannelKey) throws(APIError) {
+        do throws(RTMError) {
+            let isUser = channel.type == .user || channel.type == .none
+            try (isUser ? NameRule.user : .channel).check(channel.name.utf8)
+        } catch {
+            throw APIError(error)
+        }
         guard let channels else { return }
         guard channel.type != .user, channel.type != .none, reaches(channel.name) else {
             throw APIError(
@@ -49,11 +56,14 @@ struct APIClient: Sendable {
     /// Whether a channel's name begins as the key demands, byte by byte.
     func reaches(_ channel: String) -> Bool { channels.map { channel.utf8.starts(with: $0.utf8) } ?? true }
 
-    /// As whom the client acts.
+    /// As whom the client acts; nil if nobody is named, and the client may act as anybody.
     ///
     /// - Parameter named: the user whom the request names.
-    func actingUser(_ named: String?) throws(APIError) -> String {
-        guard let user else { return named ?? "" }
+    func actingUser(_ named: String?) throws(APIError) -> String? {
+        if let named {
+            do throws(RTMError) { try NameRule.user.check(named.utf8) } catch { throw APIError(error) }
+        }
+        guard let user else { return named }
         guard named == nil || named == user else {
             throw APIError(.forbidden, "anotherUser", "the token is for the user \"\(user)\"")
         }

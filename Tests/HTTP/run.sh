@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Runs schemathesis against a server of this build: requests made of docs/http/openapi.yaml, right and wrong ones, whose
+# answers have to be those of the document (`make test-http-api`).
+#
+#   EXAMPLES=100   requests of each kind for each operation
+#   SEED=1         the same requests again
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+env=.build/python-http
+programs=$(swift build --show-bin-path)
+
+made_of=$(sha256sum <Tests/HTTP/requirements.txt)
+if [ "$(cat "$env/made-of" 2>/dev/null)" != "$made_of" ]; then
+    rm -rf "$env"
+    python3 -m venv "$env"
+    "$env/bin/pip" install --quiet --disable-pip-version-check --requirement Tests/HTTP/requirements.txt
+    echo "$made_of" >"$env/made-of"
+fi
+
+data=$(mktemp -d)
+"$programs/rtm-standalone" --listen 127.0.0.1:0 --admin 127.0.0.1:0 --gateway-listen 127.0.0.1:7959 --data "$data" \
+    --gateway-rates-key 0 --gateway-rates-app 0 >"$data/out" 2>"$data/log" &
+server=$!
+trap 'kill $server; wait $server 2>/dev/null || true; rm -rf "$data"' EXIT
+for _ in $(seq 100); do
+    key=$(grep -ao 'rtmk_[0-9A-Za-z_]*' "$data/out" "$data/log" | head -1 | cut -d: -f2) && [ -n "$key" ] && break
+    kill -0 $server || { cat "$data/log" >&2; exit 1; }
+    sleep 0.1
+done
+
+# What a body may be beyond its schema (names, lengths in bytes) is refused with 400, so an accepted answer isn't expected of
+# every request that fits the schema; and one that doesn't fit may name something that isn't there.
+repository=$PWD
+# It leaves notes of its own where it runs.
+cd "$data"
+"$repository/$env/bin/schemathesis" --config-file "$repository/Tests/HTTP/schemathesis.toml" \
+    run "$repository/docs/http/openapi.yaml" \
+    --url http://127.0.0.1:7959 --header "Authorization: Bearer $key" --max-examples "${EXAMPLES:-100}" \
+    --seed "${SEED:-1}" --no-color "$@"
