@@ -14,7 +14,7 @@ final class GatewayCalls {
     /// Where the other services are.
     struct Addresses: Sendable {
         let messaging: [ServiceLinkAddress]
-        let presence: ServiceLinkAddress
+        let presence: [ServiceLinkAddress]
         let storage: ServiceLinkAddress
     }
 
@@ -54,7 +54,7 @@ final class GatewayCalls {
             to: addresses.messaging, link, node: node, timeout: Self.timeout, endOfTurn: endOfTurn,
             logger: logger)
         presence = PresenceClient(
-            to: addresses.presence, link, node: node, timeout: Self.timeout, endOfTurn: endOfTurn,
+            toAnyOf: addresses.presence, link, node: node, timeout: Self.timeout, endOfTurn: endOfTurn,
             logger: logger)
         storage = StorageClient(
             to: addresses.storage, link, node: node, timeout: Self.timeout, endOfTurn: endOfTurn,

@@ -11,7 +11,7 @@ package enum GatewayDefinition {
     package static let service = definition(isNetworked: true, developmentKey: nil) { configuration in
         GatewayCalls.Addresses(
             messaging: GatewayKeys.messaging.addresses(configuration),
-            presence: configuration[GatewayKeys.presence].tcp,
+            presence: GatewayKeys.presence.addresses(configuration),
             storage: configuration[GatewayKeys.storage].tcp)
     }
 
@@ -24,7 +24,7 @@ package enum GatewayDefinition {
     ) -> ServiceDefinition {
         definition(isNetworked: false, developmentKey: developmentKey) { _ in
             GatewayCalls.Addresses(
-                messaging: [.inProcess(messaging)], presence: .inProcess(presence),
+                messaging: [.inProcess(messaging)], presence: [.inProcess(presence)],
                 storage: .inProcess(storage))
         }
     }
@@ -36,7 +36,7 @@ package enum GatewayDefinition {
         ServiceDefinition(
             name: "gateway", summary: "Answers backends over HTTP.",
             keys: CommonKeys.apps.declarations + ServiceLinkKeys.declarations + GatewayKeys.declarations,
-            isInProcess: !isNetworked, rules: isNetworked ? [GatewayKeys.messaging.rule] : [],
+            isInProcess: !isNetworked, rules: isNetworked ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule] : [],
             check: isNetworked ? problem : tlsProblem,
             commands: isNetworked ? [KeyCommand.create] : []
         ) { context in

@@ -18,9 +18,10 @@ package struct GatewayKeys: ServiceKeys {
     package let messaging = ServiceAddressesKey(
         "gateway.messaging", default: "127.0.0.1:7720",
         "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis tell the addresses of the others.")
-    package let presence = ConfigurationKey<HostPort>.address(
-        "gateway.presence", default: HostPort(host: "127.0.0.1", port: 7730), "The presence service."
-    ).forOwnProcess
+    package let presence = ServiceAddressesKey(
+        "gateway.presence", default: "127.0.0.1:7730",
+        "Presence nodes, as HOST:PORT, of which any will do; several have to share a Redis. Without a link to one, the next is tried."
+    )
     package let storage = ConfigurationKey<HostPort>.address(
         "gateway.storage", default: HostPort(host: "127.0.0.1", port: 7740), "The storage service."
     ).forOwnProcess
