@@ -36,7 +36,8 @@ package enum GatewayDefinition {
         ServiceDefinition(
             name: "gateway", summary: "Answers backends over HTTP.",
             keys: CommonKeys.apps.declarations + ServiceLinkKeys.declarations + GatewayKeys.declarations,
-            isInProcess: !isNetworked, rules: isNetworked ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule] : [],
+            isInProcess: !isNetworked,
+            rules: isNetworked ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule] : [],
             check: isNetworked ? problem : tlsProblem,
             commands: isNetworked ? [KeyCommand.create] : []
         ) { context in
