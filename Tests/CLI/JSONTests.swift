@@ -15,7 +15,9 @@ struct JSONTests {
         #expect(
             event.json.description
                 == #"{"event":"message","channelType":"message","channelName":"lobby","publisher":"alice","#
-                + #""message":"hi","customType":"","timestamp":1790000000000}"#)
+                + #""message":"hi","customType":"","timestamp":1790000000000,"#
+                + #""time":"2026-09-21T14:13:20.000Z"}"#
+        )
     }
 
     @Test("a binary payload is base64 under 'data'")
@@ -27,7 +29,7 @@ struct JSONTests {
         #expect(
             event.json.description
                 == #"{"event":"message","channelType":"user","channelName":"bob","publisher":"alice","#
-                + #""data":"AP8B","customType":"ping","timestamp":1}"#)
+                + #""data":"AP8B","customType":"ping","timestamp":1,"time":"1970-01-01T00:00:00.001Z"}"#)
     }
 
     @Test("a change of the link state names its states and its reason (S-23)")
@@ -42,7 +44,8 @@ struct JSONTests {
                 == #"{"event":"linkState","currentState":"connected","previousState":"connecting","#
                 + #""serviceType":"message","operation":"reconnected","reasonCode":"reconnectSuccess","#
                 + #""reason":"back","affectedChannels":["a","b"],"unrestoredChannels":[],"#
-                + #""forbiddenChannels":[],"unrestoredUsers":[],"isResumed":true,"timestamp":5}"#)
+                + #""forbiddenChannels":[],"unrestoredUsers":[],"isResumed":true,"timestamp":5,"#
+                + #""time":"1970-01-01T00:00:00.005Z"}"#)
     }
 
     @Test("S-50: a token that is about to expire says what is left of it")

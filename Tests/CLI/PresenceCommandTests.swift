@@ -13,6 +13,9 @@ struct PresenceCommandTests {
                 channelType: .message, channelName: "lobby", change: change, timestampMilliseconds: 7))
     }
 
+    /// Greenwich, on the first day of the epoch.
+    private let transcript = Transcript(timeZone: .gmt, now: { Date(timeIntervalSince1970: 0) })
+
     private let bob = UserState(userID: "bob", states: ["mood": "good", "b": "\u{1B}[2J"])
 
     @Test("presence events have the names of the public API")
@@ -20,20 +23,27 @@ struct PresenceCommandTests {
         #expect(
             event(.remoteJoin(userID: "bob")).json.description
                 == #"{"event":"presence","type":"remoteJoinChannel","channelType":"message","#
-                + #""channelName":"lobby","publisher":"bob","timestamp":7}"#)
+                + #""channelName":"lobby","publisher":"bob","timestamp":7,"#
+                + #""time":"1970-01-01T00:00:00.007Z"}"#
+        )
         #expect(
             event(.remoteStateChanged(.init(userID: "bob", states: ["b": "2", "a": "1"]))).json.description
                 == #"{"event":"presence","type":"remoteStateChanged","channelType":"message","#
-                + #""channelName":"lobby","publisher":"bob","states":{"a":"1","b":"2"},"timestamp":7}"#)
+                + #""channelName":"lobby","publisher":"bob","states":{"a":"1","b":"2"},"timestamp":7,"#
+                + #""time":"1970-01-01T00:00:00.007Z"}"#
+        )
         #expect(
             event(.snapshot([.init(userID: "bob")])).json.description
                 == #"{"event":"presence","type":"snapshot","channelType":"message","channelName":"lobby","#
-                + #""snapshot":[{"userId":"bob","states":{}}],"timestamp":7}"#)
+                + #""snapshot":[{"userId":"bob","states":{}}],"timestamp":7,"#
+                + #""time":"1970-01-01T00:00:00.007Z"}"#
+        )
         #expect(
             event(.interval(.init(joined: ["a"], left: ["b"], occupancy: 3))).json.description
                 == #"{"event":"presence","type":"interval","channelType":"message","channelName":"lobby","#
                 + #""interval":{"joinUserList":["a"],"leaveUserList":["b"],"timeoutUserList":[],"#
-                + #""userStateList":[],"totalOccupancy":3},"timestamp":7}"#)
+                + #""userStateList":[],"totalOccupancy":3},"timestamp":7,"#
+                + #""time":"1970-01-01T00:00:00.007Z"}"#)
     }
 
     @Test("an update of a roster has what changed, and everybody who is there")
@@ -43,31 +53,33 @@ struct PresenceCommandTests {
             changes: [.joined("bob"), .statesChanged(.init(userID: "bob", states: ["a": "1"]))])
         #expect(
             update.json.description
-                == #"{"event":"roster","totalOccupancy":2,"changes":[{"type":"joined","userId":"bob"},"#
+                == #"{"totalOccupancy":2,"changes":[{"type":"joined","userId":"bob"},"#
                 + #"{"type":"statesChanged","userId":"bob","states":{"a":"1"}}],"#
                 + #""users":[{"userId":"ann","states":{}},{"userId":"bob","states":{"a":"1"}}]}"#)
     }
 
     @Test("a person reads who comes and goes")
-    func transcript() {
-        var transcript = Transcript()
-        #expect(transcript.line(for: event(.remoteJoin(userID: "bob"))) == "-- bob is here in lobby")
+    func comings() {
+        var transcript = transcript
+        #expect(transcript.line(for: event(.remoteJoin(userID: "bob"))) == "00:00:00 -- bob is here in lobby")
         transcript.showsChannel = false
-        #expect(transcript.line(for: event(.remoteLeave(userID: "bob"))) == "-- bob left")
-        #expect(transcript.line(for: event(.remoteTimeout(userID: "bob"))) == "-- bob lost the connection")
+        #expect(transcript.line(for: event(.remoteLeave(userID: "bob"))) == "00:00:00 -- bob left")
+        #expect(
+            transcript.line(for: event(.remoteTimeout(userID: "bob")))
+                == "00:00:00 -- bob lost the connection")
         #expect(
             transcript.line(
                 for: event(.snapshot([.init(userID: "ann"), .init(userID: "bob", states: ["a": "1"])])))
-                == "-- here: ann, bob (a=1)")
-        #expect(transcript.line(for: event(.snapshot([]))) == "-- here: nobody")
+                == "00:00:00 -- here: ann, bob (a=1)")
+        #expect(transcript.line(for: event(.snapshot([]))) == "00:00:00 -- here: nobody")
         #expect(
             transcript.line(for: event(.interval(.init(joined: ["a", "b", "c", "d"], left: ["e"]))))
-                == "-- 4 users came, e left")
+                == "00:00:00 -- 4 users came, e left")
         #expect(transcript.line(for: event(.interval(.init()))) == nil)
         #expect(transcript.line(for: event(.errorOutOfService(.notAskedFor))) == nil)
         #expect(
             transcript.line(for: event(.errorOutOfService(.unavailable)))
-                == "-- the server can't tell at present who is here")
+                == "00:00:00 -- the server can't tell at present who is here")
     }
 
     @Test("a snapshot of many names some and counts the rest; nothing in states steers the terminal")

@@ -145,7 +145,8 @@ struct StorageCommandTests {
             storage.json.description
                 == #"{"event":"storage","eventType":"update","storageType":"channel","channelType":"message","#
                 + #""target":"lobby","data":{"majorRevision":9,"items":[{"key":"a","value":"1","revision":8,"#
-                + #""updateTs":0,"authorUserId":"bob"}]},"publisher":"bob","timestamp":5}"#)
+                + #""updateTs":0,"authorUserId":"bob"}]},"publisher":"bob","timestamp":5,"#
+                + #""time":"1970-01-01T00:00:00.005Z"}"#)
         let lock = RTMEvent.lock(
             LockEvent(
                 kind: .acquired, channelType: .message, channelName: "lobby",
@@ -154,10 +155,10 @@ struct StorageCommandTests {
         #expect(
             lock.json.description
                 == #"{"event":"lock","eventType":"acquired","channelType":"message","channelName":"lobby","#
-                + #""lockDetailList":[{"lockName":"l","owner":"bob","ttl":30,"fencingToken":4}],"timestamp":5}"#
+                + #""lockDetailList":[{"lockName":"l","owner":"bob","ttl":30,"fencingToken":4}],"timestamp":5,"#
+                + #""time":"1970-01-01T00:00:00.005Z"}"#
         )
-        var transcript = Transcript()
-        transcript.timeZone = .gmt
+        let transcript = Transcript(timeZone: .gmt, now: { Date(timeIntervalSince1970: 0) })
         #expect(
             transcript.line(for: storage)
                 == "00:00:00 lobby metadata (major revision 9, written by bob)\n    a=1  (revision 8, by bob)"

@@ -7,7 +7,14 @@ import Testing
 @Suite("What a person reads")
 struct TranscriptTests {
     private var transcript: Transcript {
-        get throws { Transcript(timeZone: try #require(TimeZone(secondsFromGMT: 3600))) }
+        get throws { try transcript(today: 1_790_000_000) }
+    }
+
+    /// An hour east of Greenwich.
+    private func transcript(today seconds: TimeInterval) throws -> Transcript {
+        Transcript(
+            timeZone: try #require(TimeZone(secondsFromGMT: 3600)),
+            now: { Date(timeIntervalSince1970: seconds) })
     }
 
     private func message(
@@ -29,6 +36,18 @@ struct TranscriptTests {
         #expect(
             try transcript.line(for: message(.data(Data([1, 2, 3])), type: .user))
                 == "15:13:20 (to you) alice: (binary, 3 bytes)")
+    }
+
+    @Test("what is of another day has its date, by the clock of the reader")
+    func date() throws {
+        let event = message(.text("hi"))
+        // 15:13:20 there: midnight comes after 8 hours, 46 minutes and 40 seconds.
+        #expect(try transcript(today: 1_790_031_599).line(for: event) == "15:13:20 lobby alice: hi")
+        #expect(
+            try transcript(today: 1_790_031_600).line(for: event) == "2026-09-21 15:13:20 lobby alice: hi")
+        #expect(
+            try transcript(today: 1_790_000_000 - 86_400).line(for: event)
+                == "2026-09-21 15:13:20 lobby alice: hi")
     }
 
     @Test("in a chat the channel is not repeated, and own lines look different")

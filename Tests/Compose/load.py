@@ -27,7 +27,7 @@ class Subscriber:
 
     @property
     def is_there(self):
-        return any("subscribed" in event for event in self.others)
+        return any(event.get("event") == "subscribed" for event in self.others)
 
     @property
     def gaps(self):

@@ -94,6 +94,9 @@ struct ConfigurationPrecedenceTests {
         #expect(try RelayKeys.load(["--depth", "1", "--depth", "2"])[RelayKeys.depth] == 2)
         #expect(try RelayKeys.load(["--eager", "--depth", "2"])[RelayKeys.eager])
         #expect(try !RelayKeys.load(["--eager=false"])[RelayKeys.eager])
+        // As --help writes it.
+        #expect(try !RelayKeys.load(["--eager", "false", "--depth", "2"])[RelayKeys.eager])
+        #expect(try RelayKeys.load(["--eager", "true", "--depth", "2"])[RelayKeys.eager])
     }
 
     @Test("the sources are summed up for the start line")

@@ -68,7 +68,7 @@ struct BenchCommand: AsyncParsableCommand {
                 },
                 notice: { [output = common.output] in output.notice($0) })
             let report = try await bench.run()
-            try await common.output.result(report.sentence, report.json)
+            try await common.output.result(report.sentence, "result", report.json)
             if !report.isSound { throw ExitCode.failure }
         }
     }

@@ -41,7 +41,7 @@ struct Chat: Sendable {
             }
             switch output.format {
             case .human: try await output.remark(output.transcript.sentence(forUsers: users))
-            case .json: try await output.result(nil, ["users": .array(users.map(\.json))])
+            case .json: try await output.result(nil, "users", ["users": .array(users.map(\.json))])
             }
         } catch let error as RTMError {
             try await report(error, "nobody knows who is here, \(error.reason)")

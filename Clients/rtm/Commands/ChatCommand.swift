@@ -41,7 +41,7 @@ struct ChatCommand: AsyncParsableCommand {
         switch output.format {
         case .human:
             try await output.remark("you are \(userID) in \(channel); /who lists who is here, /quit leaves")
-        case .json: try await output.result("", ["subscribed": [.string(channel)]])
+        case .json: try await output.result(nil, "subscribed", ["channels": [.string(channel)]])
         }
     }
 }

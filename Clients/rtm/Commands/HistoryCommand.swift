@@ -71,11 +71,11 @@ struct HistoryCommand: AsyncParsableCommand {
         } while start != nil && shown < count
         guard output.format == .json else {
             let range = before == nil && since == nil ? "" : " in this time"
-            if shown == 0 { try await output.remark("no messages are stored\(range)") }
+            if shown == 0 { output.notice("no messages are stored\(range)") }
             return
         }
         try await output.result(
-            "", ["result": "ok", "count": .number(shown), "newStart": .number(start ?? 0)])
+            nil, "result", ["result": "ok", "count": .number(shown), "newStart": .number(start ?? 0)])
     }
 }
 

@@ -47,7 +47,7 @@ extension CommonOptions {
         await client.close()
         let result = await tally.value
         if let error = result.failure { throw error }
-        try await output.result("ok", ["result": "ok", "published": .number(result.published)])
+        try await output.published(result.published, isMany: message.lines)
     }
 }
 

@@ -35,10 +35,11 @@ struct PingCommand: AsyncParsableCommand {
                     }
                     let reply = try outcome.reply()
                     summary.add(reply.roundTrip)
-                    try await output.result(reply.sentence(from: server), reply.json(from: server))
+                    try await output.result(
+                        reply.sentence(from: server), "ping", reply.json(from: server))
                 }
             }
-            try await output.result(summary.sentence, summary.json)
+            try await output.result(summary.sentence, "result", summary.json)
         }
     }
 }
@@ -94,10 +95,10 @@ extension PingReply {
 
     fileprivate func json(from address: ServerAddress) -> JSON {
         [
-            "event": "ping", "address": .string(address.description),
+            "address": .string(address.description),
             "milliseconds": .number(roundTrip.milliseconds, decimals: 3),
             "server": .string(server), "protocolVersion": .number(protocolVersion),
-            "timestamp": .number(serverTimeMilliseconds),
+            "timestamp": .number(serverTimeMilliseconds), "time": .time(serverTimeMilliseconds),
         ]
     }
 }

@@ -42,8 +42,9 @@ struct PresenceWhoCommand: AsyncParsableCommand {
         try await common.run {
             try await common.withClient(common.settings(), naming: [.channel(channel)]) { client in
                 let total = try await count ? counted(client) : listed(client)
+                if total == 0, !count { common.output.notice("nobody is in \(channel)") }
                 try await common.output.result(
-                    count || total == 0 ? "\(total)" : nil, ["totalOccupancy": .number(total)])
+                    count ? "\(total)" : nil, "result", ["totalOccupancy": .number(total)])
             }
         }
     }
@@ -58,7 +59,7 @@ struct PresenceWhoCommand: AsyncParsableCommand {
         for try await user in client.onlineUsers(in: channel, type: type, includingStates: states) {
             total += 1
             let text = states ? "\(user.userID)\t\(user.states.text)" : user.userID
-            try await common.output.result(text.visible, user.json)
+            try await common.output.result(text.visible, "user", user.json)
         }
         return total
     }
@@ -79,10 +80,11 @@ struct PresenceWhereCommand: AsyncParsableCommand {
                 let channels = try await client.whereNow(userID)
                 for channel in channels {
                     let mark = channel.type == .message ? "" : "\t(\(channel.type))"
-                    try await common.output.result((channel.name + mark).visible, channel.json)
+                    try await common.output.result(
+                        (channel.name + mark).visible, "channel", channel.json)
                 }
-                try await common.output.result(
-                    channels.isEmpty ? "nowhere" : nil, ["totalChannel": .number(channels.count)])
+                if channels.isEmpty { common.output.notice("\(userID) is in no channel") }
+                try await common.output.result(nil, "result", ["totalChannel": .number(channels.count)])
             }
         }
     }
@@ -106,7 +108,9 @@ struct PresenceGetCommand: AsyncParsableCommand {
                 client in
                 let states = try await client.state(of: userID, in: channel)
                 let user = UserState(userID: userID, states: states)
-                try await common.output.result(states.text.visible, user.json)
+                if states.isEmpty { common.output.notice("\(userID) has no states in \(channel)") }
+                try await common.output.result(
+                    states.isEmpty ? nil : states.text.visible, "user", user.json)
             }
         }
     }

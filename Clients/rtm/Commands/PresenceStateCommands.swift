@@ -94,7 +94,7 @@ struct PresenceWatchCommand: AsyncParsableCommand {
                 case .human: try await shown.show(events)
                 case .json:
                     _ = try await race(
-                        { for await update in roster { try await shown.result("", update.json) } },
+                        { for await update in roster { try await shown.result(nil, "roster", update.json) } },
                         { try await shown.watchLink(events) })
                 }
             }

@@ -50,7 +50,7 @@ extension CommonOptions {
                     let count = try await message.eachLine { payload in
                         try await message.publish(payload, to: destination, by: client)
                     }
-                    try await output.result(nil, ["result": "ok", "published": .number(count)])
+                    try await output.published(count, isMany: true)
                 }
             }
             let payload = try message.payload()
@@ -59,6 +59,14 @@ extension CommonOptions {
                 try await output.result("ok")
             }
         }
+    }
+}
+
+extension Output {
+    /// Writes that everything was published. Of many messages a person learns how many they were.
+    func published(_ count: Int, isMany: Bool) async throws(OutputClosed) {
+        if isMany { notice(count == 1 ? "1 message is published" : "\(count) messages are published") }
+        try await result(isMany ? nil : "ok", "result", ["result": "ok", "published": .number(count)])
     }
 }
 

@@ -35,9 +35,9 @@ struct SubscribeCommand: AsyncParsableCommand {
                 let events = client.events()
                 for channel in channels { try await client.subscribe(to: channel, features: .message) }
                 let output = common.output
-                try await output.result(
-                    "subscribed to \(channels.joined(separator: ", ")) as \(settings.userID)".visible,
-                    ["subscribed": .strings(channels)])
+                try await output.status(
+                    "subscribed to \(channels.joined(separator: ", ")) as \(settings.userID)", "subscribed",
+                    ["channels": .strings(channels), "userId": .string(settings.userID)])
                 try await show(events, with: output)
             }
         }

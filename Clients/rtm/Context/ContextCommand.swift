@@ -138,7 +138,7 @@ struct ContextListCommand: AsyncParsableCommand {
                 let isCurrent = name == book.current
                 let context = try book.context(name)
                 try await options.output.result(
-                    "\(isCurrent ? "*" : " ") \(name)\t\(context.sentence)".visible,
+                    "\(isCurrent ? "*" : " ") \(name)\t\(context.sentence)".visible, "context",
                     context.json(name, isCurrent: isCurrent))
             }
         }
@@ -157,7 +157,7 @@ extension ServerContext {
 
     fileprivate func json(_ name: String, isCurrent: Bool) -> JSON {
         [
-            "context": .string(name), "isCurrent": JSON(booleanLiteral: isCurrent),
+            "name": .string(name), "isCurrent": JSON(booleanLiteral: isCurrent),
             "servers": .strings(servers ?? []), "appId": appID.map(JSON.string) ?? .null,
             "user": user.map(JSON.string) ?? .null,
         ]

@@ -28,7 +28,7 @@ struct DoctorMigrateCommand: AsyncParsableCommand {
         let output = Output(format: json ? .json : .human, transcript: Transcript())
         try await output.reportingErrors {
             let report = MigrationReport(try AppSources(at: folder), try Ledger.house())
-            try await output.result(report.text(showsAll: all), report.json)
+            try await output.result(report.text(showsAll: all), "migration", report.json)
         }
     }
 }

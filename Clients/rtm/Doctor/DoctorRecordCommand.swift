@@ -19,15 +19,19 @@ struct DoctorRecordCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = Output(format: json ? .json : .human, transcript: Transcript())
-        try await output.reportingErrors {
-            let explanation = FlightExplanation(try FlightRecord(file: file))
-            try await output.result(
-                explanation.lines.joined(separator: "\n"),
-                [
-                    "record": .string(explanation.heading),
-                    "findings": .array(explanation.findings.map { .string($0) }),
-                ])
-        }
+        try await output.reportingErrors { try await output.explain(FlightRecord(file: file)) }
+    }
+}
+
+extension Output {
+    func explain(_ record: FlightRecord) async throws(OutputClosed) {
+        let explanation = FlightExplanation(record)
+        try await result(
+            explanation.lines.joined(separator: "\n"), "record",
+            [
+                "record": .string(explanation.heading),
+                "findings": .array(explanation.findings.map { .string($0) }),
+            ])
     }
 }
 

@@ -47,10 +47,10 @@ struct LockAcquireCommand: AsyncParsableCommand {
 
     private func announce(_ token: UInt64) async throws {
         let end = command.isEmpty ? "; Ctrl-C releases it" : ""
-        try await common.output.result(
-            "lock '\(lock.name)' of \(lock.channel) is owned, fencing token \(token)\(end)".visible,
+        try await common.output.status(
+            "lock '\(lock.name)' of \(lock.channel) is owned, fencing token \(token)\(end)", "acquired",
             [
-                "acquired": .string(lock.name), "channelName": .string(lock.channel),
+                "lockName": .string(lock.name), "channelName": .string(lock.channel),
                 "fencingToken": .number(token),
             ])
     }

@@ -146,9 +146,9 @@ struct LockListCommand: AsyncParsableCommand {
                 }
                 let output = common.output
                 switch output.format {
-                case .json: try await output.result("", ["locks": .array(locks.map(\.json))])
+                case .json: try await output.result(nil, "locks", ["locks": .array(locks.map(\.json))])
                 case .human:
-                    if locks.isEmpty { try await output.remark("no locks") }
+                    if locks.isEmpty { output.notice("\(channel) has no locks") }
                     for lock in locks { try await output.result(lock.sentence) }
                 }
             }

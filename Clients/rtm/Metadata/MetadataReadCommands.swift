@@ -26,9 +26,9 @@ struct MetadataGetCommand: AsyncParsableCommand {
 
     private func show(_ metadata: RTMMetadata, _ output: Output) async throws {
         switch output.format {
-        case .json: try await output.result("", metadata.json)
+        case .json: try await output.result(nil, "metadata", metadata.json)
         case .human:
-            try await output.remark("major revision \(metadata.majorRevision)")
+            output.notice("major revision \(metadata.majorRevision)")
             for item in metadata.items { try await output.result(item.sentence) }
         }
     }

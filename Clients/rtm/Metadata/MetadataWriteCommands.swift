@@ -101,7 +101,8 @@ extension CommonOptions {
             try await withClient(settings(), naming: target.names) { client in
                 let revision = try await target.joined(client) { try await work(client) }
                 try await output.result(
-                    "ok, major revision \(revision)", ["result": "ok", "majorRevision": .number(revision)])
+                    "ok, major revision \(revision)", "result",
+                    ["result": "ok", "majorRevision": .number(revision)])
             }
         }
     }

@@ -41,6 +41,7 @@ extension MessageEvent {
                 content,
                 .init(name: "customType", value: .string(customType)),
                 .init(name: "timestamp", value: .number(timestampMilliseconds)),
+                .init(name: "time", value: .time(timestampMilliseconds)),
             ])
     }
 }
@@ -61,7 +62,7 @@ extension TopicEvent {
             "channelName": .string(channelName),
             "publisher": .string(publisher ?? ""),
             "topicInfos": .array(topics.map(\.json)),
-            "timestamp": .number(timestampMilliseconds),
+            "timestamp": .number(timestampMilliseconds), "time": .time(timestampMilliseconds),
         ]
     }
 }
@@ -145,7 +146,7 @@ extension StorageEvent {
             "target": .string(name),
             "data": metadata.json,
             "publisher": .string(author ?? ""),
-            "timestamp": .number(timestampMilliseconds),
+            "timestamp": .number(timestampMilliseconds), "time": .time(timestampMilliseconds),
         ]
     }
 }
@@ -158,7 +159,7 @@ extension LockEvent {
             "channelType": .string("\(channelType)"),
             "channelName": .string(channelName),
             "lockDetailList": .array(locks.map(\.json)),
-            "timestamp": .number(timestampMilliseconds),
+            "timestamp": .number(timestampMilliseconds), "time": .time(timestampMilliseconds),
         ]
     }
 }
@@ -178,7 +179,7 @@ extension LinkStateEvent {
             "forbiddenChannels": .strings(forbiddenChannels),
             "unrestoredUsers": .strings(unrestoredUsers),
             "isResumed": JSON(booleanLiteral: isResumed),
-            "timestamp": .number(timestampMilliseconds),
+            "timestamp": .number(timestampMilliseconds), "time": .time(timestampMilliseconds),
         ]
     }
 }

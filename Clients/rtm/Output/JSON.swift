@@ -2,6 +2,8 @@
 // written. So a reader sees the same as in the documents; `JSONEncoder` promises no order except the
 // alphabet's.
 
+import Foundation
+
 /// A JSON value. It is written as a literal, and `description` is its text.
 enum JSON: Sendable, Hashable {
     case string(String)
@@ -23,6 +25,13 @@ enum JSON: Sendable, Hashable {
     /// has.
     static func number(_ value: Double, decimals: Int) -> JSON {
         value.isFinite ? .literal(value.text(decimals: decimals)) : .null
+    }
+
+    /// A point in time as ISO 8601 writes it, in UTC.
+    static func time(_ milliseconds: UInt64) -> JSON {
+        let text = Date(timeIntervalSince1970: TimeInterval(milliseconds / 1000)).formatted(.iso8601)
+        let fraction = String(milliseconds % 1000 + 1000).dropFirst()
+        return .string("\(text.dropLast()).\(fraction)Z")
     }
 
     static func strings(_ values: [String]) -> JSON { .array(values.map(JSON.string)) }

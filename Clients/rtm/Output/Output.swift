@@ -21,25 +21,41 @@ struct Output: Sendable {
         if case .presence(let presence) = event, presence.change == .errorOutOfService(.notAskedFor) {
             return
         }
-        switch format {
-        case .json: try write(event.json.description)
-        case .human: if let line = transcript.line(for: event) { try write(line) }
+        switch (format, transcript.line(for: event)) {
+        case (.json, _): try write(event.json.description)
+        // How the link fares is no result. Where nobody reads about it, the events come all the same.
+        case (.human, let line?) where event.isAboutLink: try? write(line, to: .error)
+        case (.human, let line?): try write(line)
+        case (.human, nil): break
         }
     }
 
     /// Writes the outcome of a command, or of a part of it.
     ///
-    /// - Parameter sentence: the text for a person; nil for what a person has already seen.
-    func result(_ sentence: String?, _ json: JSON = ["result": "ok"]) async throws(OutputClosed) {
+    /// - Parameters:
+    ///   - sentence: the text for a person; nil for what a person has already seen.
+    ///   - kind: what the line is about, for a program.
+    func result(
+        _ sentence: String?, _ kind: String = "result", _ json: JSON = ["result": "ok"]
+    ) async throws(OutputClosed) {
         switch format {
-        case .json: try write(json.description)
+        case .json: try write(json.event(kind).description)
         case .human: if let sentence { try write(sentence) }
         }
     }
 
+    /// Writes what a command has reached before it goes on: to a program as every event, to a person on
+    /// standard error, so that standard output has nothing but what was asked for.
+    func status(_ sentence: String, _ kind: String, _ json: JSON) async throws(OutputClosed) {
+        switch format {
+        case .json: try write(json.event(kind).description)
+        case .human: notice(sentence)
+        }
+    }
+
     /// Writes a line and its end at once, so that a reader at the other end of a pipe has it.
-    private func write(_ line: String) throws(OutputClosed) {
-        try ConsoleStream.output.writeNow(line: clearsTypedRow ? "\r\u{1B}[K" + line : line)
+    private func write(_ line: String, to stream: ConsoleStream = .output) throws(OutputClosed) {
+        try stream.writeNow(line: clearsTypedRow ? "\r\u{1B}[K" + line : line)
     }
 
     /// Writes a remark for a person. A program has no use for it.
@@ -58,10 +74,27 @@ struct Output: Sendable {
     func failure(_ error: RTMError) {
         let line =
             switch format {
-            case .json: error.json.description
+            case .json: error.json.event("error").description
             case .human: "rtm: " + error.description.visible
             }
         // If standard error is closed, too, only the exit status can report it.
         try? ConsoleStream.error.writeNow(line: line)
+    }
+}
+
+extension RTMEvent {
+    fileprivate var isAboutLink: Bool {
+        switch self {
+        case .linkState, .tokenWillExpire: true
+        default: false
+        }
+    }
+}
+
+extension JSON {
+    /// The object with its kind in front, which every line has.
+    fileprivate func event(_ kind: String) -> JSON {
+        guard case .object(let fields) = self, fields.first?.name != "event" else { return self }
+        return .object([Field(name: "event", value: .string(kind))] + fields)
     }
 }

@@ -13,6 +13,7 @@ extension PresenceEvent {
         if let publisher { fields.append(.init(name: "publisher", value: .string(publisher))) }
         fields += contents
         fields.append(.init(name: "timestamp", value: .number(timestampMilliseconds)))
+        fields.append(.init(name: "time", value: .time(timestampMilliseconds)))
         return .object(fields)
     }
 
@@ -59,7 +60,7 @@ extension UserChannel {
 extension RosterUpdate {
     var json: JSON {
         [
-            "event": "roster", "totalOccupancy": .number(occupancy),
+            "totalOccupancy": .number(occupancy),
             "changes": .array(changes.map(\.json)), "users": .array(users.map(\.json)),
         ]
     }

@@ -3,17 +3,21 @@ import RTMClient
 // Who comes and goes, for a person: `-- alice is here`.
 extension Transcript {
     func line(for event: PresenceEvent) -> String? {
+        sentence(for: event).map { time(event.timestampMilliseconds) + " " + remark($0) }
+    }
+
+    private func sentence(for event: PresenceEvent) -> String? {
         let place = showsChannel ? " in \(event.channelName)" : ""
         switch event.change {
-        case .snapshot(let users): return remark(sentence(forUsers: users, place))
-        case .interval(let interval): return sentence(for: interval).map { remark($0 + place) }
-        case .remoteJoin(let user): return remark("\(user) is here\(place)")
-        case .remoteLeave(let user): return remark("\(user) left\(place)")
-        case .remoteTimeout(let user): return remark("\(user) lost the connection\(place)")
-        case .remoteStateChanged(let user): return remark("\(user.userID)\(place): \(user.states.text)")
+        case .snapshot(let users): return sentence(forUsers: users, place)
+        case .interval(let interval): return sentence(for: interval).map { $0 + place }
+        case .remoteJoin(let user): return "\(user) is here\(place)"
+        case .remoteLeave(let user): return "\(user) left\(place)"
+        case .remoteTimeout(let user): return "\(user) lost the connection\(place)"
+        case .remoteStateChanged(let user): return "\(user.userID)\(place): \(user.states.text)"
         case .errorOutOfService(.notAskedFor): return nil
         case .errorOutOfService(.unavailable):
-            return remark("the server can't tell at present who is\(place.isEmpty ? " here" : place)")
+            return "the server can't tell at present who is\(place.isEmpty ? " here" : place)"
         }
     }
 

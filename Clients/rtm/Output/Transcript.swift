@@ -9,6 +9,8 @@ import RTMClient
 /// Turns events into lines for a person.
 struct Transcript: Sendable {
     var timeZone = TimeZone.current
+    /// Decides which day is today. Only what happened on another one is shown with its date.
+    var now: @Sendable () -> Date = { Date() }
     var palette = Palette.plain
     /// Whether the channel is shown. It is not where there is only one channel anyway.
     var showsChannel = true
@@ -97,11 +99,19 @@ struct Transcript: Sendable {
     }
 
     func time(_ milliseconds: UInt64) -> String {
-        let seconds = Int(milliseconds / 1000)
-        let offset = timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: TimeInterval(seconds)))
-        let ofDay = (seconds + offset) % 86_400
+        let date = Date(timeIntervalSince1970: TimeInterval(milliseconds / 1000))
+        let (day, ofDay) = local(date)
         let parts = [ofDay / 3600, ofDay / 60 % 60, ofDay % 60]
-        return palette.quiet(parts.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":"))
+        let time = parts.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+        guard day != local(now()).day else { return palette.quiet(time) }
+        let style = Date.ISO8601FormatStyle(timeZone: timeZone).year().month().day()
+        return palette.quiet(date.formatted(style) + " " + time)
+    }
+
+    /// The day by number, and the second of it.
+    private func local(_ date: Date) -> (day: Int, second: Int) {
+        let seconds = Int(date.timeIntervalSince1970) + timeZone.secondsFromGMT(for: date)
+        return (seconds / 86_400, seconds % 86_400)
     }
 }
 

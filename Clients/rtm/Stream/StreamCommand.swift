@@ -83,9 +83,9 @@ struct StreamJoinCommand: AsyncParsableCommand {
             try await common.inStream(stream, topic: topic) { _, channel, events in
                 let output = common.output
                 if !users.isEmpty { try await channel.subscribe(to: topic, users: users) }
-                try await output.result(
-                    "joined \(channel.name), waiting for topic \(topic)".visible,
-                    ["joined": .string(channel.name), "topic": .string(topic)])
+                try await output.status(
+                    "joined \(channel.name), waiting for topic \(topic)", "joined",
+                    ["channelName": .string(channel.name), "topic": .string(topic)])
                 let listen: @Sendable () async throws -> ExitCode = {
                     try await receive(channel, events, output)
                     return .success
@@ -182,7 +182,7 @@ struct StreamPublishCommand: AsyncParsableCommand {
                 try await channel.joinTopic(topic, meta: meta, priority: priority)
                 if let wait { try await Task.sleep(for: wait) }
                 let count = try await publish(in: channel)
-                try await common.output.result("ok", ["result": "ok", "published": .number(count)])
+                try await common.output.published(count, isMany: text == "-")
             }
         }
     }

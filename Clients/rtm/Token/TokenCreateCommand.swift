@@ -44,7 +44,7 @@ struct TokenCreateCommand: AsyncParsableCommand {
         try await options.run {
             let issuedAt = UInt32(clamping: WallClock.milliseconds() / 1000)
             let signed = try token(for: options.credentials(), issuedAt: issuedAt)
-            try await options.output.result(signed.text, signed.creationJSON)
+            try await options.output.result(signed.text, "result", signed.creationJSON)
         }
     }
 

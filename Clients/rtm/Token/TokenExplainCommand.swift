@@ -23,7 +23,7 @@ struct TokenExplainCommand: AsyncParsableCommand {
             let now = WallClock.milliseconds()
             let explanation = try explanation(options.credentials(), nowMilliseconds: now)
             try await options.output.result(
-                explanation.lines(nowMilliseconds: now).joined(separator: "\n"), explanation.json)
+                explanation.lines(nowMilliseconds: now).joined(separator: "\n"), "token", explanation.json)
             if explanation.refusal != nil { throw ExitCode.failure }
         }
     }

@@ -58,7 +58,7 @@ struct VerifyCommand: AsyncParsableCommand {
                 "\(clients + 1) clients work for \(duration.text); what they see is checked then")
             let check = try await run.run()
             try write(run.history)
-            try await common.output.result(check.sentence, check.json)
+            try await common.output.result(check.sentence, "result", check.json)
             for violation in check.violations.prefix(100) { common.output.notice(violation.description) }
             if !check.violations.isEmpty { throw ExitCode.failure }
         }

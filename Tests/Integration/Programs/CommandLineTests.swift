@@ -16,10 +16,10 @@ import Testing
             let publish = try await system.run(
                 "publish", "lobby", "hi", "--user", "alice", "--custom-type", "t", "--json")
             #expect(publish.status == 0)
-            #expect(publish.output.contains { $0.hasPrefix("{\"result\":\"ok\"") })
+            #expect(publish.output == [#"{"event":"result","result":"ok"}"#])
             let outcome = try await system.end(subscriber)
             #expect(outcome.status == 0)
-            #expect(outcome.output.contains("{\"subscribed\":[\"lobby\"]}"))
+            #expect(outcome.output.first == #"{"event":"subscribed","channels":["lobby"],"userId":"bob"}"#)
             let events = outcome.output.filter { $0.hasPrefix("{\"event\":\"message\"") }
             #expect(events.count == 2)
             let expected =
@@ -59,8 +59,8 @@ import Testing
                 system.command(["subscribe", "lobby", "--token", token("2s")] + app))
             #expect(subscribe.status == 1)
             #expect(
-                subscribe.errors.first?.contains("the token has expired; log in with a new one") == true)
-            #expect(subscribe.errors.first?.hasSuffix("(tokenExpired -10009)") == true)
+                subscribe.errors.last?.contains("the token has expired; log in with a new one") == true)
+            #expect(subscribe.errors.last?.hasSuffix("(tokenExpired -10009)") == true)
         }
     }
 
@@ -72,7 +72,8 @@ import Testing
             let refused = try await system.run("publish", "lobby", long, "--json")
             #expect(refused.status == 1)
             let start =
-                "{\"error\":{\"code\":-11010,\"name\":\"channelMessageLengthExceedLimitation\","
+                "{\"event\":\"error\",\"error\":{\"code\":-11010,"
+                + "\"name\":\"channelMessageLengthExceedLimitation\","
                 + "\"operation\":\"publish\",\"reason\":"
             #expect(refused.errors.contains { $0.hasPrefix(start) })
             let offline = try await system.run("send", "nobody", "hi")
@@ -149,7 +150,7 @@ import Testing
             try input.fileHandleForWriting.close()
             let outcome = try await system.end(publisher)
             #expect(outcome.status == 0)
-            #expect(outcome.output == ["{\"result\":\"ok\",\"published\":150}"])
+            #expect(outcome.output == [#"{"event":"result","result":"ok","published":150}"#])
             let messages = try await system.end(subscriber).output.filter {
                 $0.contains("\"message\":\"line")
             }
@@ -164,7 +165,7 @@ import Testing
             let outcome = try await system.run(
                 "bench", "--fan-out", "2", "--window", "70", "--duration", "1s", "--json")
             #expect(outcome.status == 0, "\(outcome.errors)")
-            #expect(outcome.output.first?.hasPrefix("{\"result\":\"ok\"") == true)
+            #expect(outcome.output.first?.hasPrefix(#"{"event":"result","result":"ok""#) == true)
             let limit =
                 #""limits":[{"name":"messages per second","value":60,"key":"edge.rates.publish","times":"#
             #expect(outcome.output.first?.contains(limit) == true, "\(outcome.output)")
@@ -174,6 +175,66 @@ import Testing
             let line = try #require(human.output.first { $0.hasPrefix("  limited ") })
             #expect(line.contains("60 messages per second (edge.rates.publish, or the app's own rate), met "))
             #expect(line.hasSuffix("; --rates-unlimited of the server lifts all rates, for measuring"))
+        }
+    }
+
+    @Test("scripts get results on standard output alone; what a command does meanwhile is on standard error")
+    func streams() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            func lines(_ text: String, _ words: String...) async throws -> CommandOutcome {
+                let input = Pipe()
+                let process = try system.command(words, input: input)
+                try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+                try input.fileHandleForWriting.close()
+                return try await system.end(process)
+            }
+            let subscribe = try await system.run("subscribe", "lobby", "--timeout", "100ms", "--user", "bob")
+            #expect(subscribe.output == [] && subscribe.errors == ["rtm: subscribed to lobby as bob"])
+            let nobody = try await system.run("presence", "who", "empty")
+            #expect(nobody.output == [] && nobody.errors == ["rtm: nobody is in empty"])
+            #expect(try await system.run("presence", "who", "empty", "--count").output == ["0"])
+            #expect(try await system.run("presence", "where", "carol").output == [])
+            #expect(try await system.run("lock", "list", "empty").output == [])
+            #expect(try await system.run("history", "empty").output == [])
+            #expect(try await system.run("metadata", "get", "channel", "empty").output == [])
+            _ = try await system.run("lock", "set", "lobby", "manage")
+            let owned = try await system.run("lock", "acquire", "lobby", "manage", "--", "echo", "mine")
+            #expect(owned.output == ["mine"])
+            #expect(owned.errors.first?.hasPrefix("rtm: lock 'manage' of lobby is owned") == true)
+            let two = try await lines("a\nb\n", "publish", "lobby", "--lines")
+            #expect(two.output == [] && two.errors == ["rtm: 2 messages are published"])
+            let outbox = system.directory.appending(path: "probe.outbox").path
+            let one = try await lines("a\n", "publish", "lobby", "-l", "--user", "probe", "--outbox", outbox)
+            #expect(one.output == [] && one.errors.last == "rtm: 1 message is published")
+        }
+    }
+
+    @Test("with --json every line says with its first field what it is")
+    func events() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            _ = try await system.run("publish", "lobby", "hi", "--history")
+            _ = try await system.run("lock", "set", "lobby", "manage")
+            let watcher = try system.command(["subscribe", "lobby", "--user", "bob", "--json"])
+            _ = await system.firstLine(of: watcher)
+            for words in [
+                ["ping"], ["publish", "lobby", "hi"], ["history", "lobby"], ["presence", "who", "lobby"],
+                ["presence", "where", "bob"], ["presence", "get", "lobby", "bob"], ["lock", "list", "lobby"],
+                ["lock", "acquire", "lobby", "manage", "--", "true"],
+                ["metadata", "get", "channel", "lobby"],
+                ["metadata", "set", "channel", "lobby", "a=1"], ["send", "nobody", "hi"],
+                ["lock", "watch", "lobby", "--count", "1"],
+                ["presence", "set", "lobby", "a=1", "--for", "1ms"],
+            ] {
+                let outcome = try await system.end(
+                    system.command(
+                        Array(words.prefix { $0 != "--" }) + ["--json"] + words.drop { $0 != "--" }))
+                let all = outcome.output + outcome.errors
+                #expect(!all.isEmpty, "\(words)")
+                for line in all { #expect(line.hasPrefix(#"{"event":""#), "\(words): \(line)") }
+            }
+            let stored = try await system.run("history", "lobby", "--json")
+            #expect(stored.output.first?.contains(#/"time":"20\d\d-\d\d-\d\dT[\d:]{8}\.\d{3}Z"/#) == true)
+            watcher.terminate()
         }
     }
 

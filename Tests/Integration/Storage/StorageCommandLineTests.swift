@@ -100,7 +100,9 @@ import Testing
             #expect(try events(watcher, "lock").map { $0["eventType"] as? String } == ["snapshot"])
             #expect(try await system.run("lock", "remove", "lobby", "manage").status == 0)
             let none = try await system.run("lock", "list", "lobby")
-            #expect(none.status == 0 && none.output.contains { $0.contains("no locks") }, "\(none)")
+            #expect(
+                none.status == 0 && none.output == [] && none.errors.contains { $0.contains("no locks") },
+                "\(none)")
         }
     }
 
