@@ -1,5 +1,6 @@
 import Foundation
 import RTMClient
+import RTMTestSupport
 import Testing
 
 @testable import rtm
@@ -55,6 +56,27 @@ struct ContextTests {
         context: String, _ environment: [String: String]
     ) throws(RTMError) -> ConnectionSettings {
         try settings(ConnectionValues(), context: context, environment)
+    }
+
+    @Test("a token for another app or user can't be kept; one that has expired can, and is named")
+    func token() throws {
+        let token = try SampleApp.token(for: "anna", endsAt: 2_000)
+        func finding(_ context: ServerContext, _ text: String? = nil, now: UInt64 = 1_990_000) throws
+            -> String?
+        {
+            try context.refusalForNow(of: text ?? token, nowMilliseconds: now)
+        }
+        var context = ServerContext(appID: SampleApp.id, user: "anna", tokenFile: "a.token")
+        #expect(try finding(context) == nil)
+        #expect(try finding(ServerContext(tokenFile: "a.token")) == nil)
+        #expect(
+            try finding(context, now: 2_010_000)?.hasPrefix("the token of 'a.token': the token expired")
+                == true)
+        context.user = "ben"
+        #expect(throws: RTMError.self) { try finding(context) }
+        context = ServerContext(appID: "other", tokenFile: "a.token")
+        #expect(throws: RTMError.self) { try finding(context) }
+        #expect(throws: RTMError.self) { try finding(context, "no token") }
     }
 
     @Test("an unknown context is refused with the nearest name")

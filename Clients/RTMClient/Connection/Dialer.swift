@@ -175,8 +175,9 @@ private struct Route: Sendable {
 }
 
 extension ServerAddress {
-    /// The address of a WebSocket says so itself.
-    fileprivate func hasTLS(_ tls: RTMClient.TLS) -> Bool {
+    /// Whether a client with this setting speaks TLS to the server. The address of a WebSocket says so
+    /// itself.
+    package func hasTLS(_ tls: RTMClient.TLS) -> Bool {
         switch transport {
         case .webSocket(_, let isSecure): isSecure
         case .tcp:

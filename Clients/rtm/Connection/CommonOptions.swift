@@ -38,7 +38,9 @@ struct CommonOptions: ParsableArguments {
             valueName: "file"))
     var keyFile: String?
 
-    @Option(help: .init("Context to take what isn't given from; see 'rtm context'.", valueName: "name"))
+    @Option(
+        help: .init("Context to take what isn't given from; see 'rtm context'.", valueName: "name"),
+        completion: .contexts)
     var context: String?
 
     @Option(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import RTMClient
+import RTMModel
 
 struct ContextCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -38,7 +39,12 @@ struct ContextOptions: ParsableArguments {
 struct ContextAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a context, or replace it. The first one is in use at once.",
-        discussion: "rtm context add prod --server rtm.example.com --app-id ID --token-file ~/rtm.token")
+        discussion: """
+            rtm context add prod --server rtm.example.com --app-id ID --token-file ~/rtm.token
+
+            A token that can't be read, or is for another app or user, is refused. One that has expired is \
+            kept, because its file is read again at each use.
+            """)
 
     @Argument(help: "Name of the context.")
     var name: String
@@ -55,7 +61,9 @@ struct ContextAddCommand: AsyncParsableCommand {
     @Option(help: "Token to log in with. It is kept in the file, so --token-file is better.")
     var token: String?
 
-    @Option(help: .init("File that holds the token; it is read at each use.", valueName: "file"))
+    @Option(
+        help: .init("File that holds the token; it is read at each use.", valueName: "file"),
+        completion: .file())
     var tokenFile: String?
 
     @Flag(inversion: .prefixedNo, help: "Whether to encrypt the connection.")
@@ -83,7 +91,12 @@ struct ContextAddCommand: AsyncParsableCommand {
         let context = ServerContext(
             servers: server.isEmpty ? nil : server, appID: appID, user: user, token: token,
             tokenFile: absolute(tokenFile), tls: tls, ca: absolute(ca))
-        try await options.change { book in
+        try await options.change { book throws(RTMError) in
+            let token = try context.values(name, { try String(contentsOfFile: $0, encoding: .utf8) }).token
+            if let token {
+                let finding = try context.refusalForNow(of: token, nowMilliseconds: WallClock.milliseconds())
+                if let finding { options.output.notice(finding) }
+            }
             book.add(context, named: name)
             return book.current == name
                 ? "'\(name)' is in use" : "'\(name)' is kept; 'rtm context use \(name)' uses it"
@@ -95,7 +108,7 @@ struct ContextUseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use", abstract: "Use a context from now on.")
 
-    @Argument(help: "Name of the context.")
+    @Argument(help: "Name of the context.", completion: .contexts)
     var name: String
 
     @OptionGroup var options: ContextOptions
@@ -112,7 +125,7 @@ struct ContextRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Forget a context.")
 
-    @Argument(help: "Name of the context.")
+    @Argument(help: "Name of the context.", completion: .contexts)
     var name: String
 
     @OptionGroup var options: ContextOptions
@@ -142,6 +155,13 @@ struct ContextListCommand: AsyncParsableCommand {
                     context.json(name, isCurrent: isCurrent))
             }
         }
+    }
+}
+
+extension CompletionKind {
+    /// The names of the contexts.
+    static var contexts: CompletionKind {
+        .custom { (_: [String], _: Int, _: String) in (try? ContextFile().read().names) ?? [] }
     }
 }
 

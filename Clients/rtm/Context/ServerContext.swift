@@ -1,3 +1,4 @@
+import RTMAccessToken
 import RTMClient
 import RTMModel
 
@@ -27,6 +28,30 @@ struct ServerContext: Sendable, Hashable, Codable {
             _ = try NamedFile.text(at: ca, "--ca of the context '\(name)'", for: "init", readFile)
         }
         return values
+    }
+}
+
+extension ServerContext {
+    /// Looks at the token that the context has at present.
+    ///
+    /// - Returns: why it can't be used now, if only time matters: a new token may take its place.
+    /// - Throws: `.invalidParameter` (-10014) with what is wrong with it for good.
+    func refusalForNow(of token: String, nowMilliseconds: UInt64) throws(RTMError) -> String? {
+        let place = self.token == nil ? "'\(tokenFile ?? "")'" : "--token"
+        func refusal(_ error: RTMError) -> RTMError {
+            RTMError(.invalidParameter, "the token of \(place): \(error.reason)", operation: "context")
+        }
+        let explanation: TokenExplanation
+        do {
+            explanation = TokenExplanation(
+                try SignedToken(token), appID: appID, certificate: nil, userID: user,
+                nowMilliseconds: nowMilliseconds)
+        } catch { throw refusal(error) }
+        for case (let check, .failed(let error)) in explanation.outcomes {
+            guard [.issueTime, .expiry, .privilegeExpiry].contains(check) else { throw refusal(error) }
+            return refusal(error).reason
+        }
+        return nil
     }
 }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Look into an app.",
-        subcommands: [DoctorRecordCommand.self, DoctorMigrateCommand.self],
-        defaultSubcommand: DoctorRecordCommand.self)
+        commandName: "doctor", abstract: "Look for what is wrong: with the connection, or in an app.",
+        subcommands: [DoctorCheckCommand.self, DoctorRecordCommand.self, DoctorMigrateCommand.self],
+        defaultSubcommand: DoctorCheckCommand.self)
 }

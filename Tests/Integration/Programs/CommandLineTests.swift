@@ -1,4 +1,5 @@
 import Foundation
+import RTMClient
 import RTMModel
 import RTMTestSupport
 import Testing
@@ -221,7 +222,7 @@ import Testing
                 ["presence", "where", "bob"], ["presence", "get", "lobby", "bob"], ["lock", "list", "lobby"],
                 ["lock", "acquire", "lobby", "manage", "--", "true"],
                 ["metadata", "get", "channel", "lobby"],
-                ["metadata", "set", "channel", "lobby", "a=1"], ["send", "nobody", "hi"],
+                ["metadata", "set", "channel", "lobby", "a=1"], ["doctor"], ["send", "nobody", "hi"],
                 ["lock", "watch", "lobby", "--count", "1"],
                 ["presence", "set", "lobby", "a=1", "--for", "1ms"],
             ] {
@@ -235,6 +236,79 @@ import Testing
             let stored = try await system.run("history", "lobby", "--json")
             #expect(stored.output.first?.contains(#/"time":"20\d\d-\d\d-\d\dT[\d:]{8}\.\d{3}Z"/#) == true)
             watcher.terminate()
+        }
+    }
+
+    @Test("doctor checks server, TLS, clock and token, a line each, and fails if one is wrong")
+    func doctor() async throws {
+        let apps = ["--apps", "dev,\(SampleApp.id):\(SampleApp.certificate)"]
+        try await RunningSystem.with(.standalone, edge: apps) { system in
+            func doctor(_ options: String...) async throws -> (status: Int32, lines: [String]) {
+                let outcome = try await system.end(system.command(["doctor"] + options))
+                return (
+                    outcome.status,
+                    outcome.output.map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
+                )
+            }
+            let healthy = ["ok server", "ok TLS", "ok clock"]
+            #expect(try await doctor() == (0, healthy + ["ok token"]))
+            let now = WallClock.milliseconds() / 1000
+            let app = ["--app-id", SampleApp.id]
+            let token = try SampleApp.token(for: "anna", endsAt: now + 60)
+            let anna = try system.client("anna") { $0.appID = SampleApp.id }
+            try await anna.login(token: token)
+            #expect(try await doctor("--token", token) == (0, healthy + ["ok token"]))
+            #expect(anna.linkState == .connected, "the session of the token's user stays")
+            await anna.close()
+            let expired = try SampleApp.token(for: "anna", endsAt: now - 60)
+            #expect(try await doctor("--token", expired) == (1, healthy + ["wrong token"]))
+            #expect(try await doctor(app[0], app[1]) == (1, healthy + ["wrong token"]), "the app needs one")
+            #expect(try await doctor("--tls") == (1, ["ok server", "wrong TLS", "- clock", "- token"]))
+            #expect(
+                try await doctor("--server", "127.0.0.1:1")
+                    == (1, ["wrong server", "- TLS", "- clock", "- token"]))
+            #expect(try await doctor("nowhere.json").status == 1, "the record of a client")
+        }
+    }
+
+    @Test("context add looks at the token; shells complete the names of contexts")
+    func contexts() async throws {
+        try await RunningSystem.with(.standalone) { system in
+            let home = system.directory.appending(path: "home").path
+            func rtm(_ words: [String]) async throws -> CommandOutcome {
+                let process = Process()
+                process.executableURL = ServiceProcess.executables.appending(path: "rtm")
+                process.arguments = words
+                process.environment = ["PATH": "/usr/bin:/bin", "HOME": home]
+                process.standardOutput = Pipe()
+                process.standardError = Pipe()
+                try process.run()
+                return try await system.end(process)
+            }
+            func file(_ name: String, endsIn seconds: Int) throws -> String {
+                let path = system.directory.appending(path: name)
+                let end = Int(WallClock.milliseconds() / 1000) + seconds
+                try Data(SampleApp.token(for: "anna", endsAt: UInt64(end)).utf8).write(to: path)
+                return path.path
+            }
+            let (good, old) = (try file("good", endsIn: 60), try file("old", endsIn: -60))
+            func add(_ name: String, _ file: String, _ more: String...) async throws -> CommandOutcome {
+                try await rtm(["context", "add", name, "--token-file", file] + more)
+            }
+            #expect(try await add("prod", good, "--user", "anna").status == 0)
+            let expired = try await add("stale", old)
+            #expect(expired.status == 0 && expired.errors.first?.contains("the token expired") == true)
+            for refused in [
+                try await add("a", good, "--user", "ben"), try await add("a", good, "--app-id", "other"),
+                try await add("a", system.directory.appending(path: "none").path),
+                try await add("a", "/etc/hostname"),
+            ] { #expect(refused.status == 1 && refused.errors.count == 1, "\(refused)") }
+            for words in [["ping", "--context"], ["context", "use"], ["context", "remove"]] {
+                let option = words[0] == "ping" ? "--context" : "positional@0"
+                let command = words[0] == "ping" ? ["ping"] : words
+                let names = try await rtm(["---completion"] + command + ["--", option, "1", "0", "rtm"])
+                #expect(names.output == ["prod", "stale"], "\(words): \(names)")
+            }
         }
     }
 
