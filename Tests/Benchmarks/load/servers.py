@@ -94,11 +94,13 @@ class Server:
 
 
 def is_alive(process_id):
+    """A process whose first thread is a zombie has its ports for as long as another thread is still ending."""
     try:
         status = open(f"/proc/{process_id}/stat").read()
+        threads = os.listdir(f"/proc/{process_id}/task")
     except OSError:
         return False
-    return status[status.rindex(")") + 2] != "Z"
+    return status[status.rindex(")") + 2] != "Z" or len(threads) > 1
 
 
 def listens(port):
