@@ -23,33 +23,31 @@ class Reason:
 REASONS = [
     Reason(CPU, """**Few messages in a write.** Every publish is acknowledged, so with a window of 1 a message is three system
 calls: a read, a write to the subscriber, and a write to the publisher. A peer that acknowledges nothing needs two. A profile of
-`pairs_500_w1` has 70 % of our time in the kernel, 59 % in the two writes. In the rest no single caller stands out:
-reference counting and the Swift runtime are 10 %, spread thin.""",
+`pairs_500_w1` has 69 % of our time in the kernel, 53 % of it all in the two writes. In the rest no single caller stands out:
+reference counting and the Swift runtime are 8 %, spread thin.""",
            ("pairs_500_w1", "pairs_3000", "rooms", "fanout_100x1_w1", "latency")),
     Reason(CPU, """**Pairs with a window of 8.** The messages of one read are published together, and a run of them is two
-writes, one to the subscriber and one to the publisher. A profile of `pairs_500_w8` has 45 % of our time in the kernel,
-and 32 % in these two writes.""", ("pairs_500_w8", "pairs_500_1k")),
-    Reason(CPU, """**Large payloads.** A profile of `pairs_100_32k` has 42 % of our time in the kernel's clearing of fresh pages.
-Of these, 13 are for the buffer in which messaging sends entries to the edge, 3 are for the channel's log, and the rest
-couldn't be attributed. Another 14 % is copying. A larger threshold for malloc's mappings made no clear difference, so the
-cause is not settled.""", ("pairs_100_32k", "fanout_100x1_32k")),
+writes, one to the subscriber and one to the publisher. A profile of `pairs_500_w8` has 63 % of our time in the kernel,
+45 % of it all in these two writes; the Swift runtime is 8 %.""", ("pairs_500_w8", "pairs_500_1k")),
+    Reason(CPU, """**Large payloads.** A profile of `pairs_100_32k` has 38 % of our time in copying: a payload is copied into the
+request to messaging, into the channel's log, into the push to the edge and into what is written to subscribers, where
+a peer copies it once. Another 6 % are page faults of fresh memory.""", ("pairs_100_32k", "fanout_100x1_32k")),
     Reason(LATENCY, """**Time to arrival.** A message passes the edge, messaging's log and the edge again before it is written to
 the subscriber. The sockets of a turn are written last, so that one write can carry several messages, and a message
 that comes alone waits for that too.""", ("latency",)),
     Reason(CPU + LATENCY, """**Four processes.** A message wakes two processes instead of one, and the two share a core here.""",
            servers=("heliograph-4",)),
-    Reason(CPU, """**TLS.** A profile of `pairs_500_w8` over TLS has 46 % of our time in the write path of the TLS library for
-SwiftNIO, and nothing of our own above 3 %.""", servers=("heliograph-tls",)),
+    Reason(CPU, """**TLS.** A profile of `pairs_500_w8` over TLS has 44 % of our time in the kernel, 10 % in the ciphers and
+14 % in the Swift runtime, and nothing of our own above 2 %.""", servers=("heliograph-tls",)),
     Reason(MEMORY, """**Memory of a session.** [growth.md](growth.md) says which process holds it: nearly all of it is the
 edge's. A session has its connection's handlers, its place in the tables of the edge and an inbox of its own for
 messages to the user, which the peers have no equivalent of."""),
     Reason(LOGIN, """**Logins.** A login asks messaging for the user's inbox and ends an older session of the same user. A
-subscribe asks messaging for the channel and enters the user at presence. A profile of `logins` has 20 % of our time in
-these calls between the services and 43 % in the kernel. As measured here, a login at the peers is no more than a name,
+subscribe asks messaging for the channel and enters the user at presence. A profile of `logins` has 27 % of our time in
+these calls between the services, 40 % in the kernel and 20 % in the Swift runtime. As measured here, a login at the peers is no more than a name,
 and a subscription is an entry in a table of the same process."""),
     Reason(("server_us_per_ping",), """**Keepalives.** They come one at a time, so each one wakes the server. A profile of
-`idle` during the keepalives has 52 % of our time in the kernel, most of it in sending the answer and in waiting for the
-next event, and 12 % in the handler of the connection."""),
+`idle` has 54 % of our time in the kernel, most of it in sending the answer and in waiting for the next event."""),
 ]
 
 
