@@ -118,7 +118,12 @@ let shared: [Target] = [
     .systemLibrary(
         name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     room("RTMCryptography", "Shared/Cryptography", ["CCrypto"]),
-    room("RTMAccessToken", "Shared/AccessToken", ["RTMModel", "RTMCryptography", "CZlib"]),
+    room(
+        "RTMAccessToken", "Shared/AccessToken",
+        [
+            "RTMModel", "RTMCryptography", "CZlib", crypto,
+            .product(name: "CryptoExtras", package: "swift-crypto"),
+        ]),
     .target(name: "RTMProtocolC", dependencies: ["CProtobufC"], path: "protocol/generated/c"),
     .target(
         name: "RTMProtocol", dependencies: [protobuf],

@@ -92,12 +92,15 @@ extension SignedToken {
                 limit: .init(name: "token text bytes", value: UInt64(textBytesMax)))
         }
         guard text.utf8.starts(with: version.utf8) else {
-            let isOlder = text.utf8.starts(with: "00".utf8)
-            throw RTMError(
-                .invalidToken,
-                isOlder
-                    ? "the token has another version than \(version), the only one that is accepted"
-                    : "this is not a token: it doesn't begin with \(version)")
+            let reason =
+                if text.utf8.starts(with: "00".utf8) {
+                    "the token has another version than \(version), the only one that is accepted"
+                } else if SignedJWT.isOne(text) {
+                    "this is a JWT, and the app takes only tokens \(version)"
+                } else {
+                    "this is not a token: it doesn't begin with \(version)"
+                }
+            throw RTMError(.invalidToken, reason)
         }
         let encoded = String(Substring(text.utf8.dropFirst(version.utf8.count)))
         // Foundation overlooks padding that is too long, but a token has only one spelling.

@@ -6,24 +6,16 @@ struct TokenExamination {
     let appID: String
     let certificate: String
     let userID: String
-    /// The time in milliseconds since 1970 (UTC).
-    let nowMilliseconds: UInt64
-    /// Names the clock in the sentences of refusals.
-    let clock: String
-    /// How long a token lives at most, counted from its issue (L-50). Zero means that there is no limit.
-    var lifeMax: Duration = .zero
-
-    /// Limit: how far the clock of a token's issuer may be ahead of this one, in seconds.
-    static let issuedAheadSecondsMax: UInt64 = 300
+    let times: TokenTimes
 
     func ask(_ check: TokenCheck) throws(RTMError) {
         switch check {
         case .appID: try askAppID()
         case .signature: try askSignature()
-        case .issueTime: try askIssueTime()
+        case .issueTime: try times.checkBegin(issuedAt, "the token is issued")
         case .expiry:
             try askExpiry(token.expiresAt, of: "the token")
-            try askLife()
+            try times.checkLife(issuedAt: issuedAt)
         case .loginPrivilege: try askLoginPrivilege()
         case .privilegeExpiry: try askPrivilegeExpiry()
         case .userID: try askUserID()
@@ -35,12 +27,12 @@ struct TokenExamination {
     /// If several services let the user log in, the grant ends with the first of them that ends, so
     /// that no service outlives its own limit.
     var grant: TokenGrant {
-        let services = usersLogins.filter { !isPast(expiry(of: $0)) }
-        let expiresAt = (services.map(expiry) + [endOfLife].compactMap(\.self)).min() ?? 0
+        let services = usersLogins.filter { !times.isPast(expiry(of: $0) * 1000) }
+        let ends = services.map { expiry(of: $0) * 1000 } + [endOfLife].compactMap(\.self)
         let permissions = services.compactMap { service -> TokenPermissions? in
             if case .rtm2(_, let permissions) = service.content { permissions } else { nil }
         }
-        return TokenGrant(expiresAtMilliseconds: expiresAt * 1000, permissions: permissions)
+        return TokenGrant(expiresAtMilliseconds: ends.min() ?? 0, permissions: permissions)
     }
 }
 
@@ -59,18 +51,20 @@ extension TokenExamination {
             joins.compactMap { $0.privileges[privilege] }.map(token.expiry(ofPrivilege:)).max()
         }
         guard let last = end(of: TokenService.Privilege.joinChannel) else {
-            throw RTMError(
-                .channelJoinFailed,
-                "the token doesn't let user \(userID.quoted) join stream channel \(channel.quoted)")
+            throw .tokenDoesNotJoin(channel, as: userID)
         }
         try askExpiry(last, of: "the token's privilege to join")
-        func milliseconds(_ end: UInt64) -> UInt64 { min(end, endOfLife ?? end) * 1000 }
+        func milliseconds(_ end: UInt64) -> UInt64 { min(end * 1000, endOfLife ?? .max) }
         return JoinGrant(
             expiresAtMilliseconds: milliseconds(last),
             publishesUntilMilliseconds: end(of: TokenService.Privilege.publishData).map(milliseconds))
     }
 
     private var token: AccessToken { signed.token }
+
+    private var issuedAt: UInt64 { UInt64(token.issuedAt) * 1000 }
+
+    private var endOfLife: UInt64? { times.endOfLife(issuedAt: issuedAt) }
 
     private func askAppID() throws(RTMError) {
         guard token.appID.isSpelled(appID) else {
@@ -91,17 +85,6 @@ extension TokenExamination {
                 .invalidToken,
                 "the token's signature is wrong: it was made with another certificate, or the token was changed"
             )
-        }
-    }
-
-    private func askIssueTime() throws(RTMError) {
-        let issuedAt = UInt64(token.issuedAt) * 1000
-        guard issuedAt <= nowMilliseconds + Self.issuedAheadSecondsMax * 1000 else {
-            let ahead = Duration.milliseconds(issuedAt - nowMilliseconds)
-            throw RTMError(
-                .invalidToken,
-                "the token is issued \(ahead.inWords) in the future by \(clock), "
-                    + "\(Self.issuedAheadSecondsMax) s are allowed")
         }
     }
 
@@ -133,25 +116,7 @@ extension TokenExamination {
     }
 
     private func askExpiry(_ seconds: UInt64, of what: String) throws(RTMError) {
-        guard isPast(seconds) else { return }
-        let ago = Duration.milliseconds(nowMilliseconds - seconds * 1000)
-        throw RTMError(.tokenExpired, "\(what) expired \(ago.inWords) ago by \(clock)")
-    }
-
-    private func askLife() throws(RTMError) {
-        guard let endOfLife, isPast(endOfLife) else { return }
-        let age = Duration.milliseconds(nowMilliseconds - UInt64(token.issuedAt) * 1000)
-        throw RTMError(
-            .tokenExpired,
-            "the token was issued \(age.inWords) ago by \(clock), and this server lets tokens live for "
-                + lifeMax.inWords,
-            limit: .init(name: "seconds of a token's life", value: UInt64(lifeMax.components.seconds)))
-    }
-
-    /// The second at which the operator's limit ends the token; nil if there is no limit.
-    private var endOfLife: UInt64? {
-        guard lifeMax > .zero else { return nil }
-        return UInt64(token.issuedAt) + UInt64(lifeMax.components.seconds)
+        try times.checkExpiry(seconds * 1000, of: what)
     }
 
     /// The services that let a user log in.
@@ -161,31 +126,5 @@ extension TokenExamination {
 
     private func expiry(of login: TokenService) -> UInt64 {
         token.expiry(ofPrivilege: login.privileges[TokenService.Privilege.login] ?? 0)
-    }
-
-    /// Whether that second has come. The second at which something ends is no longer part of it.
-    private func isPast(_ seconds: UInt64) -> Bool { nowMilliseconds >= seconds * 1000 }
-}
-
-extension String {
-    /// Compares byte by byte. `==` takes the Kelvin sign for a K, and so one user for another.
-    fileprivate func isSpelled(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
-
-    /// The text for a sentence: bounded, and without characters that would break the line.
-    fileprivate var quoted: String {
-        String(String.UnicodeScalarView(unicodeScalars.prefix(64))).debugDescription
-    }
-}
-
-extension Duration {
-    /// The duration as precise as a person needs it: `37 s`, `12 min`, `5 h`, `9 days`.
-    package var inWords: String {
-        let seconds = components.seconds
-        return switch seconds {
-        case ..<120: "\(seconds) s"
-        case ..<7_200: "\(seconds / 60) min"
-        case ..<172_800: "\(seconds / 3600) h"
-        default: "\(seconds / 86_400) days"
-        }
     }
 }

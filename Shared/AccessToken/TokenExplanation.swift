@@ -3,18 +3,9 @@ package import RTMModel
 /// What a server would answer to a token, check by check, as far as it can be told without everything that a
 /// server knows.
 package struct TokenExplanation: Sendable {
-    package enum Outcome: Sendable, Hashable {
-        case passed
-        case failed(RTMError)
-        /// The value to compare with was not given.
-        case unknown
-        /// An earlier check has failed, so this one is not reached.
-        case unreached
-    }
-
     package let signed: SignedToken
     /// The outcomes of all checks in their order.
-    package let outcomes: [(check: TokenCheck, outcome: Outcome)]
+    package let outcomes: [(check: TokenCheck, outcome: CheckOutcome)]
 
     /// - Parameters:
     /// - appID: the app id of the server, if it is known; the same holds for certificate and user.
@@ -25,9 +16,8 @@ package struct TokenExplanation: Sendable {
         self.signed = signed
         let examination = TokenExamination(
             signed: signed, appID: appID ?? "", certificate: certificate ?? "", userID: userID ?? "",
-            nowMilliseconds: nowMilliseconds, clock: "the clock of this machine")
-        var isRefused = false
-        outcomes = TokenCheck.allCases.map { check in
+            times: .ofThisMachine(nowMilliseconds))
+        outcomes = CheckOutcome.all(TokenCheck.allCases) { check throws(RTMError) in
             let isKnown =
                 switch check {
                 case .appID: appID != nil
@@ -35,20 +25,39 @@ package struct TokenExplanation: Sendable {
                 case .userID: userID != nil
                 case .issueTime, .expiry, .loginPrivilege, .privilegeExpiry: true
                 }
-            guard isKnown, !isRefused else { return (check, isRefused ? .unreached : .unknown) }
+            if isKnown { try examination.ask(check) }
+            return isKnown
+        }
+    }
+
+    /// The refusal that a server would answer, as far as it can be known here.
+    package var refusal: RTMError? { outcomes.lazy.compactMap(\.outcome.refusal).first }
+}
+
+/// What came of one check of a token.
+package enum CheckOutcome: Sendable, Hashable {
+    case passed
+    case failed(RTMError)
+    /// The value to compare with was not given.
+    case unknown
+    /// An earlier check has failed, so this one is not reached.
+    case unreached
+
+    package var refusal: RTMError? { if case .failed(let error) = self { error } else { nil } }
+
+    /// - Parameter ask: makes one check; false if the value to compare with was not given.
+    static func all<Check>(
+        _ checks: [Check], _ ask: (Check) throws(RTMError) -> Bool
+    ) -> [(check: Check, outcome: CheckOutcome)] {
+        var isRefused = false
+        return checks.map { check in
+            guard !isRefused else { return (check, .unreached) }
             do throws(RTMError) {
-                try examination.ask(check)
-                return (check, .passed)
+                return (check, try ask(check) ? .passed : .unknown)
             } catch {
                 isRefused = true
                 return (check, .failed(error))
             }
         }
-    }
-
-    /// The refusal that a server would answer, as far as it can be known here.
-    package var refusal: RTMError? {
-        for case (_, .failed(let error)) in outcomes { return error }
-        return nil
     }
 }

@@ -35,7 +35,7 @@ package struct TokenVerifier: Sendable {
         }
         let examination = TokenExamination(
             signed: try SignedToken(text), appID: appID, certificate: certificate, userID: userID,
-            nowMilliseconds: nowMilliseconds, clock: "server clock", lifeMax: lifeMax)
+            times: TokenTimes(now: nowMilliseconds, clock: "server clock", lifeMax: lifeMax))
         for check in TokenCheck.allCases { try examination.ask(check) }
         return examination.grant
     }
@@ -56,7 +56,7 @@ package struct TokenVerifier: Sendable {
         }
         let examination = TokenExamination(
             signed: try SignedToken(text), appID: appID, certificate: certificate, userID: userID,
-            nowMilliseconds: nowMilliseconds, clock: "server clock", lifeMax: lifeMax)
+            times: TokenTimes(now: nowMilliseconds, clock: "server clock", lifeMax: lifeMax))
         for check in [TokenCheck.appID, .signature, .issueTime, .expiry] { try examination.ask(check) }
         return try examination.askJoin(of: channel)
     }

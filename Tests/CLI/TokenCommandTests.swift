@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import RTMAccessToken
 import RTMClient
+import RTMTestSupport
 import Testing
 
 @testable import rtm
@@ -224,7 +225,8 @@ struct TokenCommandTests {
     @Test("a token that is copied with blanks around it is read; one that is none is refused by -10005")
     func explainText() throws {
         let command = try TokenExplainCommand.parse([" \(Self.token)\n"])
-        #expect(try command.explanation(TokenCredentials(), nowMilliseconds: 0).signed.text == Self.token)
+        let explanation = try command.explanation(TokenCredentials(), nowMilliseconds: 0)
+        #expect((explanation as? TokenExplanation)?.signed.text == Self.token)
         let error = #expect(throws: RTMError.self) {
             try TokenExplainCommand.parse(["006abc"]).explanation(TokenCredentials(), nowMilliseconds: 0)
         }
@@ -235,6 +237,92 @@ struct TokenCommandTests {
     func exitStatus() async throws {
         let expired = try TokenExplainCommand.parse([Self.token, "--json"])
         await #expect(throws: ExitCode.failure) { try await expired.run() }
+    }
+
+    // MARK: JWTs
+
+    @Test("--jwt-key makes a JWT that says what the token 007 would say")
+    func createJWT() throws {
+        let arguments = [
+            "--jwt-key", "FILE", "--expire", "10m", "--read-channel", "news", "--stream-channel", "stage",
+            "--stream-publish", "--jwt-issuer", SampleJWT.issuer,
+        ]
+        var owner = TokenCredentials(appID: "my-app", userID: "alice")
+        let claims = try TokenCreateCommand.parse(arguments).claims(for: owner, issuedAt: 1000)
+        let verifier = JWTVerifier(
+            keys: try JWTKeySet(SampleJWT.curveJWK), issuer: SampleJWT.issuer, audience: "my-app")
+        let text = try claims.signed(with: SampleJWT.signing(.es256))
+        let grant = try verifier.verify(text, userID: "alice", nowMilliseconds: 1_000_000)
+        #expect(grant.expiresAtMilliseconds == 1_600_000)
+        #expect(grant.allows(.read, to: .messageChannels, named: "news".utf8))
+        #expect(!grant.allows(.write, to: .messageChannels, named: "news".utf8))
+        let join = try verifier.verifyJoin(
+            text, channel: "stage", userID: "alice", nowMilliseconds: 1_000_000)
+        #expect(join.allowsPublishing(now: 1_000_000))
+
+        owner.userID = "al/ice"
+        #expect(throws: RTMError.self) {
+            try TokenCreateCommand.parse(arguments).claims(for: owner, issuedAt: 1000)
+        }
+        #expect(throws: RTMError.self) {
+            try TokenCreateCommand.parse(["--jwt-key", "FILE"]).claims(
+                for: TokenCredentials(userID: "alice"), issuedAt: 1000)
+        }
+        for option in ["--jwt-key-id", "--jwt-issuer", "--jwt-audience"] {
+            #expect(throws: (any Error).self) { try TokenCreateCommand.parse([option, "x"]) }
+        }
+    }
+
+    @Test("explain shows what is in a JWT, then every check, and reads the keys that the server has")
+    func explainJWT() throws {
+        let lists = TokenPermissions([0: [0: ["a", "b\u{1B}[2J"]]])
+        var claims = SampleJWT.claims(for: "alice", endsAt: 1_111_711)
+        (claims.permissions, claims.joins, claims.publishesData) = (lists, ["s", "t"], ["s"])
+        let text = try claims.signed(with: SampleJWT.signing(.rs256))
+        func explain(
+            _ arguments: [String], keys: String = SampleJWT.rsaJWK, at now: UInt64 = 1_111_148_000
+        ) throws -> any Explanation {
+            try TokenExplainCommand.parse([text] + arguments).explanation(
+                TokenCredentials(appID: SampleApp.id, userID: "alice"), nowMilliseconds: now,
+                readFile: { $0 == "KEYS" ? keys : "" })
+        }
+        let all = ["--jwt-keys", "KEYS", "--jwt-issuer", SampleJWT.issuer]
+        #expect(
+            try explain(all).lines(nowMilliseconds: 1_111_148_000) == [
+                "algorithm         RS256", "key               r",
+                "issuer            https://issuer.example/",
+                "audience          \(SampleApp.id)", "user              alice",
+                "issued            1970-01-13T20:38:31Z (37 s ago)",
+                "expires           1970-01-13T20:48:31Z (in 9 min)",
+                "permissions       restricted to the listed names",
+                "                  read messageChannels: a, b\u{FFFD}[2J", "joins             s, t",
+                "publishes data    s", "", "key               ok", "signature         ok",
+                "issuer            ok", "audience          ok", "begin             ok",
+                "expiry            ok", "user id           ok",
+            ])
+        #expect(try explain(all).json.description.hasPrefix(#"{"result":"ok","jwt":{"algorithm":"RS256""#))
+        let blind = try explain([])
+        #expect(blind.json.description.hasPrefix(#"{"result":"undecided""#))
+        #expect(
+            blind.lines(nowMilliseconds: 1_111_148_000).contains(
+                "key               not checked: no keys given"))
+        let late = try explain(all, at: 1_111_748_000)
+        #expect(late.refusal?.code == .tokenExpired)
+        #expect(
+            try explain(all, keys: SampleJWT.otherRSAJWK).refusal?.reason.contains("unknown here") == true)
+        let unusable = #expect(throws: RTMError.self) { try explain(all, keys: "secret") }
+        #expect(unusable?.reason.hasPrefix("--jwt-keys: 'KEYS' can't be used: it is neither") == true)
+    }
+
+    @Test("a JWT at the command line names its user, and the app has to be named")
+    func ownerOfJWT() throws {
+        let text = try SampleJWT.claims(for: "alice", endsAt: 1000).signed(with: SampleJWT.signing(.hs256))
+        var values = ConnectionValues()
+        values.token = text
+        #expect(values.withTokenOwner.userID == "alice")
+        #expect(values.withTokenOwner.appID == nil)
+        values.token = "a.b.c"
+        #expect(values.withTokenOwner == values)
     }
 
     // MARK: -
@@ -264,7 +352,7 @@ struct TokenCommandTests {
 
     private func explanation(
         _ credentials: TokenCredentials = TokenCredentials(appID: Self.appID), at milliseconds: UInt64
-    ) throws -> TokenExplanation {
+    ) throws -> any Explanation {
         try TokenExplainCommand.parse([Self.token]).explanation(credentials, nowMilliseconds: milliseconds)
     }
 }

@@ -22,6 +22,7 @@ struct ImportRules {
         "Shared/Model": [],
         "Shared/Cryptography": ["CCrypto"],
         "Shared/AccessToken": ["RTMModel", "RTMCryptography", "CZlib"],
+        "Shared/AccessToken/JWT": ["RTMModel", "RTMCryptography", "Crypto", "CryptoExtras"],
         "Shared/Wire": ["RTMModel", "RTMProtocolC", "CProtobufC", "NIOCore"],
         "Shared/ServiceLink": [
             "RTMModel", "RTMCryptography", "RTMWire", "Logging", "DequeModule", "NIOCore", "NIOPosix",

@@ -13,11 +13,17 @@ struct ConnectionValues: Sendable, Hashable {
     /// A PEM file of the authorities to trust.
     var ca: String?
 
-    /// A token is made for one app and one user, so whoever names a token names these, too. A token that
-    /// can't be read names nothing; the server will refuse it.
+    /// A token is made for one app and one user, so whoever names a token names these, too. A JWT names only
+    /// its user. A token that can't be read names nothing; the server will refuse it.
     var withTokenOwner: ConnectionValues {
-        guard let token, let signed = try? SignedToken(token) else { return self }
+        guard let token else { return self }
         var values = self
+        if SignedJWT.isOne(token) {
+            // Its audience need not be the app id.
+            values.userID = userID ?? (try? SignedJWT(token).claims())?.subject
+            return values
+        }
+        guard let signed = try? SignedToken(token) else { return self }
         values.appID = appID ?? signed.token.appID
         values.userID = userID ?? signed.token.services.lazy.compactMap(\.messagingUser).first
         return values

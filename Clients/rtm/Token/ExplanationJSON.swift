@@ -5,14 +5,34 @@ import RTMClient
 
 extension TokenExplanation {
     var json: JSON {
-        let isComplete = !outcomes.contains { $0.outcome == .unknown }
-        return [
-            "result": .string(refusal != nil ? "refused" : isComplete ? "ok" : "undecided"),
+        [
+            "result": .string(CheckOutcome.result(outcomes.map(\.outcome))),
             "token": signed.token.json,
             "unreadServices": .number(signed.unreadServicesCount),
-            "checks": .array(outcomes.map { $0.outcome.json($0.check) }),
+            "checks": .array(outcomes.map { $0.outcome.json("\($0.check)") }),
         ]
     }
+}
+
+extension JWTExplanation {
+    /// The claims have the names that the public API has for the same in tokens 007.
+    var json: JSON {
+        let claims: JSON = .object(
+            [
+                ("algorithm", .string(header.algorithm)), ("key", header.keyID.map(JSON.string)),
+                ("issuer", claims.issuer.map(JSON.string)), ("audience", .strings(claims.audience)),
+                ("userId", claims.subject.map(JSON.string)), ("issuedAt", claims.issuedAt.map(seconds)),
+                ("beginsAt", claims.beginsAt.map(seconds)), ("expiresAt", claims.expiresAt.map(seconds)),
+                ("permissions", claims.permissions?.json), ("joins", .strings(claims.joins)),
+                ("publishesData", .strings(claims.publishesData)),
+            ].compactMap { name, value in value.map { JSON.Field(name: name, value: $0) } })
+        return [
+            "result": .string(CheckOutcome.result(outcomes.map(\.outcome))), "jwt": claims,
+            "checks": .array(outcomes.map { $0.outcome.json("\($0.check)") }),
+        ]
+    }
+
+    private func seconds(_ milliseconds: UInt64) -> JSON { .number(milliseconds / 1000) }
 }
 
 extension AccessToken {
@@ -68,9 +88,14 @@ extension TokenPermissions {
     }
 }
 
-extension TokenExplanation.Outcome {
-    fileprivate func json(_ check: TokenCheck) -> JSON {
-        let name = "\(check)".replacing("ID", with: "Id")
+extension CheckOutcome {
+    fileprivate static func result(_ outcomes: [CheckOutcome]) -> String {
+        if outcomes.contains(where: { $0.refusal != nil }) { return "refused" }
+        return outcomes.contains(.unknown) ? "undecided" : "ok"
+    }
+
+    fileprivate func json(_ check: String) -> JSON {
+        let name = check.replacing("ID", with: "Id")
         var fields: [JSON.Field] = [.init(name: "check", value: .string(name))]
         switch self {
         case .passed: fields.append(.init(name: "outcome", value: "passed"))

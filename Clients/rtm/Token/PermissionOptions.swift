@@ -30,9 +30,8 @@ extension PermissionOptions {
         for user in readUser + writeUser { try NameRule.user.check(user.utf8) }
     }
 
-    /// The service that lets the user log in. Only an RTM2 service has permissions, and it forbids what it
-    /// doesn't list.
-    func loginService(of userID: String) -> TokenService.Content {
+    /// What the options list; nil if they list nothing, so that nothing is restricted.
+    var lists: TokenPermissions? {
         let lists: [(TokenPermissions.Resource, [TokenPermissions.Access: [String]])] = [
             (.messageChannels, [.read: readChannel, .write: writeChannel]),
             (.users, [.read: readUser, .write: writeUser]),
@@ -43,7 +42,12 @@ extension PermissionOptions {
                 permissions.lists[resource.rawValue, default: [:]][access.rawValue] = names
             }
         }
-        return permissions.lists.isEmpty
-            ? .rtm(user: userID) : .rtm2(user: userID, permissions: permissions)
+        return permissions.lists.isEmpty ? nil : permissions
+    }
+
+    /// The service that lets the user log in. Only an RTM2 service has permissions, and it forbids what it
+    /// doesn't list.
+    func loginService(of userID: String) -> TokenService.Content {
+        lists.map { .rtm2(user: userID, permissions: $0) } ?? .rtm(user: userID)
     }
 }

@@ -15,6 +15,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case stream
     /// A token: its text, or the bytes in it.
     case token
+    /// A JWT: its text, its claims, or the keys that check it.
+    case jwt
     /// Requests to one broker, one after the other.
     case broker
     /// Frames of a WebSocket, one after the other.
@@ -29,6 +31,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .call: try FuzzedCall.run(bytes)
         case .stream: try FuzzedStream.run(bytes)
         case .token: try FuzzedToken.run(bytes)
+        case .jwt: try FuzzedJWT.run(bytes)
         case .broker: try FuzzedBroker.run(bytes)
         case .websocket: try FuzzedWebSocket.run(bytes)
         }

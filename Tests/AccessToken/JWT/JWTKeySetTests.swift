@@ -1,0 +1,118 @@
+import RTMTestSupport
+import Testing
+
+@testable import RTMAccessToken
+
+@Suite("Files of keys of JWTs")
+struct JWTKeySetTests {
+    @Test(
+        "A-18: a key is never taken that can be guessed, is for something else, or that the server may not have",
+        arguments: [
+            ("", "neither a JWKS document nor a public key in PEM"),
+            ("secret", "neither a JWKS document nor a public key in PEM"),
+            ("{", "it is JSON, but not a JWKS document with keys"),
+            (#"{"keys":7}"#, "it has no key for signatures"),
+            (#"{"keys":[]}"#, "it has no key for signatures"),
+            (SampleJWT.weakJWK, #"the key "weak" is RSA with 1024 bits, and 2048 are needed at least"#),
+            (weakPEM, "the key is RSA with 1024 bits, and 2048 are needed at least"),
+            (
+                SampleJWT.keys(SampleJWT.rsaJWK, #"{"kty":"oct","kid":"s","k":"c2hvcnQ"}"#),
+                #"the key "s" is a secret of 5 bytes, and 32 are needed at least"#
+            ),
+            (#"{"kty":"oct","kid":"s","k":"c2hvcnQ="}"#, #"the key "s" has no "k" in base64url"#),
+            (#"{"kty":"RSA","kid":"s"}"#, #"the key "s" has no "n" in base64url"#),
+            (
+                #"{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}"#,
+                "has a point (x, y) that is not on its curve"
+            ),
+            (offCurve, "has a point (x, y) that is not on its curve"),
+            (
+                SampleJWT.rsaJWK.dropLast() + #","d":"AQAB"}"#,
+                #"the key "r" is a private key (d); give the server the public part alone"#
+            ),
+            (SampleJWT.rsaKey, "it holds a PRIVATE KEY in PEM, and a PUBLIC KEY is needed"),
+            ("-----BEGIN CERTIFICATE-----\nAAAA", "it holds a CERTIFICATE in PEM"),
+            (SampleJWT.rsaPublicKey + "\n" + SampleJWT.curvePublicKey, "it holds several keys in PEM"),
+            (otherCurve, "it holds a key that is neither RSA nor on the curve P-256"),
+            (
+                "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----",
+                "neither RSA nor on the curve P-256"
+            ),
+            (SampleJWT.keys(SampleJWT.rsaJWK, SampleJWT.rsaJWK), "it has two keys with the same name (kid)"),
+            (
+                SampleJWT.keys(SampleJWT.rsaJWK, SampleJWT.secretJWK.replacing(#","kid":"h""#, with: "")),
+                "it has 2 keys, so each needs a name (kid)"
+            ),
+        ] as [(String, String)])
+    func refused(_ text: String, _ problem: String) {
+        do throws(JWTKeyProblem) {
+            _ = try JWTKeySet(text)
+            Issue.record("accepted")
+        } catch {
+            #expect(error.description.contains(problem), "\(error)")
+        }
+    }
+
+    @Test(
+        "what an issuer lists for other purposes is passed over",
+        arguments: [
+            #"{"kty":"OKP","crv":"Ed25519","x":"AAAA"}"#, #"{"kty":"EC","crv":"P-384","x":"A","y":"A"}"#,
+            #"{"kty":"EC","crv":"secp256k1","alg":"ES256K"}"#, #"{"kty":"oct","alg":"A256KW","k":"AAAA"}"#,
+            #"{"kty":"RSA","alg":"RSA-OAEP-256","use":"enc"}"#, #"{"kty":"RSA","use":"enc"}"#,
+            #"{"kty":"RSA","alg":"RS512"}"#, #"{"kty":"RSA","alg":"PS256"}"#, #"{"kty":"new"}"#, "{}",
+            #"{"kty":"RSA","key_ops":["encrypt"]}"#, #"{"kty":"EC","crv":"P-256","alg":"HS256"}"#,
+            #"{"kty":"oct","alg":"RS256","k":"AAAA"}"#,
+        ])
+    func passedOver(_ other: String) throws {
+        let keys = try JWTKeySet(SampleJWT.keys(other, SampleJWT.curveJWK))
+        try keys.check(SignedJWT(JWTVector.es256))
+        #expect(throws: JWTKeyProblem.self) { try JWTKeySet(SampleJWT.keys(other)) }
+    }
+
+    @Test("a key that doesn't say what it is for is for the one algorithm of its kind")
+    func withoutAlgorithm() throws {
+        for (jwk, text) in [
+            (SampleJWT.secretJWK, JWTVector.hs256), (SampleJWT.rsaJWK, JWTVector.rs256),
+            (SampleJWT.curveJWK, JWTVector.es256),
+        ] {
+            let bare = try jwk.replacing(Regex(#""(alg|use)":"\w+","#), with: "")
+            #expect(bare.count < jwk.count)
+            try JWTKeySet(bare).check(SignedJWT(text))
+        }
+    }
+
+    @Test("a key to sign with is a private one, or a secret of enough bytes")
+    func signing() {
+        for (text, id, problem) in [
+            (SampleJWT.rsaPublicKey, nil, "it holds no private key"),
+            ("secret", nil, "neither a private key"),
+            (SampleJWT.rsaJWK, nil, "it has 0 secrets"), (SampleJWT.secretJWK, "x", "it has 0 secrets"),
+            (#"{"kty":"oct","k":"AAAA"}"#, nil, "is a secret of 3 bytes"),
+        ] as [(String, String?, String)] {
+            do throws(JWTKeyProblem) {
+                _ = try JWTSigningKey(text, id: id)
+                Issue.record("accepted")
+            } catch {
+                #expect(error.description.contains(problem), "\(error)")
+            }
+        }
+    }
+
+    private static let offCurve = SampleJWT.curveJWK.replacing(#""x":"Fj8d"#, with: #""x":"Fj8e"#)
+    private static let weakPEM = """
+        -----BEGIN PUBLIC KEY-----
+        MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDJWp57bg1Ab+XjmyCIwszSNw1w
+        yaKwkHN6eikF99aujZDpr2DkABjmY2y1fwFpX9X/ORCbTp9jf53I2HWaTiI8zjB1
+        CcKXrs6JOWd82zccp0kYfclJebo+SFLOQY9GaJkdXUxr8Ufoa1cSdj2sGhrCTJu/
+        N2LQhg3GoL3d8yuNdQIDAQAB
+        -----END PUBLIC KEY-----
+        """
+    /// On the curve P-384.
+    private static let otherCurve = """
+        -----BEGIN PUBLIC KEY-----
+        MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEDMDyuZgb7HN6gb3k97k2UL5b8+iZ4/qr
+        2qOJpHwTpx7xEcITPw7sjuYPsSVM5GPxIamGHVYukT3DURr7qajubcEIqJBxE7lk
+        f4yb9ZYgpwgXeml2Son7Q/mRzwPB3ks+
+        -----END PUBLIC KEY-----
+        """
+}
