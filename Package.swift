@@ -254,8 +254,9 @@ let testing: [Target] = [
     tests(
         "Edge",
         [
-            "RTMModel", "RTMAccessToken", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer",
-            "RTMEdgeWebSocket", "RTMMessagingServer", "RTMProtocol", protobuf, logging,
+            "RTMModel", "RTMAccessToken", "RTMWire", "RTMServiceLink", "RTMServiceKit",
+            "RTMConfigurationFile", "RTMEdgeServer", "RTMEdgeWebSocket", "RTMMessagingServer",
+            "RTMProtocol", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
     tests(

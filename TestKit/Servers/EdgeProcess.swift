@@ -19,13 +19,13 @@ final class EdgeProcess {
     init(
         _ host: Host, messaging: [Host], in network: SimulatedNetwork, random: RandomStream,
         between: @escaping (Socket) -> [any ChannelHandler] = { _ in [] },
-        make: (EmbeddedEdge.Services, EmbeddedEdge.Environment) -> EmbeddedEdge
-    ) {
+        make: (EmbeddedEdge.Services, EmbeddedEdge.Environment) throws -> EmbeddedEdge
+    ) rethrows {
         self.host = host
         self.network = network
         self.between = between
         let world = network.world
-        edge = make(
+        edge = try make(
             EmbeddedEdge.Services(
                 messaging: messaging.map { network.address(of: $0) },
                 presence: [network.address(of: PresenceProcess.host)],

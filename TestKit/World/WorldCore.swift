@@ -70,7 +70,7 @@ final class WorldCore {
         lives += 1
         let random = world.random("\(server) \(lives)")
         switch server {
-        case .edge where edge == nil: startEdge(random)
+        case .edge where edge == nil: try startEdge(random)
         case .messaging where messaging == nil:
             messaging = MessagingProcess(configuration, in: network, random: random)
         case .presence where presence == nil: startPresence(random)
@@ -82,12 +82,12 @@ final class WorldCore {
         }
     }
 
-    private func startEdge(_ random: RandomStream) {
-        edge = EdgeProcess(
+    private func startEdge(_ random: RandomStream) throws {
+        edge = try EdgeProcess(
             Self.edgeHost, messaging: [MessagingProcess.host], in: network, random: random,
             between: { [unowned self] in [RefusalHandler(refusals, of: users[$0.peerHost] ?? "")] },
             make: { [configuration] in
-                EmbeddedEdge(configuration, named: "edge", $0, in: $1)
+                try EmbeddedEdge(configuration, named: "edge", $0, in: $1)
             })
     }
 

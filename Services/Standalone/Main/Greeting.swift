@@ -10,8 +10,8 @@ enum Greeting {
         let edge = listening["edge"]
         let admin = listening["admin"].map { "\($0)" } ?? "nowhere"
         let apps = configuration[CommonKeys.apps]
-        // An app without a certificate can be tried without a token, so it is the better example.
-        let app = apps.first { $0.certificate == nil } ?? apps.first
+        // An app that needs no token is the better example.
+        let app = apps.first { $0.certificate == nil && $0.jwtKeys == nil } ?? apps.first
         let options = server(edge) + (app.map { $0.id == "dev" ? "" : " --app-id \($0.id)" } ?? "")
         let place = edge.map { "\($0)" } ?? "nowhere"
         return """
@@ -69,10 +69,14 @@ enum Greeting {
         return apps.count == 1 ? "the app with the id \(ids)" : "the apps with the ids \(ids)\(rest)"
     }
 
-    /// The user of an app with a certificate is in the token.
+    /// Where an app needs a token, the user is in it.
     private static func login(_ user: String, _ app: AppRecord?) -> String {
-        guard let app, app.certificate != nil else { return " --user \(user)" }
-        let create = "token create --app-id \(app.id) --user \(user) --certificate-file FILE"
-        return " --token $(\(rtm) \(create))"
+        guard let app else { return " --user \(user)" }
+        let key: String? =
+            if app.certificate != nil { "--certificate-file FILE" } else {
+                app.jwtKeys.map { _ in "--jwt-key FILE" }
+            }
+        guard let key else { return " --user \(user)" }
+        return " --token $(\(rtm) token create --app-id \(app.id) --user \(user) \(key))"
     }
 }

@@ -39,7 +39,16 @@ package struct Configuration: Sendable {
         origins.filesRead
             + schema.keys.filter(\.isFile).compactMap { key in
                 if case .string(let path)? = settings[key.name]?.value { path } else { nil }
-            }
+            } + schema.keys.flatMap { filesOfRecords($0) }
+    }
+
+    private func filesOfRecords(_ key: KeyDeclaration) -> [String] {
+        guard case .records(let fields, _) = key.kind, case .records(let records)? = settings[key.name]?.value
+        else { return [] }
+        let names = fields.filter(\.isFile).map(\.name)
+        return records.flatMap { record in
+            names.compactMap { if case .string(let path)? = record[$0] { path } else { nil } }
+        }
     }
 
     /// The value of a key. The key must be listed by the service's definition.

@@ -111,7 +111,7 @@ private struct InMemoryNode {
             bound.value
         }
         server.listen(on: endpoint)
-        edge = EmbeddedEdge(
+        edge = try EmbeddedEdge(
             configuration, named: "edge",
             EmbeddedEdge.Services(
                 messaging: [.inProcess(endpoint)],

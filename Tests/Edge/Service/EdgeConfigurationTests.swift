@@ -1,9 +1,11 @@
 import Foundation
+import RTMConfigurationFile
 import RTMModel
 import RTMServiceKit
 import RTMTestSupport
 import Testing
 
+@testable import RTMAccessToken
 @testable import RTMEdgeServer
 
 @Suite("The apps of an edge")
@@ -11,7 +13,7 @@ struct EdgeConfigurationTests {
     @Test("an app with and one without a certificate")
     func good() throws {
         let text = "dev,\(SampleApp.id):\(SampleApp.certificate)"
-        let configuration = EdgeConfiguration(try load(["--apps", text]))
+        let configuration = try EdgeConfiguration(load(["--apps", text]))
         #expect(configuration.applications.map(\.id) == ["dev", SampleApp.id])
         #expect(configuration.applications.map(\.certificate) == [nil, SampleApp.certificate])
     }
@@ -37,6 +39,42 @@ struct EdgeConfigurationTests {
             ])
     }
 
+    @Test("A-18: the file of an app's keys is read once; one that can't be used is refused by app and file")
+    func keysOfJWTs() throws {
+        let record =
+            "apps: [{id: one, jwtKeys: KEYS, jwtIssuer: \"https://i\", jwtAudience: chat}, "
+            + "{id: two, jwtKeys: KEYS}, {id: three}]"
+        let configuration = try load(["--config", "f"], file: record)
+        var reads: [String] = []
+        let applications = try EdgeConfiguration(configuration) {
+            reads.append($0)
+            return SampleJWT.secretJWK
+        }.applications
+        #expect(reads == ["KEYS"])
+        #expect(applications.map { $0.jwt?.audience } == ["chat", "two", nil])
+        #expect(applications.map { $0.jwt?.issuer } == ["https://i", nil, nil])
+        #expect(applications.map(\.needsToken) == [true, true, false])
+        let advice = "Set jwtKeys in record 1 to a JWKS document, or to a public key in PEM"
+        for (content, reason) in [
+            (SampleJWT.weakJWK, "used: the key \"weak\" is RSA with 1024 bits, and 2048 are needed at least"),
+            (nil, "read: gone"),
+        ] {
+            let error = #expect(throws: ConfigurationError.self) {
+                try EdgeConfiguration(configuration) { _ in
+                    guard let content else { throw Gone() }
+                    return content
+                }
+            }
+            #expect(error?.description == "apps (f line 1): the file KEYS can't be \(reason). \(advice)")
+        }
+        let alone = #expect(throws: ConfigurationError.self) {
+            try load(["--config", "f"], file: "apps: [{id: one, jwtAudience: chat}]")
+        }
+        #expect(alone?.description.contains("has no jwtKeys there") == true)
+    }
+
+    private struct Gone: Error, CustomStringConvertible { let description = "gone" }
+
     /// No two numbers are the same, so none can stand in another one's place.
     @Test(
         "L-24, L-42, R-1 to R-14: what an app's record says holds for it, for others what holds for every app"
@@ -52,7 +90,7 @@ struct EdgeConfigurationTests {
         let apps =
             "one,two::201:202:203:204:205::206:207:208:209:210:211:212:200213:200214,"
             + "three::301::303::::306::0::310"
-        let configuration = EdgeConfiguration(try load(["--apps", apps] + everyApp))
+        let configuration = try EdgeConfiguration(load(["--apps", apps] + everyApp))
         #expect(
             configuration.applications.map(Self.numbers) == [
                 [101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 100113, 100114],
@@ -111,7 +149,7 @@ struct EdgeConfigurationTests {
 
     @Test("the protocol's document says the rates of an edge whose operator changes nothing")
     func documentedRates() throws {
-        let configuration = EdgeConfiguration(try load(["--apps", "one"]))
+        let configuration = try EdgeConfiguration(load(["--apps", "one"]))
         let (app, limits) = (try #require(configuration.applications.first), configuration.limits)
         let rates = app.rates
         let file = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
@@ -138,8 +176,8 @@ struct EdgeConfigurationTests {
 
     @Test("one switch lifts all rates, those of a single app and of refusals too")
     func unlimited() throws {
-        let configuration = EdgeConfiguration(
-            try load(["--rates-unlimited", "--apps", "one::201:202", "--rates-login", "3"]))
+        let configuration = try EdgeConfiguration(
+            load(["--rates-unlimited", "--apps", "one::201:202", "--rates-login", "3"]))
         #expect(configuration.applications.map(\.rates) == [.unlimited])
         #expect(configuration.limits.refusals.isUnlimited && configuration.limits.heartbeats.isUnlimited)
         #expect(try !EdgeConfiguration(load([])).limits.refusals.isUnlimited)
@@ -151,11 +189,15 @@ struct EdgeConfigurationTests {
         for rate in RateLimit.allCases { #expect(keys.contains(rate.key), "\(rate.rawValue)") }
     }
 
-    private func load(_ arguments: [String]) throws(ConfigurationError) -> Configuration {
+    private func load(
+        _ arguments: [String], file: String = ""
+    ) throws(ConfigurationError) -> Configuration {
         let schema = ConfigurationSchema(
             CommonKeys.apps.declarations + EdgeKeys.declarations, section: "edge")
-        return try ConfigurationLoader(schema: schema, rules: EdgeKeys.rules) { _ in "" }
-            .load(arguments: arguments, environment: [:])
+        return try ConfigurationLoader(schema: schema, rules: EdgeKeys.rules, parse: FileNode.yaml) { _ in
+            file
+        }
+        .load(arguments: arguments, environment: [:])
     }
 
     private func problems(_ arguments: [String]) -> [String] {

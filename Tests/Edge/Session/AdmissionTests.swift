@@ -134,6 +134,37 @@ struct AdmissionTests {
         #expect(refusal(closed, "test_uses", String(tampered), at: 1_111_111_000)?.code == .invalidToken)
     }
 
+    @Test("A-17: each app takes the kinds of tokens that it has keys for, and tells them apart by their form")
+    func kinds() throws {
+        let jwt = JWTVerifier(keys: try JWTKeySet(SampleJWT.secretJWK), audience: SampleApp.id)
+        func app(certificate: String?, _ jwt: JWTVerifier?) -> Application {
+            Application(
+                id: SampleApp.id, certificate: certificate, jwt: jwt, subscriptionsMax: 50,
+                rates: .unlimited)
+        }
+        let old = try SampleApp.token(for: "anna", endsAt: end)
+        let new = try SampleJWT.claims(for: "anna", endsAt: end).signed(with: SampleJWT.signing(.hs256))
+        func refusal(_ app: Application, _ credential: String) -> RTMError? {
+            do throws(RTMError) {
+                _ = try app.grant(for: credential, userID: "anna", nowMilliseconds: end * 1000 - 1)
+                return nil
+            } catch { return error }
+        }
+        let both = app(certificate: SampleApp.certificate, jwt)
+        #expect(refusal(both, old) == nil)
+        #expect(refusal(both, new) == nil)
+        #expect(refusal(both, "")?.code == .invalidToken)
+        #expect(refusal(both, SampleApp.id)?.reason.contains("needs a token") == true)
+        let oldOnly = app(certificate: SampleApp.certificate, nil)
+        #expect(refusal(oldOnly, old) == nil)
+        #expect(refusal(oldOnly, new)?.reason == "this is a JWT, and the app takes only tokens 007")
+        let newOnly = app(certificate: nil, jwt)
+        #expect(refusal(newOnly, new) == nil)
+        for credential in [old, "", SampleApp.id] {
+            #expect(refusal(newOnly, credential)?.code == .invalidToken)
+        }
+    }
+
     @Test("the permissions of a token are those of the grant (A-15)")
     func permissions() throws {
         let lists = TokenPermissions.channels(read: ["a"], write: ["b"])

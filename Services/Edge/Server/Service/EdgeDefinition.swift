@@ -38,25 +38,39 @@ package enum EdgeDefinition {
             isInProcess: !isNetworked,
             rules: EdgeKeys.rules + [EdgeKeys.drain]
                 + (isNetworked ? [EdgeKeys.messaging.rule, EdgeKeys.presence.rule] : []),
-            check: isNetworked ? problem : ServerTLS.problem
+            check: isNetworked ? problemOnNetwork : problem
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
             return try await assemble(context, links(context, link))
         }
     }
 
+    @Sendable private static func problemOnNetwork(
+        _ configuration: Configuration, _ read: (String) throws -> String
+    ) -> ConfigurationProblem? {
+        problem(configuration, read) ?? ServiceLinkConfiguration.problem(configuration, read)
+    }
+
     /// What can't be used of the files that the configuration names.
     @Sendable private static func problem(
         _ configuration: Configuration, _ read: (String) throws -> String
     ) -> ConfigurationProblem? {
-        ServerTLS.problem(configuration, read) ?? ServiceLinkConfiguration.problem(configuration, read)
+        if let problem = ServerTLS.problem(configuration, read) { return problem }
+        return withoutActuallyEscaping(read) { read in
+            do throws(ConfigurationError) {
+                _ = try EdgeConfiguration(configuration, read)
+                return nil
+            } catch {
+                return error.problems.first
+            }
+        }
     }
 
     private static func assemble(_ context: ServiceContext, _ links: EdgeServiceLinks) async throws
         -> Assembly
     {
         let configuration = context.configuration
-        var edge = EdgeConfiguration(configuration)
+        var edge = try EdgeConfiguration(configuration)
         warnOfExposure(edge, configuration, context.logger)
         let metrics = EdgeMetrics(context.metrics, apps: edge.applications.map(\.id))
         metrics.ratesAreLifted(configuration[EdgeKeys.ratesUnlimited])
@@ -84,7 +98,7 @@ package enum EdgeDefinition {
         let tls = try ServerTLS(configuration)
         context.onChange(of: CommonKeys.apps.declarations + EdgeKeys.live) { next in
             let fresh = try ServerTLS.context(next) { try TextFile.read($0) }
-            let applications = EdgeConfiguration(next).applications
+            let applications = try EdgeConfiguration(next).applications
             return {
                 tls?.take(fresh)
                 sharedRates.take(applications)
@@ -141,14 +155,14 @@ package enum EdgeDefinition {
                 "no rate is kept: one client may take the whole installation; this is for measuring only",
                 metadata: [EdgeKeys.ratesUnlimited.declaration.name: "true"])
         }
-        let open = edge.applications.filter { $0.certificate == nil }.map(\.id)
+        let open = edge.applications.filter { !$0.needsToken }.map(\.id)
         let clear = [configuration[EdgeKeys.listen], configuration[EdgeKeys.webSocketListen]]
             .compactMap { $0 }.filter { !$0.isLoopback }
         let secure = [configuration[EdgeKeys.tlsListen], configuration[EdgeKeys.webSocketTLSListen]]
             .compactMap { $0 }.filter { !$0.isLoopback }
         for address in clear + secure where !open.isEmpty {
             logger.warning(
-                "anyone who reaches this address may log in as any user: apps without certificate",
+                "anyone who reaches this address may log in as any user: apps that need no token",
                 metadata: ["address": "\(address)", "apps": .array(open.prefix(10).map { "\($0)" })])
         }
         for address in clear {

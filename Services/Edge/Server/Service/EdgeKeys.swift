@@ -211,6 +211,10 @@ package struct EdgeKeys: ServiceKeys {
     /// ids and certificates.
     @Sendable private static func unusable(_ apps: [AppRecord]) -> String? {
         for (index, app) in apps.enumerated() {
+            if app.jwtKeys == nil, app.jwtIssuer ?? app.jwtAudience != nil {
+                return "says in record \(index + 1) whose JWTs are taken, but has no jwtKeys there. "
+                    + "Set jwtKeys to the file of their keys, or leave jwtIssuer and jwtAudience out"
+            }
             guard let certificate = app.certificate else { continue }
             guard AccessToken.isIdentifier(certificate.revealed) else {
                 return "has a certificate in record \(index + 1) that is not 32 hexadecimal digits. "
@@ -227,8 +231,18 @@ package struct EdgeKeys: ServiceKeys {
 }
 
 extension EdgeConfiguration {
-    init(_ configuration: Configuration) {
-        applications = configuration[CommonKeys.apps].map { Application($0, configuration) }
+    /// - Parameter read: reads a text file.
+    /// - Throws: the key whose file can't be used.
+    init(
+        _ configuration: Configuration,
+        _ read: @escaping (String) throws -> String = { try TextFile.read($0) }
+    ) throws(ConfigurationError) {
+        applications = []
+        var keyFiles = JWTKeyFiles(configuration, read)
+        for (index, app) in configuration[CommonKeys.apps].enumerated() {
+            let jwt = try keyFiles.verifier(of: app, number: index + 1)
+            applications.append(Application(app, jwt, configuration))
+        }
         let isUnlimited = configuration[EdgeKeys.ratesUnlimited]
         limits = EdgeLimits(
             connectionsMax: configuration[EdgeKeys.connectionsMax],
@@ -249,10 +263,11 @@ extension EdgeConfiguration {
 
 extension Application {
     /// What the app's record leaves out is taken from the keys that hold for every app.
-    fileprivate convenience init(_ record: AppRecord, _ configuration: Configuration) {
+    fileprivate convenience init(_ record: AppRecord, _ jwt: JWTVerifier?, _ configuration: Configuration) {
         let subscriptionsMax = record.subscriptionsMax ?? configuration[EdgeKeys.subscriptionsMax]
         self.init(
-            id: record.id, certificate: record.certificate?.revealed, subscriptionsMax: subscriptionsMax,
+            id: record.id, certificate: record.certificate?.revealed, jwt: jwt,
+            subscriptionsMax: subscriptionsMax,
             rates: ApplicationRates(record, configuration, subscriptionsMax: subscriptionsMax),
             sessionsMax: record.sessionsMax ?? configuration[EdgeKeys.sessionsMax],
             tokenLifeMax: configuration[EdgeKeys.tokenLifeMax],

@@ -47,8 +47,8 @@ package final class EmbeddedEdge {
 
     package convenience init(
         _ configuration: Configuration, named name: String, _ services: Services, in environment: Environment
-    ) {
-        self.init(EdgeConfiguration(configuration), named: name, services, in: environment)
+    ) throws {
+        self.init(try EdgeConfiguration(configuration), named: name, services, in: environment)
     }
 
     init(

@@ -7,8 +7,10 @@ import RTMWire
 /// all else that a session has.
 final class Application: Sendable {
     let id: String
-    /// The key that its tokens are signed with. Without one the app id itself is the credential (S-2).
+    /// The key that its tokens 007 are signed with; nil if it takes none.
     let certificate: String?
+    /// Checks its JWTs; nil if it takes none.
+    let jwt: JWTVerifier?
     /// How many message channels one session may be subscribed to (L-24).
     let subscriptionsMax: Int
     let rates: ApplicationRates
@@ -21,12 +23,14 @@ final class Application: Sendable {
     let service: AppService
 
     init(
-        id: String, certificate: String?, subscriptionsMax: Int, rates: ApplicationRates,
-        sessionsMax: Int = 0, tokenLifeMax: Duration = .zero, policies: ForeignPolicies = ForeignPolicies(),
+        id: String, certificate: String?, jwt: JWTVerifier? = nil, subscriptionsMax: Int,
+        rates: ApplicationRates, sessionsMax: Int = 0, tokenLifeMax: Duration = .zero,
+        policies: ForeignPolicies = ForeignPolicies(),
         service: AppService = .all
     ) {
         self.id = id
         self.certificate = certificate
+        self.jwt = jwt
         self.subscriptionsMax = subscriptionsMax
         self.rates = rates
         self.sessionsMax = sessionsMax
@@ -35,24 +39,44 @@ final class Application: Sendable {
         self.service = service
     }
 
-    /// What the credential gives to the user. For an app with a certificate that is the grant of a token; for
-    /// other apps it is nil, which means that nothing expires and nothing is restricted.
+    /// Whether its users need a token. Otherwise the app id itself is the credential (S-2).
+    var needsToken: Bool { certificate != nil || jwt != nil }
+
+    /// What the credential gives to the user: the grant of a token. Where the app needs none it is nil, which
+    /// means that nothing expires and nothing is restricted.
     ///
     /// - Parameter nowMilliseconds: UTC, since 1970.
-    /// - Throws: the first check of a token that fails, in words (S-3).
+    /// - Throws: the first check of a token that fails, in words (S-3, A-19).
     func grant(for credential: String, userID: String, nowMilliseconds: UInt64) throws(RTMError)
         -> TokenGrant?
     {
+        switch try kind(of: credential) {
+        case .token(let verifier):
+            return try verifier.verify(credential, userID: userID, nowMilliseconds: nowMilliseconds)
+        case .jwt(let verifier):
+            return try verifier.verify(credential, userID: userID, nowMilliseconds: nowMilliseconds)
+        case .appID: return nil
+        }
+    }
+
+    /// What a credential is, by its form, and who decides about it.
+    enum Credential {
+        case token(TokenVerifier)
+        case jwt(JWTVerifier)
+        case appID
+    }
+
+    func kind(of credential: String) throws(RTMError) -> Credential {
+        if let jwt, certificate == nil || SignedJWT.isOne(credential) { return .jwt(jwt) }
         if let certificate {
-            return try TokenVerifier(appID: id, certificate: certificate, lifeMax: tokenLifeMax)
-                .verify(credential, userID: userID, nowMilliseconds: nowMilliseconds)
+            return .token(TokenVerifier(appID: id, certificate: certificate, lifeMax: tokenLifeMax))
         }
         guard credential.isEmpty || credential == id else {
             throw RTMError(
                 .invalidToken,
                 "app \"\(id)\" has no certificate, so its credential is the app id or none, not a token")
         }
-        return nil
+        return .appID
     }
 }
 

@@ -58,8 +58,8 @@ struct JoinTokens {
 /// Who may join a stream channel (C-2).
 extension Application {
     /// - Parameters:
-    /// - credential: a token with an rtc service for the channel and the user. An app without certificate
-    ///   takes the app id, or nothing.
+    /// - credential: a token for the channel and the user. An app that needs no tokens takes the app id, or
+    ///   nothing.
     /// - nowMilliseconds: UTC, since 1970.
     /// - Returns: what the token gives; nil where there is no token.
     func checkJoin(
@@ -68,11 +68,14 @@ extension Application {
         guard service == .all else {
             throw RTMError(.channelNotAvailable, "stream channels are switched off for app \"\(id)\"")
         }
-        guard let certificate else {
-            _ = try grant(for: credential, userID: userID, nowMilliseconds: nowMilliseconds)
-            return nil
+        switch try kind(of: credential) {
+        case .token(let verifier):
+            return try verifier.verifyJoin(
+                credential, channel: channel, userID: userID, nowMilliseconds: nowMilliseconds)
+        case .jwt(let verifier):
+            return try verifier.verifyJoin(
+                credential, channel: channel, userID: userID, nowMilliseconds: nowMilliseconds)
+        case .appID: return nil
         }
-        return try TokenVerifier(appID: id, certificate: certificate, lifeMax: tokenLifeMax)
-            .verifyJoin(credential, channel: channel, userID: userID, nowMilliseconds: nowMilliseconds)
     }
 }

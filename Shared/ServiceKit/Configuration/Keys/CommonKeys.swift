@@ -33,7 +33,9 @@ package struct CommonKeys: ServiceKeys {
     package static let apps = ConfigurationKey<[AppRecord]>.records(
         "apps", default: [AppRecord(id: "dev")], countMax: 10_000,
         "The apps whose clients may log in; with a certificate only tokens signed with it are accepted, and "
-            + "id and certificate are 32 hexadecimal digits each; subscriptionsMax replaces "
+            + "id and certificate are 32 hexadecimal digits each; jwtKeys is a file of keys with which JWTs are "
+            + "signed (a JWKS document or a public key in PEM), jwtIssuer their iss, and jwtAudience their aud, "
+            + "which is the app id if it isn't set; subscriptionsMax replaces "
             + "edge.subscriptions.max for the app, sessionsMax edge.sessions.perAppMax, the rates those of "
             + "edge.rates, and historyRetention storage.history.retention; service switches everything off for the "
             + "app (none), or stream channels alone (messages)."
@@ -52,7 +54,8 @@ package struct CommonKeys: ServiceKeys {
 /// One app: clients name it by id at login.
 package struct AppRecord: ConfigurationRecord, Hashable {
     package var id: String
-    /// Signs the tokens of the app. Without a certificate, clients log in with the app id alone.
+    /// Signs the tokens 007 of the app. Without a certificate and keys of JWTs, clients log in with the app
+    /// id alone.
     package var certificate: Secret?
     /// How many message channels one session of the app may be subscribed to. Unset: the value for every app.
     package var subscriptionsMax: Int?
@@ -75,6 +78,12 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     package var historyRetention: RetentionPeriod?
     /// What is switched on for the app. Unset: everything.
     package var service: AppService?
+    /// The file of the keys that the app's JWTs may be signed with.
+    package var jwtKeys: String?
+    /// The issuer (`iss`) of the app's JWTs. Unset: whoever has the keys.
+    package var jwtIssuer: String?
+    /// The audience (`aud`) of the app's JWTs. Unset: the app id.
+    package var jwtAudience: String?
 
     package init(id: String, certificate: Secret? = nil, subscriptionsMax: Int? = nil) {
         self.id = id
@@ -92,6 +101,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         + counts.map { RecordField($0.name, .int(0...10_000_000)) }
         + bytes.map { RecordField($0.name, .byteSize(0...1 << 40)) }
         + [RecordField("service", .choice(AppService.allCases.map(\.rawValue)))]
+        + texts.map { RecordField($0.name, .string, isFile: $0.name == "jwtKeys") }
 
     private static var rates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
         [
@@ -119,6 +129,10 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         [("sessionPublishBytes", \.sessionPublishBytes), ("appPublishBytes", \.appPublishBytes)]
     }
 
+    private static var texts: [(name: String, path: WritableKeyPath<AppRecord, String?>)] {
+        [("jwtKeys", \.jwtKeys), ("jwtIssuer", \.jwtIssuer), ("jwtAudience", \.jwtAudience)]
+    }
+
     package init?(_ record: ConfigurationValue.Record) {
         guard case .string(let id)? = record["id"] else { return nil }
         self.init(id: id)
@@ -134,6 +148,9 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         for (name, path) in Self.bytes {
             if case .byteSize(let bytes)? = record[name] { self[keyPath: path] = bytes }
         }
+        for (name, path) in Self.texts {
+            if case .string(let text)? = record[name] { self[keyPath: path] = text }
+        }
     }
 
     package var record: ConfigurationValue.Record {
@@ -147,6 +164,9 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         }
         for (name, path) in Self.bytes {
             if let bytes = self[keyPath: path] { record[name] = .byteSize(bytes) }
+        }
+        for (name, path) in Self.texts {
+            if let text = self[keyPath: path] { record[name] = .string(text) }
         }
         return record
     }

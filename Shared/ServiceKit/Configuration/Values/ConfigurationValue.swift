@@ -29,11 +29,14 @@ package struct RecordField: Sendable, Hashable {
     /// A kind with a single value: neither a list nor records.
     package let kind: ValueKind
     package let isRequired: Bool
+    /// Whether the text is the path of a file whose content counts as part of the configuration.
+    let isFile: Bool
 
-    package init(_ name: String, _ kind: ValueKind, isRequired: Bool = false) {
+    package init(_ name: String, _ kind: ValueKind, isRequired: Bool = false, isFile: Bool = false) {
         self.name = name
         self.kind = kind
         self.isRequired = isRequired
+        self.isFile = isFile
     }
 }
 
