@@ -145,6 +145,7 @@ let shared: [Target] = [
     room(
         "RTMRedisConfiguration", "Shared/RedisConfiguration",
         ["RTMRedis", "RTMServiceKit", "RTMServiceLink"]),
+    room("RTMAppConfiguration", "Shared/AppConfiguration", ["RTMAccessToken", "RTMServiceKit"]),
 ]
 
 let services: [Target] =
@@ -160,10 +161,13 @@ let services: [Target] =
     + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap, ordered])
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
-        server: ["RTMAccessToken", "RTMEdgeWebSocket", nioSSL, nioTLS, collections] + webSocket)
+        server: ["RTMAccessToken", "RTMAppConfiguration", "RTMEdgeWebSocket", nioSSL, nioTLS, collections]
+            + webSocket)
     + service(
         "Gateway", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
-        server: ["RTMAccessToken", "RTMCryptography", "RTMProtocol", protobuf, nioSSL] + hummingbird)
+        server: [
+            "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", protobuf, nioSSL,
+        ] + hummingbird)
     + [
         room(
             "RTMEdgeWebSocket", "Services/Edge/WebSocket",
@@ -254,16 +258,18 @@ let testing: [Target] = [
     tests(
         "Edge",
         [
-            "RTMModel", "RTMAccessToken", "RTMWire", "RTMServiceLink", "RTMServiceKit",
-            "RTMConfigurationFile", "RTMEdgeServer", "RTMEdgeWebSocket", "RTMMessagingServer",
+            "RTMModel", "RTMAccessToken", "RTMAppConfiguration", "RTMWire", "RTMServiceLink",
+            "RTMServiceKit", "RTMConfigurationFile", "RTMEdgeServer", "RTMEdgeWebSocket",
+            "RTMMessagingServer",
             "RTMProtocol", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
     tests(
         "Gateway",
         [
-            "RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", yams, protobuf,
-            logging, .product(name: "NIOEmbedded", package: "swift-nio"),
+            "RTMModel", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile", "RTMServiceKit",
+            "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", yams, protobuf, logging,
+            .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + hummingbird),
     tests("Redis", ["RTMModel", "RTMRedis", "RTMServiceLink", "RTMMessagingServer", logging] + nio),
     tests(

@@ -10,12 +10,14 @@ struct CredentialsTests {
     private static func basic(_ text: String) -> String { "Basic " + Data(text.utf8).base64EncodedString() }
 
     @Test(
-        "W-1: a key comes as a bearer, as a header of its own, or as the password of Basic; a token as the vendor's",
+        "W-1: a key comes as a bearer, as a header of its own, or as the password of Basic; a token as the vendor's, and a JWT as a bearer, too",
         arguments: [
             (HTTPField.Name.authorization, "Bearer k", Credentials.key("k")),
             (.authorization, "bearer k", .key("k")), (.apiKey, "k", .key("k")),
             (.authorization, basic("anybody:k"), .key("k")), (.authorization, basic(":k"), .key("k")),
             (.authorization, "agora token=t", .token("t")), (.agoraToken, "t", .token("t")),
+            (.authorization, "Bearer a.b.c", .token("a.b.c")),
+            (.authorization, "agora token=a.b.c", .token("a.b.c")), (.apiKey, "a.b.c", .key("a.b.c")),
         ])
     func forms(name: HTTPField.Name, value: String, expected: Credentials) throws {
         #expect(try Credentials([name: value]) == expected)

@@ -37,7 +37,7 @@ struct OpenAPITests {
             endOfTurn: .shared(on: loop), logger: Logger(label: "test"))
         let api = GatewayAPI(
             backend: Backend(calls: NIOLoopBound(calls, eventLoop: loop), eventLoop: loop),
-            authentication: Authentication(KeyRing([]), bans, apps: []),
+            authentication: Authentication(KeyRing([]), bans, []),
             rates: RequestRates(.init(key: 0, app: 0)), metrics: GatewayMetrics(MetricsRegistry()),
             bodyBytesMax: 1, logger: Logger(label: "test"))
         return Set(

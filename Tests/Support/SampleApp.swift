@@ -8,6 +8,9 @@ package enum SampleApp {
     package static let certificate = "5CFd2fd1755d40ecb72977518be15d3b"
     package static let otherCertificate = "ffffffffffffffffffffffffffffffff"
 
+    /// Decides about its tokens.
+    package static let verifier = TokenVerifier(appID: id, certificate: certificate)
+
     /// - Parameters:
     /// - endsAt: the end of the token in seconds since 1970 (UTC). It is issued ten minutes before.
     /// - permissions: lists that make it an RTM2 token.

@@ -40,6 +40,7 @@ struct ImportRules {
         "Services/Messaging/Client": calling,
         "Services/Presence/Client": calling,
         "Services/Storage/Client": calling,
+        "Shared/AppConfiguration": ["RTMAccessToken", "RTMServiceKit"],
         "Shared/RedisConfiguration": ["RTMRedis", "RTMServiceKit", "RTMServiceLink"],
         "Services/Messaging/Server": serving.union([
             "RTMMessagingClient", "RTMRedis", "RTMRedisConfiguration",
@@ -56,14 +57,15 @@ struct ImportRules {
         ],
         "Services/Edge/WebSocket": ["RTMWire", "CZlib", "NIOCore", "NIOWebSocket"],
         "Services/Edge/Server": serving.union([
-            "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken", "NIOSSL",
-            "NIOTLS", "NIOHTTP1", "NIOWebSocket", "RTMEdgeWebSocket",
+            "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken",
+            "RTMAppConfiguration", "NIOSSL", "NIOTLS", "NIOHTTP1", "NIOWebSocket", "RTMEdgeWebSocket",
         ]),
 
         "Services/Gateway/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken",
-            "RTMCryptography", "RTMProtocol", "SwiftProtobuf", "NIOSSL", "NIOHTTP1", "NIOHTTPTypes",
-            "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HTTPTypes", "ServiceLifecycle",
+            "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", "SwiftProtobuf", "NIOSSL", "NIOHTTP1",
+            "NIOHTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HTTPTypes",
+            "ServiceLifecycle",
         ]),
 
         "Services/Messaging/Main": ["RTMMessagingServer", "RTMServiceKit", "RTMConfigurationFile"],

@@ -22,7 +22,11 @@ package struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible
 package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     package let problems: [ConfigurationProblem]
 
-    package init(_ problems: [ConfigurationProblem]) { self.problems = problems }
+    /// - Parameter problems: several services of a program may find the same one, which is told once.
+    package init(_ problems: [ConfigurationProblem]) {
+        var known: Set<ConfigurationProblem> = []
+        self.problems = problems.filter { known.insert($0).inserted }
+    }
 
     package var description: String { problems.map(\.description).joined(separator: "\n") }
 }

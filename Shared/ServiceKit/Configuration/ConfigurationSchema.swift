@@ -124,7 +124,10 @@ package struct Neighbours: Sendable {
     /// The services, and the variables that the `rtm` command line reads.
     package static let heliograph = Neighbours(
         sections: ["edge", "messaging", "presence", "storage", "gateway", "standalone"],
-        keys: [CommonKeys.apps.declaration.name, ServiceLinkKeys.secret.declaration.name],
+        keys: [
+            CommonKeys.apps.declaration.name, CommonKeys.tokenLifeMax.declaration.name,
+            ServiceLinkKeys.secret.declaration.name,
+        ],
         variables: [
             "RTM_SERVER", "RTM_APP_ID", "RTM_USER", "RTM_TOKEN", "RTM_TOKEN_FILE", "RTM_CERTIFICATE",
             "RTM_CERTIFICATE_FILE", "RTM_CONTEXT",

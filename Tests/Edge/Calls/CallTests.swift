@@ -82,7 +82,7 @@ struct CallTests {
     @Test("D-16, K-9: an operator may reserve what belongs to others to tokens that list it")
     func policies() {
         let application = Application(
-            id: "app", certificate: nil, subscriptionsMax: 50, rates: .unlimited,
+            id: "app", subscriptionsMax: 50, rates: .unlimited,
             policies: ForeignPolicies(userMetadata: .granted, locks: .granted))
         let session = Session(
             key: .test(1), application: application, userID: "anna", heartbeatInterval: 5,
@@ -158,7 +158,7 @@ struct CallTests {
     func stateBytesOfManyLogins() throws {
         let rates = ApplicationRates(
             publish: 0, calls: 0, subscribesMax: 0, login: 2, subscriptionsMax: 0, stateBytes: 1_000)
-        let application = Application(id: "app", certificate: nil, subscriptionsMax: 50, rates: rates)
+        let application = Application(id: "app", subscriptionsMax: 50, rates: rates)
         let shared = SharedRates([application])
         var announced: UInt64 = 0
         // Two logins a second for a minute, each of which announces until it is refused.

@@ -1,4 +1,5 @@
 import Foundation
+import RTMAppConfiguration
 import RTMConfigurationFile
 import RTMModel
 import RTMServiceKit
@@ -15,7 +16,12 @@ struct EdgeConfigurationTests {
         let text = "dev,\(SampleApp.id):\(SampleApp.certificate)"
         let configuration = try EdgeConfiguration(load(["--apps", text]))
         #expect(configuration.applications.map(\.id) == ["dev", SampleApp.id])
-        #expect(configuration.applications.map(\.certificate) == [nil, SampleApp.certificate])
+        let token = try SampleApp.token(for: "anna", endsAt: 1_700_000_000)
+        let ends = try configuration.applications.map {
+            try $0.tokens?.verify(token, userID: "anna", nowMilliseconds: 1_699_999_999_999)
+                .expiresAtMilliseconds
+        }
+        #expect(ends == [nil, 1_700_000_000_000])
     }
 
     @Test(
@@ -51,9 +57,9 @@ struct EdgeConfigurationTests {
             return SampleJWT.secretJWK
         }.applications
         #expect(reads == ["KEYS"])
-        #expect(applications.map { $0.jwt?.audience } == ["chat", "two", nil])
-        #expect(applications.map { $0.jwt?.issuer } == ["https://i", nil, nil])
-        #expect(applications.map(\.needsToken) == [true, true, false])
+        #expect(applications.map { $0.tokens?.jwts?.audience } == ["chat", "two", nil])
+        #expect(applications.map { $0.tokens?.jwts?.issuer } == ["https://i", nil, nil])
+        #expect(applications.map { $0.tokens != nil } == [true, true, false])
         let advice = "Set jwtKeys in record 1 to a JWKS document, or to a public key in PEM"
         for (content, reason) in [
             (SampleJWT.weakJWK, "used: the key \"weak\" is RSA with 1024 bits, and 2048 are needed at least"),
@@ -193,7 +199,7 @@ struct EdgeConfigurationTests {
         _ arguments: [String], file: String = ""
     ) throws(ConfigurationError) -> Configuration {
         let schema = ConfigurationSchema(
-            CommonKeys.apps.declarations + EdgeKeys.declarations, section: "edge")
+            ConfiguredApp.keys + EdgeKeys.declarations, section: "edge")
         return try ConfigurationLoader(schema: schema, rules: EdgeKeys.rules, parse: FileNode.yaml) { _ in
             file
         }

@@ -9,9 +9,10 @@ import Testing
 @Suite("Who may log in")
 struct AdmissionTests {
     private let admission = Admission([
-        Application(id: "open", certificate: nil, subscriptionsMax: 50, rates: .unlimited),
+        Application(id: "open", subscriptionsMax: 50, rates: .unlimited),
         Application(
-            id: SampleApp.id, certificate: SampleApp.certificate, subscriptionsMax: 50, rates: .unlimited),
+            id: SampleApp.id, tokens: AppTokens(SampleApp.verifier, nil), subscriptionsMax: 50,
+            rates: .unlimited),
     ])
     private let closed = SampleApp.id
     /// UTC, seconds since 1970.
@@ -42,7 +43,7 @@ struct AdmissionTests {
     func services() throws {
         func app(_ service: AppService) -> Application {
             Application(
-                id: "\(service)", certificate: nil, subscriptionsMax: 50, rates: .unlimited, service: service)
+                id: "\(service)", subscriptionsMax: 50, rates: .unlimited, service: service)
         }
         let admission = Admission([app(.all), app(.messages), app(.none)])
         func login(_ id: String) throws(RTMError) -> Application {
@@ -137,10 +138,9 @@ struct AdmissionTests {
     @Test("A-17: each app takes the kinds of tokens that it has keys for, and tells them apart by their form")
     func kinds() throws {
         let jwt = JWTVerifier(keys: try JWTKeySet(SampleJWT.secretJWK), audience: SampleApp.id)
-        func app(certificate: String?, _ jwt: JWTVerifier?) -> Application {
+        func app(_ tokens: TokenVerifier?, _ jwts: JWTVerifier?) -> Application {
             Application(
-                id: SampleApp.id, certificate: certificate, jwt: jwt, subscriptionsMax: 50,
-                rates: .unlimited)
+                id: SampleApp.id, tokens: AppTokens(tokens, jwts), subscriptionsMax: 50, rates: .unlimited)
         }
         let old = try SampleApp.token(for: "anna", endsAt: end)
         let new = try SampleJWT.claims(for: "anna", endsAt: end).signed(with: SampleJWT.signing(.hs256))
@@ -150,15 +150,15 @@ struct AdmissionTests {
                 return nil
             } catch { return error }
         }
-        let both = app(certificate: SampleApp.certificate, jwt)
+        let both = app(SampleApp.verifier, jwt)
         #expect(refusal(both, old) == nil)
         #expect(refusal(both, new) == nil)
         #expect(refusal(both, "")?.code == .invalidToken)
         #expect(refusal(both, SampleApp.id)?.reason.contains("needs a token") == true)
-        let oldOnly = app(certificate: SampleApp.certificate, nil)
+        let oldOnly = app(SampleApp.verifier, nil)
         #expect(refusal(oldOnly, old) == nil)
         #expect(refusal(oldOnly, new)?.reason == "this is a JWT, and the app takes only tokens 007")
-        let newOnly = app(certificate: nil, jwt)
+        let newOnly = app(nil, jwt)
         #expect(refusal(newOnly, new) == nil)
         for credential in [old, "", SampleApp.id] {
             #expect(refusal(newOnly, credential)?.code == .invalidToken)

@@ -195,7 +195,7 @@ struct LoginSubscriptionTests {
     @Test("S-51: a token that ends while the inbox is attached leaves no subscription behind")
     func expires() throws {
         var utc: UInt64 = 1_800_000_000_000
-        let fixture = EdgeFixture(certificate: SampleApp.certificate, wallClock: { utc })
+        let fixture = EdgeFixture(needsTokens: true, wallClock: { utc })
         defer { fixture.end() }
         fixture.messaging.willReceive = { method in
             if method == MessagingMethod.attach { utc += 60_000 }

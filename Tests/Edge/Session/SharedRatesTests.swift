@@ -11,7 +11,7 @@ struct SharedRatesTests {
     @Test("R-9: a user has one rate of logins, whichever loops the logins arrive on")
     func logins() throws {
         let rates = ApplicationRates(publish: 60, calls: 20, subscribesMax: 2, login: 2, subscriptionsMax: 50)
-        let app = Application(id: "app", certificate: nil, subscriptionsMax: 50, rates: rates)
+        let app = Application(id: "app", subscriptionsMax: 50, rates: rates)
         let shared = SharedRates([app])
         let one = EdgeFixture(rates: rates, sharedRates: shared)
         let other = EdgeFixture(rates: rates, sharedRates: shared)
@@ -34,7 +34,7 @@ struct SharedRatesTests {
     func sessions() throws {
         let rates = ApplicationRates.unlimited
         let app = Application(
-            id: "app", certificate: nil, subscriptionsMax: 50, rates: rates, sessionsMax: 2)
+            id: "app", subscriptionsMax: 50, rates: rates, sessionsMax: 2)
         let shared = SharedRates([app])
         let loops = [0, 1].map { _ in EdgeFixture(sharedRates: shared, sessionsMax: 2) }
         defer { for loop in loops { loop.end() } }
@@ -64,7 +64,7 @@ struct SharedRatesTests {
         func app(_ messages: Int) -> Application {
             var rates = ApplicationRates.unlimited
             rates.appPublish = PublishRate(messages: messages, bytes: 0)
-            return Application(id: "app", certificate: nil, subscriptionsMax: 50, rates: rates)
+            return Application(id: "app", subscriptionsMax: 50, rates: rates)
         }
         let now = NIODeadline.uptimeNanoseconds(1 << 40)
         let shared = SharedRates([app(1)])

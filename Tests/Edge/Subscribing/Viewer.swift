@@ -202,5 +202,5 @@ extension SessionKey {
 }
 
 extension Application {
-    static let forTest = Application(id: "app", certificate: nil, subscriptionsMax: 50, rates: .unlimited)
+    static let forTest = Application(id: "app", subscriptionsMax: 50, rates: .unlimited)
 }

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 import NIOEmbedded
+import RTMAccessToken
 import RTMMessagingServer
 import RTMModel
 import RTMProtocol
@@ -31,13 +32,13 @@ final class EdgeFixture {
     ///   - bytesMax: how many bytes of them.
     ///   - rates: of its one app.
     ///   - sharedRates: what it counts together with another one.
-    ///   - certificate: of its one app, whose id is that of `SampleApp` then.
+    ///   - needsTokens: whether its one app is `SampleApp`.
     ///   - outboundBytes: what may wait for its clients together.
     ///   - wallClock: the time of day in milliseconds.
     ///   - logger: what the edge logs goes there.
     init(
         entriesMax: Int = 1_000, bytesMax: Int = 1 << 20, rates: ApplicationRates = .unlimited,
-        sharedRates: SharedRates? = nil, sessionsMax: Int = 0, certificate: String? = nil,
+        sharedRates: SharedRates? = nil, sessionsMax: Int = 0, needsTokens: Bool = false,
         outboundBytes: Int = 1 << 30,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -55,7 +56,7 @@ final class EdgeFixture {
         edge = EdgeLoop(
             eventLoop: time,
             configuration: .forTest(
-                rates, sessionsMax: sessionsMax, certificate: certificate, outboundBytes: outboundBytes),
+                rates, sessionsMax: sessionsMax, needsTokens: needsTokens, outboundBytes: outboundBytes),
             links: links,
             metrics: EdgeMetrics(metrics),
             reachability: Reachability(loops: 1, messaging: probe, metrics: metrics), logger: logger,
@@ -298,10 +299,11 @@ private final class SlowSocket: ChannelOutboundHandler {
 
 extension EdgeConfiguration {
     fileprivate static func forTest(
-        _ rates: ApplicationRates, sessionsMax: Int, certificate: String?, outboundBytes: Int
+        _ rates: ApplicationRates, sessionsMax: Int, needsTokens: Bool, outboundBytes: Int
     ) -> EdgeConfiguration {
         let app = Application(
-            id: certificate == nil ? "app" : SampleApp.id, certificate: certificate, subscriptionsMax: 50,
+            id: needsTokens ? SampleApp.id : "app",
+            tokens: needsTokens ? AppTokens(SampleApp.verifier, nil) : nil, subscriptionsMax: 50,
             rates: rates, sessionsMax: sessionsMax)
         return EdgeConfiguration(
             applications: [app],

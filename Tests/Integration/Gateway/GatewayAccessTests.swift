@@ -1,4 +1,5 @@
 import Foundation
+import RTMAccessToken
 import RTMClient
 import RTMTestSupport
 import Testing
@@ -184,6 +185,38 @@ import Testing
                 let banned = try await call("POST", publish, #"{"channel": "a", "message": "b"}"#)
                 return banned.status == 403 && banned.error == "loginRejected"
             }
+        }
+    }
+
+    @Test(
+        "A-17, A-18: a JWT acts as its user, too, and its keys are changed while the gateway runs",
+        arguments: Deployment.allCases)
+    func jwt(_ deployment: Deployment) async throws {
+        let end = UInt64(Date().timeIntervalSince1970) + 500
+        let old = try SampleJWT.claims(for: "alice", endsAt: end).signed(with: SampleJWT.signing(.rs256))
+        let new = try SampleJWT.claims(for: "alice", endsAt: end)
+            .signed(with: JWTSigningKey(SampleJWT.otherRSAKey, id: "r2"))
+        try await GatewaySystem.with(deployment) { gateway in
+            func publish(_ token: String, scheme: String = "Bearer ", as user: String = "alice") async throws
+                -> GatewaySystem.Answer
+            {
+                try await gateway.call(
+                    "POST", "/v1/\(SampleApp.id)/publish", key: nil, #"{"channel": "a", "message": "b"}"#,
+                    headers: ["Authorization": scheme + token, "x-agora-uid": user])
+            }
+            #expect(try await publish(old).status == 200)
+            #expect(try await publish(old, scheme: "agora token=").status == 200)
+            let other = try await publish(old, as: "bob")
+            #expect(other.status == 401 && other.error == "invalidToken")
+            let unknown = try await publish(new)
+            #expect(unknown.status == 401 && unknown.error == "invalidToken")
+
+            try await gateway.replaceJWTKeys(SampleJWT.keys(SampleJWT.rsaJWK, SampleJWT.otherRSAJWK))
+            #expect(try await publish(old).status == 200)
+            #expect(try await publish(new).status == 200)
+            try await gateway.replaceJWTKeys(SampleJWT.keys(SampleJWT.otherRSAJWK))
+            #expect(try await publish(old).status == 401)
+            #expect(try await publish(new).status == 200)
         }
     }
 

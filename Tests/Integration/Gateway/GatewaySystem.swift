@@ -11,6 +11,8 @@ struct GatewaySystem {
     let system: RunningSystem
     /// The configuration of all programs: apps and keys.
     let file: URL
+    /// The keys that JWTs of `SampleApp` are signed with: at the start `SampleJWT.rsaJWK`.
+    var jwtKeys: URL { Self.jwtKeys(beside: file) }
     private let keys: [String: GeneratedKey]
 
     /// The keys of every system, by name.
@@ -26,8 +28,11 @@ struct GatewaySystem {
         _ deployment: Deployment = .standalone, _ options: [String] = [], messagingNodes: Int = 1,
         _ body: (GatewaySystem) async throws -> Void
     ) async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString).yaml")
-        defer { try? FileManager.default.removeItem(at: file) }
+        let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = directory.appending(path: "rtm.yaml")
+        try Data(SampleJWT.rsaJWK.utf8).write(to: jwtKeys(beside: file))
         let keys = try grants.mapValues { try GeneratedKey($0.grant, $0.options) }
         try write(keys.values.map(\.entry), to: file)
         let configuration = ["--config", file.path]
@@ -54,12 +59,17 @@ struct GatewaySystem {
         }
     }
 
+    private static func jwtKeys(beside file: URL) -> URL {
+        file.deletingLastPathComponent().appending(path: "keys.json")
+    }
+
     private static func write(_ entries: [String], to file: URL) throws {
+        let jwtKeys = Self.jwtKeys(beside: file).path
         let text = """
             apps:
               - {id: dev}
               - {id: other}
-              - {id: \(SampleApp.id), certificate: \(SampleApp.certificate)}
+              - {id: \(SampleApp.id), certificate: \(SampleApp.certificate), jwtKeys: \(jwtKeys)}
             gateway:
               keys:
             \(entries.map { "    - \($0)" }.joined(separator: "\n"))
@@ -70,11 +80,15 @@ struct GatewaySystem {
 
     /// Waits until the gateway reaches all other services.
     func isReady() async throws {
-        let program = system.address("rtm-gateway admin").isEmpty ? "rtm-standalone" : "rtm-gateway"
         try await eventually("\(program) is ready") {
             try await system.get("http://\(system.address("\(program) admin"))/ready").body
                 .contains(#""ready":false"#) == false
         }
+    }
+
+    /// The program that answers over HTTP.
+    private var program: String {
+        system.address("rtm-gateway admin").isEmpty ? "rtm-standalone" : "rtm-gateway"
     }
 
     func text(of key: String) -> String { keys[key]?.text ?? key }
@@ -82,7 +96,17 @@ struct GatewaySystem {
     /// The configuration gets other keys, and the program reads it again.
     func replaceKeys(_ names: [String], adding added: [GeneratedKey] = []) async throws {
         try Self.write(names.compactMap { keys[$0]?.entry } + added.map(\.entry), to: file)
-        let process = try system.process("rtm-standalone")
+        try await reload()
+    }
+
+    /// The app gets other keys of JWTs, and the program reads them.
+    func replaceJWTKeys(_ text: String) async throws {
+        try Data(text.utf8).write(to: jwtKeys, options: .atomic)
+        try await reload()
+    }
+
+    private func reload() async throws {
+        let process = try system.process(program)
         let reloads = { process.log.components(separatedBy: "configuration reloaded").count }
         let before = reloads()
         process.signal(SIGHUP)

@@ -53,7 +53,7 @@ extension EdgeConfiguration {
     static let simulated = EdgeConfiguration(
         applications: [
             Application(
-                id: "app", certificate: nil, subscriptionsMax: Limits.subscribedChannelsMax,
+                id: "app", subscriptionsMax: Limits.subscribedChannelsMax,
                 rates: .simulated)
         ],
         limits: EdgeLimits(

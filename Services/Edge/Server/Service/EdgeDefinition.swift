@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOPosix
+import RTMAppConfiguration
 package import RTMServiceKit
 package import RTMServiceLink
 
@@ -34,7 +35,7 @@ package enum EdgeDefinition {
     ) -> ServiceDefinition {
         ServiceDefinition(
             name: "edge", summary: "Takes client connections and hands them what their channels carry.",
-            keys: CommonKeys.apps.declarations + ServiceLinkKeys.declarations + EdgeKeys.declarations,
+            keys: ConfiguredApp.keys + ServiceLinkKeys.declarations + EdgeKeys.declarations,
             isInProcess: !isNetworked,
             rules: EdgeKeys.rules + [EdgeKeys.drain]
                 + (isNetworked ? [EdgeKeys.messaging.rule, EdgeKeys.presence.rule] : []),
@@ -55,15 +56,7 @@ package enum EdgeDefinition {
     @Sendable private static func problem(
         _ configuration: Configuration, _ read: (String) throws -> String
     ) -> ConfigurationProblem? {
-        if let problem = ServerTLS.problem(configuration, read) { return problem }
-        return withoutActuallyEscaping(read) { read in
-            do throws(ConfigurationError) {
-                _ = try EdgeConfiguration(configuration, read)
-                return nil
-            } catch {
-                return error.problems.first
-            }
-        }
+        ServerTLS.problem(configuration, read) ?? ConfiguredApp.problem(configuration, read)
     }
 
     private static func assemble(_ context: ServiceContext, _ links: EdgeServiceLinks) async throws
@@ -96,7 +89,7 @@ package enum EdgeDefinition {
         OperatorPages.add(of: loops, to: context)
         let limiter = connectionLimiter(edge.limits, context.accepting.plan, context.logger)
         let tls = try ServerTLS(configuration)
-        context.onChange(of: CommonKeys.apps.declarations + EdgeKeys.live) { next in
+        context.onChange(of: ConfiguredApp.keys + EdgeKeys.live) { next in
             let fresh = try ServerTLS.context(next) { try TextFile.read($0) }
             let applications = try EdgeConfiguration(next).applications
             return {
@@ -155,7 +148,7 @@ package enum EdgeDefinition {
                 "no rate is kept: one client may take the whole installation; this is for measuring only",
                 metadata: [EdgeKeys.ratesUnlimited.declaration.name: "true"])
         }
-        let open = edge.applications.filter { !$0.needsToken }.map(\.id)
+        let open = edge.applications.filter { $0.tokens == nil }.map(\.id)
         let clear = [configuration[EdgeKeys.listen], configuration[EdgeKeys.webSocketListen]]
             .compactMap { $0 }.filter { !$0.isLoopback }
         let secure = [configuration[EdgeKeys.tlsListen], configuration[EdgeKeys.webSocketTLSListen]]

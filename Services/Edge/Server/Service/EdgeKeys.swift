@@ -1,5 +1,5 @@
 import NIOCore
-import RTMAccessToken
+import RTMAppConfiguration
 import RTMModel
 package import RTMServiceKit
 
@@ -86,10 +86,6 @@ package struct EdgeKeys: ServiceKeys {
     package let sessionsMax = ConfigurationKey<Int>.int(
         "edge.sessions.perAppMax", default: 0, in: 0...10_000_000,
         "Sessions of one app at one edge; one more login is refused. 0 means no limit (L-42)."
-    ).live
-    package let tokenLifeMax = ConfigurationKey<Duration>.duration(
-        "edge.tokens.lifeMax", default: .zero, in: .zero ... .seconds(10 * 365 * 86_400),
-        "How long a token lives at most, counted from its issue, whatever its expire says; 0 means no limit (L-50)."
     ).live
     package let ratesUnlimited = ConfigurationKey<Bool>.bool(
         "edge.rates.unlimited", default: false,
@@ -183,7 +179,7 @@ package struct EdgeKeys: ServiceKeys {
                 : "is no path: it takes a slash first, and ASCII without space, ? and #. "
                     + "Set edge.webSocket.path to one such as /rtm"
         },
-        ConfigurationRule(CommonKeys.apps, refusal: unusable),
+        ConfiguredApp.rule,
         ConfigurationRule(adminKey) { key in
             key.map { $0.revealed.utf8.count < 16 } ?? false
                 ? "has fewer than 16 bytes. Set one as `openssl rand -hex 16` prints it" : nil
@@ -206,28 +202,6 @@ package struct EdgeKeys: ServiceKeys {
             CommonKeys.shutdownTimeout, timeout, for: connectionsMax.declaration.name, "\(connections)",
             least: least, because: "an edge that ends sends \(pace) sessions away per second")
     }
-
-    /// Without this check an app could be served that no user can log in to: builders of tokens refuse such
-    /// ids and certificates.
-    @Sendable private static func unusable(_ apps: [AppRecord]) -> String? {
-        for (index, app) in apps.enumerated() {
-            if app.jwtKeys == nil, app.jwtIssuer ?? app.jwtAudience != nil {
-                return "says in record \(index + 1) whose JWTs are taken, but has no jwtKeys there. "
-                    + "Set jwtKeys to the file of their keys, or leave jwtIssuer and jwtAudience out"
-            }
-            guard let certificate = app.certificate else { continue }
-            guard AccessToken.isIdentifier(certificate.revealed) else {
-                return "has a certificate in record \(index + 1) that is not 32 hexadecimal digits. "
-                    + "Set one as `openssl rand -hex 16` prints it"
-            }
-            guard AccessToken.isIdentifier(app.id) else {
-                return
-                    "has an id in record \(index + 1) that is not 32 hexadecimal digits, which it has to be "
-                    + "where there is a certificate. Set such an id, or leave the certificate out"
-            }
-        }
-        return nil
-    }
 }
 
 extension EdgeConfiguration {
@@ -235,14 +209,9 @@ extension EdgeConfiguration {
     /// - Throws: the key whose file can't be used.
     init(
         _ configuration: Configuration,
-        _ read: @escaping (String) throws -> String = { try TextFile.read($0) }
+        _ read: (String) throws -> String = { try TextFile.read($0) }
     ) throws(ConfigurationError) {
-        applications = []
-        var keyFiles = JWTKeyFiles(configuration, read)
-        for (index, app) in configuration[CommonKeys.apps].enumerated() {
-            let jwt = try keyFiles.verifier(of: app, number: index + 1)
-            applications.append(Application(app, jwt, configuration))
-        }
+        applications = try ConfiguredApp.all(in: configuration, read).map { Application($0, configuration) }
         let isUnlimited = configuration[EdgeKeys.ratesUnlimited]
         limits = EdgeLimits(
             connectionsMax: configuration[EdgeKeys.connectionsMax],
@@ -263,14 +232,13 @@ extension EdgeConfiguration {
 
 extension Application {
     /// What the app's record leaves out is taken from the keys that hold for every app.
-    fileprivate convenience init(_ record: AppRecord, _ jwt: JWTVerifier?, _ configuration: Configuration) {
+    fileprivate convenience init(_ app: ConfiguredApp, _ configuration: Configuration) {
+        let record = app.record
         let subscriptionsMax = record.subscriptionsMax ?? configuration[EdgeKeys.subscriptionsMax]
         self.init(
-            id: record.id, certificate: record.certificate?.revealed, jwt: jwt,
-            subscriptionsMax: subscriptionsMax,
+            id: record.id, tokens: app.tokens, subscriptionsMax: subscriptionsMax,
             rates: ApplicationRates(record, configuration, subscriptionsMax: subscriptionsMax),
             sessionsMax: record.sessionsMax ?? configuration[EdgeKeys.sessionsMax],
-            tokenLifeMax: configuration[EdgeKeys.tokenLifeMax],
             policies: ForeignPolicies(
                 userMetadata: configuration[EdgeKeys.userMetadataWriters],
                 locks: configuration[EdgeKeys.lockRevokers],

@@ -7,40 +7,29 @@ import RTMWire
 /// all else that a session has.
 final class Application: Sendable {
     let id: String
-    /// The key that its tokens 007 are signed with; nil if it takes none.
-    let certificate: String?
-    /// Checks its JWTs; nil if it takes none.
-    let jwt: JWTVerifier?
+    /// Which tokens it takes. Nil if it needs none: then the app id itself is the credential (S-2).
+    let tokens: AppTokens?
     /// How many message channels one session may be subscribed to (L-24).
     let subscriptionsMax: Int
     let rates: ApplicationRates
     /// How many sessions of the app there may be at this edge; 0 means that there is no limit (L-42).
     let sessionsMax: Int
-    /// How long a token lives at most, counted from its issue; zero means that there is no limit (L-50).
-    let tokenLifeMax: Duration
     let policies: ForeignPolicies
     /// What of the system is switched on for the app (S-4).
     let service: AppService
 
     init(
-        id: String, certificate: String?, jwt: JWTVerifier? = nil, subscriptionsMax: Int,
-        rates: ApplicationRates, sessionsMax: Int = 0, tokenLifeMax: Duration = .zero,
-        policies: ForeignPolicies = ForeignPolicies(),
-        service: AppService = .all
+        id: String, tokens: AppTokens? = nil, subscriptionsMax: Int, rates: ApplicationRates,
+        sessionsMax: Int = 0, policies: ForeignPolicies = ForeignPolicies(), service: AppService = .all
     ) {
         self.id = id
-        self.certificate = certificate
-        self.jwt = jwt
+        self.tokens = tokens
         self.subscriptionsMax = subscriptionsMax
         self.rates = rates
         self.sessionsMax = sessionsMax
-        self.tokenLifeMax = tokenLifeMax
         self.policies = policies
         self.service = service
     }
-
-    /// Whether its users need a token. Otherwise the app id itself is the credential (S-2).
-    var needsToken: Bool { certificate != nil || jwt != nil }
 
     /// What the credential gives to the user: the grant of a token. Where the app needs none it is nil, which
     /// means that nothing expires and nothing is restricted.
@@ -50,33 +39,20 @@ final class Application: Sendable {
     func grant(for credential: String, userID: String, nowMilliseconds: UInt64) throws(RTMError)
         -> TokenGrant?
     {
-        switch try kind(of: credential) {
-        case .token(let verifier):
-            return try verifier.verify(credential, userID: userID, nowMilliseconds: nowMilliseconds)
-        case .jwt(let verifier):
-            return try verifier.verify(credential, userID: userID, nowMilliseconds: nowMilliseconds)
-        case .appID: return nil
+        guard let tokens else {
+            try checkOpen(credential)
+            return nil
         }
+        return try tokens.verify(credential, userID: userID, nowMilliseconds: nowMilliseconds)
     }
 
-    /// What a credential is, by its form, and who decides about it.
-    enum Credential {
-        case token(TokenVerifier)
-        case jwt(JWTVerifier)
-        case appID
-    }
-
-    func kind(of credential: String) throws(RTMError) -> Credential {
-        if let jwt, certificate == nil || SignedJWT.isOne(credential) { return .jwt(jwt) }
-        if let certificate {
-            return .token(TokenVerifier(appID: id, certificate: certificate, lifeMax: tokenLifeMax))
-        }
+    /// Where the app needs no tokens, its id is the credential, and none will do.
+    func checkOpen(_ credential: String) throws(RTMError) {
         guard credential.isEmpty || credential == id else {
             throw RTMError(
                 .invalidToken,
-                "app \"\(id)\" has no certificate, so its credential is the app id or none, not a token")
+                "app \"\(id)\" needs no token, so its credential is the app id or none, not a token")
         }
-        return .appID
     }
 }
 

@@ -55,7 +55,7 @@ extension Session {
     /// - Parameter now: UTC, in milliseconds since 1970.
     /// - Returns: why it may not; nil if it may.
     func obstacleToTopics(of channel: WireText, now: () -> UInt64) -> String? {
-        guard application.policies.topics == .granted, application.needsToken else { return nil }
+        guard application.policies.topics == .granted, application.tokens != nil else { return nil }
         guard joinTokens?.allowPublishing(in: channel.string, now: now()) != true else { return nil }
         return "the token that joined stream channel \"\(channel.string)\" doesn't allow to publish there"
     }

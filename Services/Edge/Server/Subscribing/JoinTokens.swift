@@ -68,14 +68,11 @@ extension Application {
         guard service == .all else {
             throw RTMError(.channelNotAvailable, "stream channels are switched off for app \"\(id)\"")
         }
-        switch try kind(of: credential) {
-        case .token(let verifier):
-            return try verifier.verifyJoin(
-                credential, channel: channel, userID: userID, nowMilliseconds: nowMilliseconds)
-        case .jwt(let verifier):
-            return try verifier.verifyJoin(
-                credential, channel: channel, userID: userID, nowMilliseconds: nowMilliseconds)
-        case .appID: return nil
+        guard let tokens else {
+            try checkOpen(credential)
+            return nil
         }
+        return try tokens.verifyJoin(
+            credential, channel: channel, userID: userID, nowMilliseconds: nowMilliseconds)
     }
 }

@@ -75,7 +75,7 @@ struct AuthenticationMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         let app = try context.parameter("app")
-        context.client = try authentication.client(of: request, app: app, now: Date())
+        context.client = try authentication.client(of: request.headers, app: app, now: Date())
         return try await next(request, context)
     }
 }

@@ -2,36 +2,38 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import RTMAccessToken
+import RTMAppConfiguration
 import RTMModel
 import RTMServiceKit
 import Synchronization
 
 /// Finds out who calls: the holder of an API key, in `Authorization: Bearer`, in `X-API-Key` or as the
 /// password of `Authorization: Basic`, or a user with a token of the app, in `Authorization: agora token=` or
-/// in `x-agora-token` (W-1).
+/// in `x-agora-token`, and with a JWT also in `Authorization: Bearer` (W-1).
 final class Authentication: Sendable {
     let keys: KeyRing
     private let bans: GatewayBans
-    private let apps: Mutex<[String: AppRecord]>
+    private let apps: Mutex<[String: ConfiguredApp]>
 
-    init(_ keys: KeyRing, _ bans: GatewayBans, apps: [AppRecord]) {
+    init(_ keys: KeyRing, _ bans: GatewayBans, _ apps: [ConfiguredApp]) {
         self.keys = keys
         self.bans = bans
         self.apps = Mutex(Self.table(apps))
     }
 
-    func take(_ apps: [AppRecord]) { self.apps.withLock { $0 = Self.table(apps) } }
+    /// The configuration has other apps now.
+    func take(_ apps: [ConfiguredApp]) { self.apps.withLock { $0 = Self.table(apps) } }
 
-    private static func table(_ apps: [AppRecord]) -> [String: AppRecord] {
-        Dictionary(apps.map { ($0.id, $0) }) { first, _ in first }
+    private static func table(_ apps: [ConfiguredApp]) -> [String: ConfiguredApp] {
+        Dictionary(apps.map { ($0.record.id, $0) }) { _, last in last }
     }
 
     /// - Throws: 401 if nobody is recognised, 403 if the key is for another app, 404 for an app that isn't
     ///   here.
-    func client(of request: Request, app: String, now: Date) throws(APIError) -> APIClient {
+    func client(of headers: HTTPFields, app: String, now: Date) throws(APIError) -> APIClient {
         let client =
-            switch try Credentials(request.headers) {
-            case .token(let token): try user(of: token, request.headers, app, now: now)
+            switch try Credentials(headers) {
+            case .token(let token): try user(of: token, headers, app, now: now)
             case .key(let text): try holder(of: key(text, now: now), app)
             }
         guard apps.withLock({ $0[app] != nil }) else {
@@ -66,12 +68,15 @@ final class Authentication: Sendable {
         guard let user = headers[.agoraUser], (try? NameRule.user.check(user.utf8)) != nil else {
             throw APIError(.unauthorized, "missingUser", "a token needs the header x-agora-uid with its user")
         }
-        guard let record = apps.withLock({ $0[app] }), let certificate = record.certificate else {
-            throw APIError(.unauthorized, "noCertificate", "the app has no certificate, so it has no tokens")
+        guard let configured = apps.withLock({ $0[app] }), let tokens = configured.tokens else {
+            throw APIError(
+                .unauthorized, "noTokens", "the app has neither a certificate nor keys of JWTs, so no tokens")
         }
         do throws(RTMError) {
-            let verifier = TokenVerifier(appID: app, certificate: certificate.revealed)
-            let grant = try verifier.verify(
+            guard configured.record.service != AppService.none else {
+                throw RTMError(.loginNotAuthorized, "the service is switched off for app \"\(app)\"")
+            }
+            let grant = try tokens.verify(
                 token, userID: user, nowMilliseconds: UInt64(now.timeIntervalSince1970 * 1_000))
             // What a token restricts is enforced by edges, per channel; here such a token isn't enough.
             guard grant.permissions.isEmpty else {
@@ -114,7 +119,10 @@ enum Credentials: Equatable {
         let words = value.split(separator: " ", maxSplits: 1)
         guard words.count == 2 else { throw Self.missing }
         switch words[0].lowercased() {
-        case "bearer": self = .key(String(words[1]))
+        case "bearer":
+            // Keys have no dots.
+            let text = String(words[1])
+            self = SignedJWT.isOne(text) ? .token(text) : .key(text)
         case "basic":
             guard let pair = Data(base64Encoded: String(words[1])),
                 let text = String(data: pair, encoding: .utf8),

@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
+import RTMAppConfiguration
 package import RTMServiceKit
 package import RTMServiceLink
 
@@ -35,10 +36,11 @@ package enum GatewayDefinition {
     ) -> ServiceDefinition {
         ServiceDefinition(
             name: "gateway", summary: "Answers backends over HTTP.",
-            keys: CommonKeys.apps.declarations + ServiceLinkKeys.declarations + GatewayKeys.declarations,
+            keys: ConfiguredApp.keys + ServiceLinkKeys.declarations + GatewayKeys.declarations,
             isInProcess: !isNetworked,
-            rules: isNetworked ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule] : [],
-            check: isNetworked ? problem : tlsProblem,
+            rules: [ConfiguredApp.rule]
+                + (isNetworked ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule] : []),
+            check: isNetworked ? problemOnNetwork : problem,
             commands: isNetworked ? [KeyCommand.create] : []
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
@@ -46,19 +48,19 @@ package enum GatewayDefinition {
         }
     }
 
+    @Sendable private static func problemOnNetwork(
+        _ configuration: Configuration, _ read: (String) throws -> String
+    ) -> ConfigurationProblem? {
+        problem(configuration, read) ?? ServiceLinkConfiguration.problem(configuration, read)
+    }
+
     /// What can't be used of the files that the configuration names.
     @Sendable private static func problem(
         _ configuration: Configuration, _ read: (String) throws -> String
     ) -> ConfigurationProblem? {
-        tlsProblem(configuration, read) ?? ServiceLinkConfiguration.problem(configuration, read)
-    }
-
-    @Sendable private static func tlsProblem(
-        _ configuration: Configuration, _ read: (String) throws -> String
-    ) -> ConfigurationProblem? {
         do {
             _ = try GatewayTLS.configuration(configuration, read)
-            return nil
+            return ConfiguredApp.problem(configuration, read)
         } catch {
             return error.problems.first
         }
@@ -71,12 +73,13 @@ package enum GatewayDefinition {
         let configuration = context.configuration
         let keys = KeyRing(records(configuration, developmentKey))
         let bans = GatewayBans()
-        let authentication = Authentication(keys, bans, apps: configuration[CommonKeys.apps])
+        let authentication = Authentication(keys, bans, try ConfiguredApp.all(in: configuration))
         let rates = RequestRates(RequestRates.Rates(configuration))
-        context.onChange(of: CommonKeys.apps.declarations + GatewayKeys.live) { next in
-            {
+        context.onChange(of: ConfiguredApp.keys + GatewayKeys.live) { next in
+            let apps = try ConfiguredApp.all(in: next)
+            return {
                 keys.take(records(next, developmentKey))
-                authentication.take(next[CommonKeys.apps])
+                authentication.take(apps)
                 rates.take(RequestRates.Rates(next))
             }
         }

@@ -41,6 +41,12 @@ package struct CommonKeys: ServiceKeys {
             + "app (none), or stream channels alone (messages)."
     ).live
 
+    /// Listed by the services that admit clients.
+    package static let tokenLifeMax = ConfigurationKey<Duration>.duration(
+        "tokens.lifeMax", default: .zero, in: .zero ... .seconds(10 * 365 * 86_400),
+        "How long a token lives at most, counted from its issue, whatever its expire says; 0 means no limit (L-50)."
+    ).live
+
     /// The key of the admin listener of the program with this section name. The default port differs from
     /// program to program.
     static func admin(section: String, default address: HostPort) -> ConfigurationKey<HostPort> {

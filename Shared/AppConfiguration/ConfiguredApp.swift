@@ -1,0 +1,102 @@
+package import RTMAccessToken
+package import RTMServiceKit
+
+/// An app as the configuration has it, with what checks its tokens: the same for every service that lets
+/// users in.
+package struct ConfiguredApp: Sendable {
+    package let record: AppRecord
+    /// Nil for an app that needs no tokens (S-2).
+    package let tokens: AppTokens?
+
+    /// The keys that it is made of.
+    package static let keys = CommonKeys.apps.declarations + CommonKeys.tokenLifeMax.declarations
+
+    /// Reads the apps with the keys of their JWTs. A file is read once, however many apps name it.
+    ///
+    /// - Parameter read: reads a text file.
+    /// - Throws: the key `apps` with the file that can't be used, and why.
+    package static func all(
+        in configuration: Configuration, _ read: (String) throws -> String = { try TextFile.read($0) }
+    ) throws(ConfigurationError) -> [ConfiguredApp] {
+        let lifeMax = configuration[CommonKeys.tokenLifeMax]
+        var files: [String: JWTKeySet] = [:]
+        var apps: [ConfiguredApp] = []
+        for (index, record) in configuration[CommonKeys.apps].enumerated() {
+            var jwts: JWTVerifier?
+            if let path = record.jwtKeys {
+                if files[path] == nil {
+                    files[path] = try keySet(at: path, index + 1, configuration, read)
+                }
+                jwts = files[path].map {
+                    JWTVerifier(
+                        keys: $0, issuer: record.jwtIssuer, audience: record.jwtAudience ?? record.id,
+                        lifeMax: lifeMax)
+                }
+            }
+            let tokens = record.certificate.map {
+                TokenVerifier(appID: record.id, certificate: $0.revealed, lifeMax: lifeMax)
+            }
+            apps.append(ConfiguredApp(record: record, tokens: AppTokens(tokens, jwts)))
+        }
+        return apps
+    }
+
+    /// What can't be used of the files that the apps' records name.
+    package static func problem(
+        _ configuration: Configuration, _ read: (String) throws -> String
+    ) -> ConfigurationProblem? {
+        do {
+            _ = try all(in: configuration, read)
+            return nil
+        } catch {
+            return error.problems.first
+        }
+    }
+
+    /// - Parameter number: that of the app's record, from 1 on.
+    private static func keySet(
+        at path: String, _ number: Int, _ configuration: Configuration, _ read: (String) throws -> String
+    ) throws(ConfigurationError) -> JWTKeySet {
+        func refusal(_ reason: String) -> ConfigurationError {
+            let key = CommonKeys.apps
+            let advice = "Set jwtKeys in record \(number) to a JWKS document, or to a public key in PEM"
+            return ConfigurationError([
+                ConfigurationProblem(
+                    key.declaration.name, from: "\(configuration.origin(of: key))", "\(reason). \(advice)")
+            ])
+        }
+        let text: String
+        do {
+            text = try read(path)
+        } catch {
+            throw refusal("the file \(path) can't be read: \(error)")
+        }
+        do throws(JWTKeyProblem) {
+            return try JWTKeySet(text)
+        } catch {
+            throw refusal("the file \(path) can't be used: \(error)")
+        }
+    }
+
+    /// Without this check an app could be served that no user can log in to: builders of tokens refuse such
+    /// ids and certificates.
+    package static let rule = ConfigurationRule(CommonKeys.apps) { apps in
+        for (index, app) in apps.enumerated() {
+            if app.jwtKeys == nil, app.jwtIssuer ?? app.jwtAudience != nil {
+                return "says in record \(index + 1) whose JWTs are taken, but has no jwtKeys there. "
+                    + "Set jwtKeys to the file of their keys, or leave jwtIssuer and jwtAudience out"
+            }
+            guard let certificate = app.certificate else { continue }
+            guard AccessToken.isIdentifier(certificate.revealed) else {
+                return "has a certificate in record \(index + 1) that is not 32 hexadecimal digits. "
+                    + "Set one as `openssl rand -hex 16` prints it"
+            }
+            guard AccessToken.isIdentifier(app.id) else {
+                return
+                    "has an id in record \(index + 1) that is not 32 hexadecimal digits, which it has to be "
+                    + "where there is a certificate. Set such an id, or leave the certificate out"
+            }
+        }
+        return nil
+    }
+}
