@@ -53,8 +53,9 @@ final class TwoWays {
                     reported.withLock { $0.append(text) }
                 }
             }
-            let (published, isOver) = (ways.published, ways.isOver)
+            let (published, isOver, isDone) = (ways.published, ways.isOver, Shared(false))
             group.addTask {
+                defer { isDone.withLock { $0 = true } }
                 while !isOver.present {
                     let number = published.present
                     try await talker.publish("\(number)", to: .channel("lobby"))
@@ -68,7 +69,7 @@ final class TwoWays {
                 Issue.record(error)
             }
             isOver.withLock { $0 = true }
-            try await eventually("the talker is done") { isOver.present }
+            try await eventually("the talker is done") { isDone.present }
             for client in [walker, talker] { await client.close() }
             try await group.waitForAll()
         }
