@@ -135,7 +135,8 @@ extension Link: LinkSessionDelegate {
     private func connect(attempt: UInt64, to server: ServerAddress) {
         logger.debug("connecting", metadata: ["server": "\(server)", "attempt": "\(attempt)"])
         let socket = dialer.dial(server, over: nil, for: FrameRouter(self))
-        session.connection = LinkConnection(attempt: attempt, socket: socket)
+        session.connection = LinkConnection(
+            attempt: attempt, socket: socket, restoration: RestorationProgress(after: session.lastRestoration))
     }
 
     private func disconnect(reason: String) {
@@ -155,11 +156,13 @@ extension Link: LinkSessionDelegate {
     private func takeSocket() -> ServerConnection? {
         events.releaseAll()
         defer { session.connection = nil }
+        if let connection = session.connection { session.lastRestoration = connection.restoration }
         return session.connection?.socket
     }
 
     /// Nothing is restored after this.
     private func forgetSession() {
+        session.lastRestoration = nil
         subscribed.table.removeAll()
         topicRosters.forgetAll()
         locks.forgetAll()

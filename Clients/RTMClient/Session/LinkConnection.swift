@@ -36,6 +36,18 @@ struct RestorationProgress: Equatable {
     private(set) var unrestoredUsers: [String] = []
     /// Messages to this user were lost.
     var hasInboxGap = false
+    /// The app knows what is missing, because the link counts as connected.
+    var isReported = false
+
+    init() {}
+
+    /// - Parameter earlier: what an attempt of the same loss restored before it failed. Its gaps were told, so
+    ///   the session is not resumed, whatever the next attempt brings (S-17).
+    init(after earlier: RestorationProgress?) {
+        guard let earlier, !earlier.isReported else { return }
+        interruptedChannels = earlier.interruptedChannels
+        hasInboxGap = earlier.hasInboxGap
+    }
 
     var isDone: Bool { unanswered == 0 }
     /// Something besides the channels is missing.

@@ -29,6 +29,8 @@ final class LinkSession {
     var machine: LinkStateMachine
     /// `nil` while there is no connection, and no attempt to open one.
     var connection: LinkConnection?
+    /// What the connection before the present one brought back.
+    var lastRestoration: RestorationProgress?
     /// The app has closed the client, or has released it.
     var isClosed = false
     /// The latest change of the link state.

@@ -112,6 +112,7 @@ final class SessionOpening {
     func finishIfRestored() {
         guard let connection = session.connection, connection.restoration.isDone else { return }
         let restoration = connection.restoration
+        session.connection?.restoration.isReported = true
         session.perform(
             session.machine.restored(
                 attempt: connection.attempt, unrestoredChannels: restoration.unrestoredChannels,

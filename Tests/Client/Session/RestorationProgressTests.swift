@@ -24,6 +24,19 @@ struct RestorationProgressTests {
         #expect(progress.isIncomplete)
     }
 
+    @Test func `S-17: gaps of an attempt that failed are missing at the end of the next one, and once`() {
+        var first = RestorationProgress()
+        first.hasInboxGap = true
+        first.interrupted(channel: "lobby")
+        first.begin(1)
+        var second = RestorationProgress(after: first)
+        #expect(second.isDone)
+        #expect(second.isIncomplete)
+        #expect(second.interruptedChannels == ["lobby"])
+        second.isReported = true
+        #expect(RestorationProgress(after: second) == RestorationProgress())
+    }
+
     @Test func `A-16: of the channels that don't come back those are marked that the token doesn't allow`() {
         var progress = RestorationProgress()
         progress.failed(channel: "lobby", .channelSubscribeFailed)
