@@ -118,6 +118,7 @@ let shared: [Target] = [
     .systemLibrary(
         name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     room("RTMCryptography", "Shared/Cryptography", ["CCrypto"]),
+    room("RTMAPIKey", "Shared/APIKey", ["RTMCryptography"]),
     room(
         "RTMAccessToken", "Shared/AccessToken",
         [
@@ -166,7 +167,8 @@ let services: [Target] =
     + service(
         "Gateway", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: [
-            "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", protobuf, nioSSL,
+            "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", protobuf,
+            nioSSL,
         ] + hummingbird)
     + [
         room(
@@ -176,7 +178,8 @@ let services: [Target] =
             name: "rtm-standalone",
             dependencies: [
                 "RTMEdgeServer", "RTMGatewayServer", "RTMMessagingServer", "RTMPresenceServer",
-                "RTMStorageServer", "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink", logging,
+                "RTMStorageServer", "RTMAPIKey", "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink",
+                logging,
             ] + nio,
             path: "Services/Standalone/Main", swiftSettings: strict),
     ]
@@ -198,7 +201,7 @@ let clients: [Target] = [
     .executableTarget(
         name: "rtm",
         dependencies: [
-            "RTMClient", "RTMModel", "RTMAccessToken", "RTMLedger", logging,
+            "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", logging,
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ],
         path: "Clients/rtm", swiftSettings: strict),
@@ -267,8 +270,8 @@ let testing: [Target] = [
     tests(
         "Gateway",
         [
-            "RTMModel", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile", "RTMServiceKit",
-            "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", yams, protobuf, logging,
+            "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile",
+            "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", yams, protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + hummingbird),
     tests("Redis", ["RTMModel", "RTMRedis", "RTMServiceLink", "RTMMessagingServer", logging] + nio),
@@ -303,7 +306,7 @@ let testing: [Target] = [
     tests(
         "CLI",
         [
-            "rtm", "RTMClient", "RTMModel", "RTMAccessToken", "RTMLedger",
+            "rtm", "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
     tests("Tidy", []),
@@ -350,7 +353,8 @@ let testing: [Target] = [
         "RTMFuzzTargets", "Tests/Fuzz/Targets",
         [
             "RTMModel", "RTMWire", "RTMProtocolC", "CProtobufC", "RTMAccessToken", "RTMMessagingServer",
-            "RTMEdgeWebSocket", .product(name: "NIOCore", package: "swift-nio"),
+            "RTMAPIKey", "RTMGatewayServer", "RTMEdgeWebSocket",
+            .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOWebSocket", package: "swift-nio"),
         ]),
     .executableTarget(

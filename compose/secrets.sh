@@ -3,7 +3,7 @@
 #
 #   link-secret   all services of the installation share it
 #   apps          one line for each app whose clients may log in: ID, or ID:CERTIFICATE; the app `dev` at first
-#   api-keys      one line for each API key, as `rtm-gateway key` prints it; for the profile `gateway`
+#   api-keys      one line for each API key, as `rtm key create` prints it; for the profile `gateway`
 #   tls-certificate.pem, tls-key.pem   for the profile `tls`: a certificate for NAME that is good for trying out
 #
 # The folder is open to its owner alone. The files in it can be read by the user of the containers, which has another

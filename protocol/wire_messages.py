@@ -51,6 +51,7 @@ HAND_WRITTEN = {
     "Published": HOT,
     "PublishRequest": RUN,
     "PublishResponse": HOT,
+    "BackendPublishRequest": "it carries a PublishRequest, which is written and read by hand",
     "DeliveryPush": HOT,
     "AppendRequest": RUN,
     "AppendedEvent": RUN,
@@ -79,13 +80,15 @@ SCANNED = {
     "JournaledClaim": JOURNAL,
     "JournaledHeads": JOURNAL,
     "JournaledHead": JOURNAL,
+    "JournaledVersion": JOURNAL,
+    "PublishCondition": STORAGE,
     "LockGrantedPush": STORAGE,
     "MetadataItem": STORAGE,
     "GetHistory": STORAGE,
 }
 
 # Messages that only travel within another one are not read on their own. These are both.
-ALSO_READ_ALONE = {"Ban"}
+ALSO_READ_ALONE = {"Ban", "EdgeAnswer"}
 # Messages with nothing in them that would have to be read.
 NOT_READ = {"ServiceLinkHeartbeat", "ServiceLinkHeartbeatAck"}
 
@@ -110,6 +113,10 @@ NAMES = {
     "BanReport.app_known": "isAppKnown",
     "BanOutcome.app_known": "isAppKnown",
     "BansResponse.more": "hasMore",
+    "ListResponse.more": "hasMore",
+    "EdgeFindings.more": "hasMore",
+    "BackendPublishResponse.remembered_ms": "rememberedMilliseconds",
+    "EdgeSession.channels": "channelCount",
     "StateChange.whole": "isWhole",
     "MetadataItem.update_ts_ms": "updatedMilliseconds",
     "HistoryPage.new_start_ms": "newStart",
@@ -141,7 +148,7 @@ TYPES = {
 
 # Fields that may be absent. Without one of the other messages a message can't be read. For an enum: its number may be one
 # that this version doesn't know.
-OPTIONAL = {"SessionPush.channel", "BanOutcome.before", "LockGrantedPush.error", "GetHistory.channel_type"}
+OPTIONAL = {"PublishCondition.newest", "SessionPush.channel", "BanOutcome.before", "LockGrantedPush.error", "GetHistory.channel_type"}
 
 # Fields whose values have no label in the initialiser. `channel` also stands for a pair of type and name.
 UNLABELLED = {
@@ -174,6 +181,7 @@ ENUMS = {
     "ServiceLinkGoAwayReason": True,
     "MetadataWriteKind": True,
     "MessageType": True,
+    "PublishOutcome": True,
 }
 # An enum that has a case for what this version doesn't know.
 UNKNOWN_CASE = {"ServiceLinkGoAway.Reason": ".unspecified"}

@@ -39,7 +39,7 @@ struct RTMCommand: AsyncParsableCommand {
         subcommands: [
             SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self, PingCommand.self,
             PresenceCommand.self, MetadataCommand.self, LockCommand.self, HistoryCommand.self,
-            StreamCommand.self, BenchCommand.self, VerifyCommand.self, TokenCommand.self,
+            StreamCommand.self, BenchCommand.self, VerifyCommand.self, TokenCommand.self, KeyCommand.self,
             ContextCommand.self, DoctorCommand.self,
         ])
 

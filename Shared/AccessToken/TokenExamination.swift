@@ -32,7 +32,9 @@ struct TokenExamination {
         let permissions = services.compactMap { service -> TokenPermissions? in
             if case .rtm2(_, let permissions) = service.content { permissions } else { nil }
         }
-        return TokenGrant(expiresAtMilliseconds: ends.min() ?? 0, permissions: permissions)
+        return TokenGrant(
+            expiresAtMilliseconds: ends.min() ?? 0, permissions: permissions,
+            issuedAtSeconds: token.issuedAt)
     }
 }
 

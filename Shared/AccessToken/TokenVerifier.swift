@@ -72,6 +72,9 @@ package struct TokenGrant: Sendable, Hashable {
     /// The permissions of all RTM2 services for the user. If there are none, nothing is restricted.
     package let permissions: [TokenPermissions]
 
+    /// When the token was issued, in seconds since 1970 (UTC).
+    package var issuedAtSeconds: UInt32 = 0
+
     /// Whether the grant allows an access. Each service adds to what the others allow.
     ///
     /// - Parameter name: the bytes of a channel name or user id.

@@ -74,7 +74,11 @@ struct TokenVerifierTests {
     @Test("a token for the user is accepted until it expires (S-3, S-50)")
     func accepted() throws {
         let grant = try verify(token(), at: issuedAt)
-        #expect(grant == TokenGrant(expiresAtMilliseconds: UInt64(issuedAt + 600) * 1000, permissions: []))
+        #expect(
+            grant
+                == TokenGrant(
+                    expiresAtMilliseconds: UInt64(issuedAt + 600) * 1000, permissions: [],
+                    issuedAtSeconds: issuedAt))
     }
 
     @Test("every vector with a login is accepted for its user in its time (A-5)")

@@ -1,4 +1,5 @@
 import Foundation
+import RTMAPIKey
 import RTMServiceKit
 import Testing
 
@@ -47,7 +48,7 @@ struct APIKeyTests {
         var record = APIKeyRecord(
             id: "abc", hash: String(repeating: "0a", count: 32), app: "*", scopes: [.publish, .read],
             channels: "chat-")
-        record.expires = APIKeyRecord.date("2027-01-31")
+        record.expires = APIKeyEntry.date("2027-01-31")
         #expect(APIKeyRecord(record.record) == record)
         #expect(record.record["scopes"] == .string("publish+read"))
         #expect(record.record["expires"] == .string("2027-01-31"))
@@ -73,9 +74,11 @@ struct APIKeyTests {
     func admits() throws {
         let key = APIKey.random()
         let ring = KeyRing([record(key)])
-        #expect(ring.uses.map(\.lastUse) == [nil])
+        #expect(ring.uses.map(\.use?.last) == [nil])
         #expect(ring.admit(key, now: now)?.id == key.id)
-        #expect(ring.uses.map(\.lastUse) == [now])
+        #expect(ring.uses.map(\.use?.last) == [now])
+        #expect(ring.admit(key, now: now + 1) != nil)
+        #expect(ring.use(of: key.id)?.last == now + 1 && ring.use(of: key.id)?.before == now)
     }
 
     @Test("another secret, an unknown id, and a hash in the place of the secret are refused")
@@ -87,7 +90,7 @@ struct APIKeyTests {
         #expect(ring.admit(guess, now: now) == nil)
         let hashed = try #require(APIKey("rtmk_\(key.id)_\(key.hash.prefix(43))"))
         #expect(ring.admit(hashed, now: now) == nil)
-        #expect(ring.uses.map(\.lastUse) == [nil])
+        #expect(ring.uses.map(\.use?.last) == [nil])
     }
 
     @Test("a key is refused from its day of expiry on")
@@ -106,7 +109,7 @@ struct APIKeyTests {
         ring.take([record(other)])
         #expect(ring.admit(key, now: now) == nil && ring.admit(other, now: now) != nil)
         ring.take([record(key)])
-        #expect(ring.uses.map(\.lastUse) == [nil])
+        #expect(ring.uses.map(\.use?.last) == [nil])
         #expect(ring.admit(key, now: now) != nil)
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RTMAPIKey
 import RTMModel
 import Testing
 

@@ -4,9 +4,12 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOEmbedded
+import RTMAPIKey
+import RTMModel
 import RTMProtocol
 import RTMServiceKit
 import RTMServiceLink
+import RTMWire
 import Testing
 import Yams
 
@@ -81,6 +84,7 @@ struct OpenAPITests {
         #expect(properties(of: "LockSettings") == keys(StorageRoutes.LockSettings.self))
         #expect(properties(of: "Revocation") == keys(StorageRoutes.Revocation.self))
         #expect(properties(of: "Reason") == keys(ModerationRoutes.Reason.self))
+        #expect(properties(of: "TokenRevocation") == keys(ModerationRoutes.TokenRevocation.self))
         #expect(properties(of: "Term") == keys(ModerationRoutes.Term.self))
     }
 
@@ -92,10 +96,20 @@ struct OpenAPITests {
     @Test("the bodies of answers have the keys that are encoded")
     func answers() {
         let error = APIError(.badRequest, "", "").body
+        let published = BackendPublishResponse(
+            outcome: .published, position: StreamPosition(epoch: 0, offset: 0))
+        #expect(
+            properties(of: "Outcome")
+                == labels(MessageRoutes.Published(published)).union(["channel", "user", "error"]))
+        let reports = EdgeReports(EdgeAnswers())
+        let listed = ListedChannel(name: "", newest: StreamPosition(epoch: 0, offset: 0))
+        let channel = ListRoutes.Channel(listed, subscribers: 0)
+        let edges = ListRoutes.Edges(reports)
+        let rate = ListRoutes.Usage.Rate()
         let record = APIKeyRecord(id: "", hash: "", app: "", scopes: [])
         for (schema, value) in [
-            ("Published", MessageRoutes.Published(offset: 0, timestamp: 0) as Any),
-            ("Outcome", MessageRoutes.Outcome()), ("Outcomes", MessageRoutes.Outcomes(results: [])),
+            ("Published", MessageRoutes.Published(published) as Any),
+            ("Outcomes", MessageRoutes.Outcomes(results: [])),
             ("Error", error), ("HistoryPage", HistoryRoutes.Page(messages: [])),
             ("StoredMessage", HistoryRoutes.Message(.init())),
             ("Users", PresenceRoutes.Users(total: 0)), ("UserState", PresenceRoutes.User(user: "")),
@@ -111,6 +125,24 @@ struct OpenAPITests {
                 "Moderation",
                 ModerationRoutes.Outcome(sessions: 0, asked: 0, answered: 0, isDurable: false)
             ),
+            ("Conflict", APIError.Conflict()), ("Purged", HistoryRoutes.Purged(removed: 0)),
+            ("Edges", edges), ("Channel", channel),
+            ("Channels", ListRoutes.Channels(channels: [], total: 0, edges: edges)),
+            (
+                "ChannelDetail",
+                ListRoutes.ChannelDetail(
+                    channel: "", epoch: 0, offset: 0, subscribers: 0, members: 0, edges: edges)
+            ),
+            ("OnlineUsers", ListRoutes.Users(users: [], total: 0)),
+            ("OnlineUser", ListRoutes.Users.User(user: "")),
+            ("Connection", ListRoutes.Connection(EdgeSession())),
+            ("Connections", ListRoutes.Connections(connections: [], total: 0, edges: edges)),
+            ("UserDetail", ListRoutes.UserDetail(user: "", online: false, connections: [], edges: edges)),
+            (
+                "Usage",
+                ListRoutes.Usage(channels: 0, users: 0, connections: 0, key: rate, app: rate, edges: edges)
+            ),
+            ("UsageRate", rate),
             ("Key", KeyRoutes.Key(record, lastUse: nil)), ("Keys", KeyRoutes.Keys(keys: [])),
         ] {
             #expect(properties(of: schema) == labels(value), "\(schema)")

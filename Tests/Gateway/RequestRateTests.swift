@@ -1,4 +1,5 @@
 import NIOCore
+import RTMAPIKey
 import RTMModel
 import RTMServiceKit
 import Testing
@@ -24,6 +25,20 @@ struct RequestRateTests {
         } catch {
             return error
         }
+    }
+
+    @Test("what a key and its app have left is what they may spend at once")
+    func left() {
+        let rates = rates(key: 10, app: 100)
+        #expect(rates.left(to: client("a"), now: start).key?.left == 20)
+        _ = refusal(rates, client("a"), 3, at: start)
+        _ = refusal(rates, client("b"), 5, at: start)
+        let left = rates.left(to: client("a"), now: start)
+        #expect(left.key?.left == 17 && left.app?.left == 192 && left.key?.rate.perSecond == 10)
+        #expect(rates.left(to: client("a"), now: start + .milliseconds(200)).key?.left == 19)
+        _ = refusal(rates, client("b"), 100, at: start)
+        #expect(rates.left(to: client("b"), now: start).key?.left == 0)
+        #expect(self.rates(key: 0, app: 0).left(to: client("a"), now: start).key == nil)
     }
 
     @Test("a key has twice its rate at once, and then its rate; the refusal says which limit and when")

@@ -21,6 +21,7 @@ struct ImportRules {
     static let house = ImportRules(rooms: [
         "Shared/Model": [],
         "Shared/Cryptography": ["CCrypto"],
+        "Shared/APIKey": ["RTMCryptography"],
         "Shared/AccessToken": ["RTMModel", "RTMCryptography", "CZlib"],
         "Shared/AccessToken/JWT": ["RTMModel", "RTMCryptography", "Crypto", "CryptoExtras"],
         "Shared/Wire": ["RTMModel", "RTMProtocolC", "CProtobufC", "NIOCore"],
@@ -62,7 +63,7 @@ struct ImportRules {
         ]),
 
         "Services/Gateway/Server": serving.union([
-            "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken",
+            "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAPIKey", "RTMAccessToken",
             "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", "SwiftProtobuf", "NIOSSL", "NIOHTTP1",
             "NIOHTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HTTPTypes",
             "ServiceLifecycle",
@@ -75,8 +76,8 @@ struct ImportRules {
         "Services/Gateway/Main": ["RTMGatewayServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Standalone/Main": [
             "RTMEdgeServer", "RTMGatewayServer", "RTMMessagingServer", "RTMPresenceServer",
-            "RTMStorageServer", "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink", "Logging",
-            "NIOCore", "NIOPosix",
+            "RTMStorageServer", "RTMAPIKey", "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink",
+            "Logging", "NIOCore", "NIOPosix",
         ],
 
         "Clients/RTMClient": [
@@ -98,7 +99,8 @@ struct ImportRules {
         ],
         "Clients/Ledger": [],
         "Clients/rtm": [
-            "RTMClient", "RTMModel", "RTMAccessToken", "RTMLedger", "Logging", "ArgumentParser",
+            "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", "Logging",
+            "ArgumentParser",
         ],
     ])
 

@@ -152,6 +152,12 @@ private final class Decoders {
         scan(PublishRequest.self, bytes) { for message in $0.messages { message.touch() } }
         scan(MessageView.self, bytes) { $0.touch() }
         scan(PublishResponse.self, bytes)
+        scan(BackendPublishRequest.self, bytes) { for message in $0.publish.messages { message.touch() } }
+        scan(PublishCondition.self, bytes)
+        scan(StreamPosition.self, bytes)
+        unpack(BackendPublishResponse.self, bytes)
+        unpack(ListRequest.self, bytes)
+        unpack(ListResponse.self, bytes)
         scan(DeliveryPush.self, bytes) { $0.frames.touch() }
         unpack(LeaderPush.self, bytes)
         unpack(NodesPush.self, bytes)
@@ -160,6 +166,7 @@ private final class Decoders {
         scan(JournaledClaim.self, bytes)
         scan(JournaledHeads.self, bytes)
         scan(JournaledHead.self, bytes)
+        scan(JournaledVersion.self, bytes)
         attempt { () throws(WireError) in try JournalBatch.read(bytes) { _ in } }
     }
 
@@ -191,6 +198,13 @@ private final class Decoders {
         unpack(BanOutcome.self, bytes)
         unpack(BansRequest.self, bytes)
         unpack(BansResponse.self, bytes)
+        unpack(EdgeQuestion.self, bytes) { $0.query.touch() }
+        unpack(EdgeAnswer.self, bytes) { $0.findings.touch() }
+        unpack(EdgeAnswers.self, bytes) { for answer in $0.answers { answer.findings.touch() } }
+        unpack(EdgeQuery.self, bytes)
+        unpack(EdgeFindings.self, bytes)
+        unpack(PurgeHistoryRequest.self, bytes)
+        unpack(PurgeHistoryResponse.self, bytes)
         scan(WriteMetadata.self, bytes)
         scan(MetadataTarget.self, bytes)
         scan(MetadataItem.self, bytes)

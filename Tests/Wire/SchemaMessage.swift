@@ -185,5 +185,22 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_BanOutcome.self, rtm__service__ban_outcome__unpack),
         SchemaMessage(Rtm_Service_BansRequest.self, rtm__service__bans_request__unpack),
         SchemaMessage(Rtm_Service_BansResponse.self, rtm__service__bans_response__unpack),
+        SchemaMessage(Rtm_Service_BackendPublishRequest.self, rtm__service__backend_publish_request__unpack),
+        SchemaMessage(Rtm_Service_PublishCondition.self, rtm__service__publish_condition__unpack),
+        SchemaMessage(
+            Rtm_Service_BackendPublishResponse.self, rtm__service__backend_publish_response__unpack),
+        SchemaMessage(Rtm_Service_ListRequest.self, rtm__service__list_request__unpack),
+        SchemaMessage(Rtm_Service_ListResponse.self, rtm__service__list_response__unpack),
+        SchemaMessage(Rtm_Service_ListedChannel.self, rtm__service__listed_channel__unpack),
+        SchemaMessage(Rtm_Service_JournaledVersion.self, rtm__service__journaled_version__unpack),
+        SchemaMessage(Rtm_Service_EdgeQuestion.self, rtm__service__edge_question__unpack),
+        SchemaMessage(Rtm_Service_EdgeAnswer.self, rtm__service__edge_answer__unpack),
+        SchemaMessage(Rtm_Service_EdgeAnswers.self, rtm__service__edge_answers__unpack),
+        SchemaMessage(Rtm_Service_EdgeQuery.self, rtm__service__edge_query__unpack),
+        SchemaMessage(Rtm_Service_EdgeFindings.self, rtm__service__edge_findings__unpack),
+        SchemaMessage(Rtm_Service_SubscriberCount.self, rtm__service__subscriber_count__unpack),
+        SchemaMessage(Rtm_Service_EdgeSession.self, rtm__service__edge_session__unpack),
+        SchemaMessage(Rtm_Service_PurgeHistoryRequest.self, rtm__service__purge_history_request__unpack),
+        SchemaMessage(Rtm_Service_PurgeHistoryResponse.self, rtm__service__purge_history_response__unpack),
     ]
 }

@@ -37,6 +37,11 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
         .invalidParameter, "why", retryAfter: .seconds(1), limit: .init(name: "n", value: 1),
         conflict: conflict)
     private static let second = Duration.seconds(1)
+    private static let condition = PublishCondition(newest: position, version: 1, versionEpoch: "e")
+    private static let listed = ListedChannel(name: "n", newest: position, timestampMilliseconds: 1)
+    private static let session = EdgeSession(
+        userID: "u", sessionID: 1, address: "a", client: "c", sinceMilliseconds: 2, queuedBytes: 3,
+        channelCount: 4)
 
     private static func message(_ x: WireText) -> MessageView {
         MessageView(type: .text, payload: x, customType: x, priority: .low)
@@ -143,6 +148,23 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
                         appID: x, channelType: .stream, channel: x, publisher: x, publisherSession: 1,
                         needsReceiver: true, origin: origin, messages: MessageRun($0, count: 1)))
             },
+            messages.withUnsafeReadableBytes {
+                WrittenMessage(
+                    BackendPublishRequest(
+                        PublishRequest(
+                            appID: x, channelType: .stream, channel: x, publisher: x, publisherSession: 1,
+                            needsReceiver: true, origin: origin, messages: MessageRun($0, count: 1)),
+                        if: condition))
+            },
+            WrittenMessage(condition),
+            WrittenMessage(
+                BackendPublishResponse(
+                    outcome: .outdatedVersion, position: position, timestampMilliseconds: 1,
+                    rememberedMilliseconds: 2, version: 3, versionEpoch: "e")),
+            WrittenMessage(
+                ListRequest(appID: "a", type: .stream, prefix: "p", after: "b", limit: 1, name: "n")),
+            WrittenMessage(ListResponse(channels: [listed], hasMore: true, total: 1)),
+            WrittenMessage(listed),
             WrittenMessage(PublishResponse(offset: 1, timestampMilliseconds: 2)),
             events.withUnsafeReadableBytes {
                 WrittenMessage(AppendRequest(channel: key, source: 1, events: EventRun($0)))
@@ -156,6 +178,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(JournaledChannel(channel: key, head: 1, timestamp: 2, hadEntries: true)),
             WrittenMessage(
                 JournaledClaim(channel: key, number: 1, holder: 2, isOnline: true, attempt: 3)),
+            WrittenMessage(JournaledVersion(channel: key, version: 1, epoch: "e")),
             WrittenMessage(JournaledHeads(heads: [JournaledHead(partition: 1, offset: 2)], time: 3)),
             WrittenMessage(JournaledHead(partition: 1, offset: 2)),
             WrittenMessage(
@@ -214,7 +237,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(
                 Ban(
                     appID: "a", userID: "u", untilMilliseconds: 1, reason: "r", endsSession: true,
-                    sinceMilliseconds: 2, by: "o", number: 3)),
+                    sinceMilliseconds: 2, by: "o", number: 3, tokensBeforeSeconds: 4)),
             WrittenMessage(BanReport(number: 1, isAppKnown: true, sessions: 2)),
             WrittenMessage(
                 BanOutcome(
@@ -223,6 +246,19 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(BansRequest(afterApp: "a", afterUser: "u")),
             WrittenMessage(
                 BansResponse(bans: [Ban(appID: "a", userID: "u", endsSession: true)], hasMore: true)),
+            WrittenMessage(EdgeQuestion(number: 1, query: x)),
+            WrittenMessage(EdgeAnswer(number: 1, findings: x)),
+            WrittenMessage(EdgeAnswers(asked: 1, answers: [EdgeAnswer(number: 1, findings: x)])),
+            WrittenMessage(
+                EdgeQuery(
+                    appID: "a", limit: 1, prefix: "p", afterUser: "b", afterSession: 2, userID: "u",
+                    channels: [key])),
+            WrittenMessage(
+                EdgeFindings(
+                    sessions: [session], hasMore: true, total: 1, subscribers: [SubscriberCount(count: 1)])),
+            WrittenMessage(SubscriberCount(count: 1)), WrittenMessage(session),
+            WrittenMessage(PurgeHistoryRequest(channel: key, beforeMilliseconds: 1)),
+            WrittenMessage(PurgeHistoryResponse(removed: 1)),
         ]
     }
 }

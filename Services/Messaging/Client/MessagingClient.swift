@@ -21,8 +21,20 @@ package protocol MessagingCaller: ShardRouterDelegate {
     /// - Parameter shard: in which the channel is.
     func messagingPublished(
         _ context: Int, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
+    func messagingPublished(
+        _ context: Int, _ outcome: Result<BackendPublishResponse, ServiceLinkRequestFailure>)
+    func messagingListed(_ context: Int, _ outcome: Result<ListResponse, ServiceLinkRequestFailure>)
     /// The response's frames are valid during the call.
     func messagingRead(_ context: Int, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>)
+}
+
+extension MessagingCaller {
+    /// For a caller that is no gateway.
+    package func messagingPublished(
+        _ context: Int, _ outcome: Result<BackendPublishResponse, ServiceLinkRequestFailure>
+    ) {}
+    package func messagingListed(_ context: Int, _ outcome: Result<ListResponse, ServiceLinkRequestFailure>) {
+    }
 }
 
 /// Typed calls to the messaging nodes that lead. Every call has exactly one outcome.
@@ -82,6 +94,27 @@ package final class MessagingClient {
         }
     }
 
+    package func publish(_ request: BackendPublishRequest, context: Int) {
+        let publish = request.publish
+        let channel = ChannelView(
+            appID: publish.appID, type: publish.channelType ?? .none, name: publish.channel)
+        do throws(RTMError) {
+            let links = shards.connections(to: channel)
+            try links.request(MessagingMethod.backendPublish, request, context: context)
+        } catch {
+            caller?.messagingPublished(context, .failure(.refused(error)))
+        }
+    }
+
+    /// Asks one shard for what it has of an app's channels.
+    package func list(_ request: ListRequest, in shard: Int, context: Int) {
+        do throws(RTMError) {
+            try shards.all[shard].request(MessagingMethod.list, request, context: context)
+        } catch {
+            caller?.messagingListed(context, .failure(.refused(error)))
+        }
+    }
+
     package func read(_ request: ReadRequest, context: Int) {
         do throws(RTMError) {
             let links = shards.connections(to: request.channel)
@@ -121,6 +154,11 @@ extension MessagingClient: ServiceLinkClientDelegate {
         case MessagingMethod.publish:
             caller?.messagingPublished(
                 context, in: shard, outcome.result { try PublishResponse(scanning: $0) })
+        case MessagingMethod.backendPublish:
+            caller?.messagingPublished(
+                context, outcome.result { try BackendPublishResponse($0, in: shards.arena) })
+        case MessagingMethod.list:
+            caller?.messagingListed(context, outcome.result { try ListResponse($0, in: shards.arena) })
         case MessagingMethod.read:
             caller?.messagingRead(context, outcome.result { try ReadResponse($0, in: shards.arena) })
         default: break

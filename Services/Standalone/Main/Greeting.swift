@@ -1,3 +1,4 @@
+import RTMAPIKey
 import RTMGatewayServer
 import RTMServiceKit
 

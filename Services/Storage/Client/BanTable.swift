@@ -10,18 +10,27 @@ package struct BanTable {
         var list: Int
     }
 
+    /// Tokens that were issued before a time.
+    private struct Revocation {
+        let beforeSeconds: UInt64
+        let until: UInt64
+        var list: Int
+    }
+
     private struct User: Hashable {
         let appID: String
         let userID: String
     }
 
     private var entries: [User: Entry] = [:]
+    private var revocations: [User: Revocation] = [:]
     private var list = 0
     /// With so many entries those that have ended are removed.
     private var countMax = Self.countMaxAtFirst
+    private var revocationsMax = Self.countMaxAtFirst
     package static let countMaxAtFirst = 1_000
 
-    package var count: Int { entries.count }
+    package var count: Int { entries.count + revocations.count }
 
     package init() {}
 
@@ -35,15 +44,35 @@ package struct BanTable {
         throw RTMError(.loginRejected, "user \"\(userID)\" may not log in for \(seconds) s\(why)")
     }
 
+    /// Until when a user is banned; nil if the user isn't.
+    package func until(_ userID: String, of appID: String, nowMilliseconds: UInt64) -> UInt64? {
+        entries[User(appID: appID, userID: userID)].flatMap { $0.until > nowMilliseconds ? $0.until : nil }
+    }
+
+    /// - Throws: `.tokenExpired` (-10009) for a token that was revoked, so that a client asks for a new one.
+    package func checkToken(
+        issuedAtSeconds: UInt32, of userID: String, of appID: String, nowMilliseconds: UInt64
+    ) throws(RTMError) {
+        guard !revocations.isEmpty,
+            let revocation = revocations[User(appID: appID, userID: userID)],
+            revocation.until > nowMilliseconds, UInt64(issuedAtSeconds) < revocation.beforeSeconds
+        else { return }
+        throw RTMError(.tokenExpired, "the token was revoked; one that is issued from now on is accepted")
+    }
+
     package mutating func listBegins() { list += 1 }
 
     /// - Returns: whether this is news. Storage repeats everything when its link comes back.
     package mutating func take(_ ban: Ban, nowMilliseconds: UInt64) -> Bool {
         guard !ban.userID.isEmpty else {
             entries = entries.filter { $0.value.list == list }
+            revocations = revocations.filter { $0.value.list == list }
             return false
         }
         let user = User(appID: ban.appID, userID: ban.userID)
+        guard ban.tokensBeforeSeconds == 0 else {
+            return take(ban, of: user, nowMilliseconds: nowMilliseconds)
+        }
         guard ban.untilMilliseconds > 0 else {
             entries[user] = nil
             return true
@@ -54,6 +83,17 @@ package struct BanTable {
         }
         let isNews = entries[user]?.until != ban.untilMilliseconds
         entries[user] = Entry(until: ban.untilMilliseconds, reason: ban.reason, list: list)
+        return isNews
+    }
+
+    private mutating func take(_ ban: Ban, of user: User, nowMilliseconds: UInt64) -> Bool {
+        if revocations.count >= revocationsMax {
+            revocations = revocations.filter { $0.value.until > nowMilliseconds }
+            revocationsMax = max(Self.countMaxAtFirst, 2 * revocations.count)
+        }
+        let isNews = revocations[user]?.beforeSeconds != ban.tokensBeforeSeconds
+        revocations[user] = Revocation(
+            beforeSeconds: ban.tokensBeforeSeconds, until: ban.untilMilliseconds, list: list)
         return isNews
     }
 }

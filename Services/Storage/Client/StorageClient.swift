@@ -1,4 +1,5 @@
 package import Logging
+import NIOCore
 import RTMModel
 package import RTMServiceLink
 package import RTMWire
@@ -22,6 +23,12 @@ package protocol StorageCaller: AnyObject {
     func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>)
     func storageCarriedOut(_ context: Int, _ outcome: Result<BanOutcome, ServiceLinkRequestFailure>)
     func storageListedBans(_ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>)
+    /// The findings in the answers are valid during the call.
+    func storageAskedEdges(_ context: Int, _ outcome: Result<EdgeAnswers, ServiceLinkRequestFailure>)
+    func storagePurgedHistory(
+        _ context: Int, _ outcome: Result<PurgeHistoryResponse, ServiceLinkRequestFailure>)
+    /// A gateway asks what this event loop has. `answer` may be called later, on the same event loop.
+    func storageAsked(_ query: EdgeQuery, _ answer: @escaping (EdgeFindings) -> Void)
     /// An operator shuts a user out or ends a session, or lets the user in again. When the link comes up,
     /// all bans arrive, and behind them one without a user. Returns what was found and done.
     func storageBanned(_ ban: Ban) -> BanReport
@@ -36,6 +43,16 @@ extension StorageCaller {
     package func storageListedBans(
         _ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>
     ) {}
+    package func storageAskedEdges(
+        _ context: Int, _ outcome: Result<EdgeAnswers, ServiceLinkRequestFailure>
+    ) {}
+    package func storagePurgedHistory(
+        _ context: Int, _ outcome: Result<PurgeHistoryResponse, ServiceLinkRequestFailure>
+    ) {}
+    /// For a caller that has no sessions.
+    package func storageAsked(_ query: EdgeQuery, _ answer: @escaping (EdgeFindings) -> Void) {
+        answer(EdgeFindings(subscribers: query.channels.map { _ in SubscriberCount(count: 0) }))
+    }
     package func storageBanned(_ ban: Ban) -> BanReport {
         BanReport(number: ban.number, isAppKnown: false, sessions: 0)
     }
@@ -94,6 +111,22 @@ package final class StorageClient: ServiceClient {
         }
     }
 
+    /// Asks all event loops of all edges.
+    package func askEdges(_ query: EdgeQuery, context: Int) {
+        query.buffer.withUnsafeReadableBytes { bytes in
+            let question = EdgeQuestion(query: WireText(bytes))
+            if let failure = calls.refusal(sending: StorageMethod.askEdges, question, context: context) {
+                caller?.storageAskedEdges(context, .failure(failure))
+            }
+        }
+    }
+
+    package func purgeHistory(_ request: PurgeHistoryRequest, context: Int) {
+        if let failure = calls.refusal(sending: StorageMethod.purgeHistory, request, context: context) {
+            caller?.storagePurgedHistory(context, .failure(failure))
+        }
+    }
+
     /// Has no answer. False if the link is down: then it was not sent.
     @discardableResult
     package func session(_ push: SessionPush) -> Bool { calls.link.push(StorageMethod.session, push) }
@@ -128,6 +161,11 @@ package final class StorageClient: ServiceClient {
             caller?.storageCarriedOut(context, outcome.result { try BanOutcome($0, in: calls.arena) })
         case StorageMethod.bans:
             caller?.storageListedBans(context, outcome.result { try BansResponse($0, in: calls.arena) })
+        case StorageMethod.askEdges:
+            caller?.storageAskedEdges(context, outcome.result { try EdgeAnswers($0, in: calls.arena) })
+        case StorageMethod.purgeHistory:
+            caller?.storagePurgedHistory(
+                context, outcome.result { try PurgeHistoryResponse($0, in: calls.arena) })
         default: break
         }
     }
@@ -140,6 +178,19 @@ package final class StorageClient: ServiceClient {
             guard let ban = try? Ban(body, in: calls.arena), let caller else { return }
             let report = caller.storageBanned(ban)
             if ban.number != 0 { link.push(StorageMethod.banReport, report) }
+        case StorageMethod.edgeQuestion:
+            guard let question = try? EdgeQuestion(body, in: calls.arena) else { return }
+            let number = question.number
+            // The question lies in the arena, where the query is read next.
+            let bytes = ByteBuffer(bytes: question.query.bytes)
+            let read = bytes.withUnsafeReadableBytes { try? EdgeQuery($0, in: calls.arena) }
+            guard let query = read else { return }
+            caller?.storageAsked(query) { findings in
+                findings.buffer.withUnsafeReadableBytes { bytes in
+                    _ = link.push(
+                        StorageMethod.edgeAnswer, EdgeAnswer(number: number, findings: WireText(bytes)))
+                }
+            }
         default: break
         }
     }

@@ -22,7 +22,9 @@ struct JWTExamination {
 
     /// What a token that has passed all checks grants.
     var grant: TokenGrant {
-        TokenGrant(expiresAtMilliseconds: end, permissions: claims.permissions.map { [$0] } ?? [])
+        TokenGrant(
+            expiresAtMilliseconds: end, permissions: claims.permissions.map { [$0] } ?? [],
+            issuedAtSeconds: UInt32(clamping: (claims.issuedAt ?? 0) / 1000))
     }
 
     /// Does the token let the user join this stream channel?

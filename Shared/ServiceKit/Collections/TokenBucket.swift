@@ -61,6 +61,13 @@ package struct TokenBucket {
         return copy.tokens >= Double(rate.burst)
     }
 
+    /// How many whole tokens there are; 0 if some are owed.
+    package func left(_ rate: Rate, now: NIODeadline) -> Int {
+        var copy = self
+        copy.refill(rate, now: now)
+        return max(0, Int(copy.tokens))
+    }
+
     private mutating func refill(_ rate: Rate, now: NIODeadline) {
         guard now > updated else { return }
         let seconds = Double((now - updated).nanoseconds) / 1e9
@@ -90,6 +97,11 @@ package struct TokenBuckets<Key: Hashable> {
     /// How long it takes until one key has a token; nil if it has one now. Takes none.
     package mutating func wait(_ key: Key, _ rate: Rate, now: NIODeadline) -> TimeAmount? {
         buckets[key]?.wait(for: 1, rate, now: now)
+    }
+
+    /// How many whole tokens one key has.
+    package func left(_ key: Key, _ rate: Rate, now: NIODeadline) -> Int {
+        buckets[key]?.left(rate, now: now) ?? rate.burst
     }
 
     /// Takes tokens of one key, which may owe some afterwards.

@@ -10,6 +10,21 @@ extension StreamPosition: WireMessage {
     }
 }
 
+extension StreamPosition: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var (epoch, offset) = (UInt64(0), UInt64(0))
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.epoch: epoch = try field.uint64
+            case Fields.offset: offset = try field.uint64
+            default: break
+            }
+        }
+        self.init(epoch: epoch, offset: offset)
+    }
+}
+
 extension StreamPosition {
     init?(_ position: UnsafeMutablePointer<Rtm__Client__StreamPosition>?) {
         guard let position else { return nil }

@@ -35,7 +35,7 @@ extension WireMessage {
     }
 
     /// The message in a buffer of its own.
-    var buffer: ByteBuffer {
+    package var buffer: ByteBuffer {
         var buffer = ByteBuffer()
         encode(into: &buffer, length: encodedLength)
         return buffer

@@ -8,6 +8,7 @@ package enum JournalRecord {
     case channel(JournaledChannel)
     case claim(JournaledClaim)
     case heads(JournaledHeads)
+    case version(JournaledVersion)
 }
 
 /// The records of one turn of the event loop, one behind the other, as they lie in the journal.
@@ -32,6 +33,10 @@ package struct JournalBatch {
 
     package mutating func append(_ heads: JournaledHeads) {
         append(RepeatedField(field: Schema.JournalBatch.heads, message: heads))
+    }
+
+    package mutating func append(_ version: JournaledVersion) {
+        append(RepeatedField(field: Schema.JournalBatch.versions, message: version))
     }
 
     private mutating func append(_ record: some WireMessage) {
@@ -125,6 +130,7 @@ extension JournalBatch {
             case Schema.JournalBatch.channels: try body(.channel(JournaledChannel(scanning: field.bytes)))
             case Schema.JournalBatch.claims: try body(.claim(JournaledClaim(scanning: field.bytes)))
             case Schema.JournalBatch.heads: try body(.heads(JournaledHeads(scanning: field.bytes)))
+            case Schema.JournalBatch.versions: try body(.version(JournaledVersion(scanning: field.bytes)))
             default: throw .undecodable
             }
         }

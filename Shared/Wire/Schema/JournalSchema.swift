@@ -10,6 +10,7 @@ extension Schema {
         package static var channels: SchemaField<[JournaledChannel]> { SchemaField(2) }
         package static var claims: SchemaField<[JournaledClaim]> { SchemaField(3) }
         package static var heads: SchemaField<[JournaledHeads]> { SchemaField(4) }
+        package static var versions: SchemaField<[JournaledVersion]> { SchemaField(5) }
     }
 
     /// rtm.service.JournaledEntries
@@ -44,6 +45,13 @@ extension Schema {
         package static var holder: SchemaField<UInt64> { SchemaField(3) }
         package static var online: SchemaField<Bool> { SchemaField(4) }
         package static var attempt: SchemaField<UInt64> { SchemaField(5) }
+    }
+
+    /// rtm.service.JournaledVersion
+    package enum JournaledVersion {
+        package static var channel: SchemaField<ChannelKey> { SchemaField(1) }
+        package static var version: SchemaField<UInt64> { SchemaField(2) }
+        package static var epoch: SchemaField<String> { SchemaField(3) }
     }
 
     /// rtm.service.JournaledHeads
@@ -158,6 +166,45 @@ extension JournaledClaim: ScanDecodable {
         try self.init(
             channel: channelKey.channel(), number: number, holder: holder, isOnline: isOnline,
             attempt: attempt)
+    }
+}
+
+/// The version of the newest whole state that was published to a channel.
+package struct JournaledVersion: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.JournaledVersion
+    package var channel: ChannelKey
+    package var version: UInt64
+    /// PublishCondition.version_epoch.
+    package var epoch: String
+
+    package init(channel: ChannelKey, version: UInt64 = 0, epoch: String = "") {
+        self.channel = channel
+        self.version = version
+        self.epoch = epoch
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.version, version)
+        sink.field(Fields.epoch, epoch)
+    }
+}
+
+extension JournaledVersion: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var channelKey = ScannedKey()
+        var version: UInt64 = 0
+        var epoch: String = ""
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.channel: channelKey = try ScannedKey(scanning: field.bytes)
+            case Fields.version: version = try field.uint64
+            case Fields.epoch: epoch = try field.view.copiedName()
+            default: throw .undecodable
+            }
+        }
+        try self.init(channel: channelKey.channel(), version: version, epoch: epoch)
     }
 }
 

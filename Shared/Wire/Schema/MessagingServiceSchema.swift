@@ -87,6 +87,53 @@ extension Schema {
         package static var timestampMs: SchemaField<UInt64> { SchemaField(2) }
     }
 
+    /// rtm.service.BackendPublishRequest
+    package enum BackendPublishRequest {
+        package static var condition: SchemaField<PublishCondition> { SchemaField(1) }
+        package static var publish: SchemaField<PublishRequest> { SchemaField(2) }
+    }
+
+    /// rtm.service.PublishCondition
+    package enum PublishCondition {
+        package static var newest: SchemaField<StreamPosition> { SchemaField(1) }
+        package static var version: SchemaField<UInt64> { SchemaField(2) }
+        package static var versionEpoch: SchemaField<String> { SchemaField(3) }
+    }
+
+    /// rtm.service.BackendPublishResponse
+    package enum BackendPublishResponse {
+        package static var outcome: SchemaField<Enumeration> { SchemaField(1) }
+        package static var position: SchemaField<StreamPosition> { SchemaField(2) }
+        package static var timestampMs: SchemaField<UInt64> { SchemaField(3) }
+        package static var rememberedMs: SchemaField<UInt64> { SchemaField(4) }
+        package static var version: SchemaField<UInt64> { SchemaField(5) }
+        package static var versionEpoch: SchemaField<String> { SchemaField(6) }
+    }
+
+    /// rtm.service.ListRequest
+    package enum ListRequest {
+        package static var appId: SchemaField<String> { SchemaField(1) }
+        package static var type: SchemaField<Enumeration> { SchemaField(2) }
+        package static var prefix: SchemaField<String> { SchemaField(3) }
+        package static var after: SchemaField<String> { SchemaField(4) }
+        package static var limit: SchemaField<UInt32> { SchemaField(5) }
+        package static var name: SchemaField<String> { SchemaField(6) }
+    }
+
+    /// rtm.service.ListResponse
+    package enum ListResponse {
+        package static var channels: SchemaField<[ListedChannel]> { SchemaField(1) }
+        package static var more: SchemaField<Bool> { SchemaField(2) }
+        package static var total: SchemaField<UInt64> { SchemaField(3) }
+    }
+
+    /// rtm.service.ListedChannel
+    package enum ListedChannel {
+        package static var name: SchemaField<String> { SchemaField(1) }
+        package static var newest: SchemaField<StreamPosition> { SchemaField(2) }
+        package static var timestampMs: SchemaField<UInt64> { SchemaField(3) }
+    }
+
     /// rtm.service.AppendRequest
     package enum AppendRequest {
         package static var channel: SchemaField<ChannelKey> { SchemaField(1) }
@@ -162,13 +209,28 @@ package enum MessagingMethod {
     package static let outdated: UInt32 = 10
     /// Push NodesPush, messaging to its callers.
     package static let nodes: UInt32 = 11
+    /// Request BackendPublishRequest, response BackendPublishResponse, from a gateway.
+    package static let backendPublish: UInt32 = 12
+    /// Request ListRequest, response ListResponse, from a gateway.
+    package static let list: UInt32 = 13
 
     /// The methods' names, for people who look at traces.
     package static let names: [UInt32: String] = [
         attach: "attach", detach: "detach", publish: "publish", read: "read", delivery: "delivery",
         superseded: "superseded", append: "append", skip: "skip", leader: "leader", outdated: "outdated",
-        nodes: "nodes"
+        nodes: "nodes", backendPublish: "backendPublish", list: "list"
     ]
+}
+
+/// What became of a backend's publish.
+package enum PublishOutcome: Int, Sendable, Hashable, CaseIterable {
+    case published = 0
+    /// It was published before.
+    case repeated = 1
+    /// The condition names another position than that of the newest message.
+    case outdatedPosition = 2
+    /// The channel's last version isn't below that of the condition.
+    case outdatedVersion = 3
 }
 
 /// A node announces that it leads the shard from now on. It is the first push over a link to a leader; every
@@ -358,6 +420,207 @@ extension DetachPush: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__detach_push__unpack)
         self.init(interest: message.interest, isLoggedOut: message.logged_out != 0)
+    }
+}
+
+/// A message is published only if all of this is so.
+package struct PublishCondition: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.PublishCondition
+    /// The position of the channel's newest message, events aside; with offset 0 it has none. Absent = not
+    /// compared.
+    package var newest: StreamPosition?
+    /// Of a message that is a whole state: above that of the channel's last one; 0 = it has none.
+    package var version: UInt64
+    /// A version is above each of another epoch.
+    package var versionEpoch: String
+
+    package init(newest: StreamPosition? = nil, version: UInt64 = 0, versionEpoch: String = "") {
+        self.newest = newest
+        self.version = version
+        self.versionEpoch = versionEpoch
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        if let newest { sink.field(Fields.newest, newest) }
+        sink.field(Fields.version, version)
+        sink.field(Fields.versionEpoch, versionEpoch)
+    }
+}
+
+extension PublishCondition: ScanDecodable {
+    package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
+        var newest: StreamPosition? = nil
+        var version: UInt64 = 0
+        var versionEpoch: String = ""
+        var scanner = ProtobufScanner(bytes)
+        while let field = try scanner.next() {
+            switch field.number {
+            case Fields.newest: newest = try StreamPosition(scanning: field.bytes)
+            case Fields.version: version = try field.uint64
+            case Fields.versionEpoch: versionEpoch = try field.view.copiedName()
+            default: break
+            }
+        }
+        self.init(newest: newest, version: version, versionEpoch: versionEpoch)
+    }
+}
+
+package struct BackendPublishResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.BackendPublishResponse
+    package var outcome: PublishOutcome
+    /// Of the message, or of the channel's newest message if this one was refused.
+    package var position: StreamPosition
+    /// Of the message.
+    package var timestampMilliseconds: UInt64
+    /// How far back the log reaches, which is how long a repetition is recognised.
+    package var rememberedMilliseconds: UInt64
+    /// If the version is outdated: the last one, and its epoch.
+    package var version: UInt64
+    package var versionEpoch: String
+
+    package init(
+        outcome: PublishOutcome, position: StreamPosition, timestampMilliseconds: UInt64 = 0,
+        rememberedMilliseconds: UInt64 = 0, version: UInt64 = 0, versionEpoch: String = ""
+    ) {
+        self.outcome = outcome
+        self.position = position
+        self.timestampMilliseconds = timestampMilliseconds
+        self.rememberedMilliseconds = rememberedMilliseconds
+        self.version = version
+        self.versionEpoch = versionEpoch
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.outcome, outcome)
+        sink.field(Fields.position, position)
+        sink.field(Fields.timestampMs, timestampMilliseconds)
+        sink.field(Fields.rememberedMs, rememberedMilliseconds)
+        sink.field(Fields.version, version)
+        sink.field(Fields.versionEpoch, versionEpoch)
+    }
+}
+
+extension BackendPublishResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__backend_publish_response__unpack)
+        guard let outcome = PublishOutcome(rawValue: Int(message.outcome.rawValue)) else { throw .undecodable }
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(
+            outcome: outcome, position: position, timestampMilliseconds: message.timestamp_ms,
+            rememberedMilliseconds: message.remembered_ms, version: message.version,
+            versionEpoch: WireText(message.version_epoch).string)
+    }
+}
+
+/// Asks a shard for channels of an app, ordered by the bytes of their names.
+package struct ListRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ListRequest
+    package var appID: String
+    /// User: the inboxes that somebody holds, which are the users who are online.
+    package var type: ChannelType
+    /// Names that begin so.
+    package var prefix: String
+    /// Names behind this one.
+    package var after: String
+    /// Rows; at most 1000.
+    package var limit: UInt32
+    /// This channel alone, whether it is in memory or not; empty = all of them.
+    package var name: String
+
+    package init(
+        appID: String = "", type: ChannelType, prefix: String = "", after: String = "", limit: UInt32 = 0,
+        name: String = ""
+    ) {
+        self.appID = appID
+        self.type = type
+        self.prefix = prefix
+        self.after = after
+        self.limit = limit
+        self.name = name
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.type, type)
+        sink.field(Fields.prefix, prefix)
+        sink.field(Fields.after, after)
+        sink.field(Fields.limit, limit)
+        sink.field(Fields.name, name)
+    }
+}
+
+extension ListRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__list_request__unpack)
+        guard let type = ChannelType(rawValue: Int(message.type.rawValue)) else { throw .undecodable }
+        self.init(
+            appID: WireText(message.app_id).string, type: type, prefix: WireText(message.prefix).string,
+            after: WireText(message.after).string, limit: message.limit,
+            name: WireText(message.name).string)
+    }
+}
+
+package struct ListResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ListResponse
+    package var channels: [ListedChannel]
+    /// Whether more follow behind the last one.
+    package var hasMore: Bool
+    /// How many of the app and type have the prefix.
+    package var total: UInt64
+
+    package init(channels: [ListedChannel] = [], hasMore: Bool = false, total: UInt64 = 0) {
+        self.channels = channels
+        self.hasMore = hasMore
+        self.total = total
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.channels, channels)
+        sink.field(Fields.more, hasMore)
+        sink.field(Fields.total, total)
+    }
+}
+
+extension ListResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__list_response__unpack)
+        var channels: [ListedChannel] = []
+        channels.reserveCapacity(message.n_channels)
+        for index in 0..<message.n_channels {
+            channels.append(try ListedChannel(decoded: message.channels[index]))
+        }
+        self.init(channels: channels, hasMore: message.more != 0, total: message.total)
+    }
+}
+
+package struct ListedChannel: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ListedChannel
+    package var name: String
+    /// As in PublishCondition.
+    package var newest: StreamPosition
+    /// Of the newest entry, or when the channel began; 0 = the channel isn't in memory.
+    package var timestampMilliseconds: UInt64
+
+    package init(name: String = "", newest: StreamPosition, timestampMilliseconds: UInt64 = 0) {
+        self.name = name
+        self.newest = newest
+        self.timestampMilliseconds = timestampMilliseconds
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.name, name)
+        sink.field(Fields.newest, newest)
+        sink.field(Fields.timestampMs, timestampMilliseconds)
+    }
+}
+
+extension ListedChannel {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__ListedChannel>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        guard let newest = StreamPosition(message.newest) else { throw .undecodable }
+        self.init(
+            name: WireText(message.name).string, newest: newest,
+            timestampMilliseconds: message.timestamp_ms)
     }
 }
 

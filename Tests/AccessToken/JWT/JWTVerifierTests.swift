@@ -20,7 +20,8 @@ struct JWTVerifierTests {
             grant
                 == TokenGrant(
                     expiresAtMilliseconds: end * 1000,
-                    permissions: [.channels(read: ["news"], write: ["lobby"], users: ["bert"])]))
+                    permissions: [.channels(read: ["news"], write: ["lobby"], users: ["bert"])],
+                    issuedAtSeconds: UInt32(end - 600)))
         for (channel, publishesUntil) in [("stage", end * 1000), ("hall", nil)] as [(String, UInt64?)] {
             let join = try verifier.verifyJoin(
                 vector.text, channel: channel, userID: "anna", nowMilliseconds: before)
@@ -42,7 +43,10 @@ struct JWTVerifierTests {
     func ours(_ algorithm: JWTAlgorithm) throws {
         let text = try SampleJWT.claims(for: "anna", endsAt: end).signed(with: SampleJWT.signing(algorithm))
         let grant = try verifier().verify(text, userID: "anna", nowMilliseconds: end * 1000 - 1)
-        #expect(grant == TokenGrant(expiresAtMilliseconds: end * 1000, permissions: []))
+        #expect(
+            grant
+                == TokenGrant(
+                    expiresAtMilliseconds: end * 1000, permissions: [], issuedAtSeconds: UInt32(end - 600)))
         let alone =
             switch algorithm {
             case .hs256: SampleJWT.secretJWK
@@ -177,6 +181,13 @@ struct JWTVerifierTests {
         #expect(refusal { try verify { $0.beginsAt = now + 301_000 } }?.code == .invalidToken)
         #expect(refusal { try verify { $0.expiresAt = now } }?.code == .tokenExpired)
         #expect(try verify { $0.expiresAt = now + 1000 }.expiresAtMilliseconds == now + 1000)
+    }
+
+    @Test("W-29: a JWT that doesn't say when it was issued counts as an old one")
+    func nameless() throws {
+        let text = try sign { $0.issuedAt = nil }
+        let grant = try verifier().verify(text, userID: "anna", nowMilliseconds: 0)
+        #expect(grant.issuedAtSeconds == 0)
     }
 
     @Test("L-50: the operator's limit counts from the issue, which the token then has to name")

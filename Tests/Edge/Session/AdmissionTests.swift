@@ -100,7 +100,7 @@ struct AdmissionTests {
     func accepted() throws {
         let token = try SampleApp.token(for: "anna", endsAt: end)
         let grant = try admit(closed, "anna", token, at: end * 1000 - 1).grant
-        #expect(grant == TokenGrant(expiresAtMilliseconds: end * 1000, permissions: []))
+        #expect(grant?.expiresAtMilliseconds == end * 1000 && grant?.permissions == [])
     }
 
     @Test("S-3: what is refused, and with which code")

@@ -21,6 +21,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case broker
     /// Frames of a WebSocket, one after the other.
     case websocket
+    /// What the gateway reads of an HTTP request: credentials, key, query, cursor and bodies.
+    case http
 
     package func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
         switch self {
@@ -34,6 +36,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .jwt: try FuzzedJWT.run(bytes)
         case .broker: try FuzzedBroker.run(bytes)
         case .websocket: try FuzzedWebSocket.run(bytes)
+        case .http: try FuzzedHTTP.run(bytes)
         }
     }
 }

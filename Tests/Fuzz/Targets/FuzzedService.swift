@@ -34,5 +34,12 @@ enum FuzzedService {
         try RoundTrip.unpacked(BanOutcome.self, bytes)
         try RoundTrip.unpacked(BansRequest.self, bytes)
         try RoundTrip.unpacked(BansResponse.self, bytes)
+        try RoundTrip.unpacked(EdgeQuestion.self, bytes)
+        try RoundTrip.unpacked(EdgeAnswer.self, bytes)
+        try RoundTrip.unpacked(EdgeAnswers.self, bytes)
+        try RoundTrip.unpacked(EdgeQuery.self, bytes)
+        try RoundTrip.unpacked(EdgeFindings.self, bytes)
+        try RoundTrip.unpacked(PurgeHistoryRequest.self, bytes)
+        try RoundTrip.unpacked(PurgeHistoryResponse.self, bytes)
     }
 }

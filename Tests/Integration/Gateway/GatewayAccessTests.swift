@@ -12,6 +12,10 @@ import Testing
         ("POST", "/v1/dev/broadcast", "publish", #"{"channels": ["a"], "message": "b"}"#),
         ("POST", "/v1/dev/batch", "publish", #"{"messages": [{"channel": "a", "message": "b"}]}"#),
         ("GET", "/v1/dev/history?channel=a", "read", nil),
+        ("DELETE", "/v1/dev/history?channel=a", "moderate", nil),
+        ("GET", "/v1/dev/channels?prefix=a", "read", nil), ("GET", "/v1/dev/channels/a", "read", nil),
+        ("GET", "/v1/dev/users", "read", nil), ("GET", "/v1/dev/users/u", "moderate", nil),
+        ("GET", "/v1/dev/connections", "moderate", nil), ("GET", "/v1/dev/usage", "read", nil),
         ("GET", "/v1/dev/presence?channel=a", "read", nil),
         ("GET", "/v1/dev/users/u/channels", "read", nil),
         ("GET", "/v1/dev/users/u/state?channel=a", "read", nil),
@@ -27,6 +31,7 @@ import Testing
         ("POST", "/v1/dev/users/u/ban", "moderate", #"{"seconds": 60}"#),
         ("GET", "/v1/dev/bans", "moderate", nil),
         ("POST", "/v1/dev/users/u/unban", "moderate", "{}"),
+        ("POST", "/v1/dev/users/u/revoke-tokens", "moderate", "{}"),
         (
             "POST", "/dev/v2/project/dev/rtm/users/u/peer_messages", "publish",
             #"{"destination": "v", "payload": "p"}"#
@@ -100,6 +105,9 @@ import Testing
             let own = try await gateway.call("GET", "/v1/keys/self", key: "chat")
             #expect(own.string("app") == "dev" && own.string("channels") == "chat-")
             #expect(own.string("scopes", 0) == "admin" && own.string("id")?.count == 8)
+            #expect(own.value("lastUse") == nil)
+            let again = try await gateway.call("GET", "/v1/keys/self", key: "chat")
+            #expect(again.string("lastUse") != nil, "the one before this")
             let expired = try await gateway.call("GET", "/v1/keys")
             let ids = (expired.value("keys") as? [[String: Any]]) ?? []
             #expect(ids.count == 6 && ids.allSatisfy { $0["app"] as? String == "dev" })
@@ -177,6 +185,10 @@ import Testing
             #expect(
                 try await call("GET", "/v1/\(app)/history?user=bob").error == "historyOperationNotPermitted")
             #expect(try await call("GET", "/v1/\(app)/history?user=alice").status == 200)
+            for path in ["channels", "users", "users/bob", "connections", "usage"] {
+                let list = try await call("GET", "/v1/\(app)/\(path)")
+                #expect(list.status == 403, "\(path): \(list.text)")
+            }
 
             let ban = try await gateway.call(
                 "POST", "/v1/\(app)/users/alice/ban", key: "all", #"{"seconds": 60}"#)

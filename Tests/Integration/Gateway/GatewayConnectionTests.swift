@@ -87,6 +87,11 @@ import Testing
             "Content-Length: 99999999999999999999", "Transfer-Encoding: xchunked",
             "Transfer-Encoding: chunked, identity", "Transfer-Encoding : chunked", "Content-Length : 5",
             "X: a\r\n b\r\nTransfer-Encoding: xchunked", "X\u{0}: a", "X: a\u{0}b", "X Y: a", ": a",
+            "Content-Length: 5\nTransfer-Encoding: xchunked",
+            "Transfer-Encoding: chunked\r\nTransfer-Encoding: x",
+            "Transfer-Encoding:\u{b}chunked", "Transfer-Encoding: \"chunked\"", "Content-Length: 5\rX: a",
+            "Content-Length: 5\u{a0}", "Content-Length: ", "Content-Length: 5.0", "Content-Length: 5e0",
+            "Host: b", "X: a\rTransfer-Encoding: xchunked",
         ])
     func smuggling(headers: String) async throws {
         try await GatewaySystem.with { gateway in

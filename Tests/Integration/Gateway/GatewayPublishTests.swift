@@ -92,7 +92,12 @@ import Testing
                 }
                 let first = try await publish("1", "one")
                 let again = try await publish("1", "one")
-                #expect(first.status == 200 && first.text == again.text)
+                #expect(first.status == 200 && again.status == 200)
+                for name in ["epoch", "offset", "timestamp"] {
+                    #expect(first.int(name) ?? 0 > 0 && first.int(name) == again.int(name), "\(name)")
+                }
+                #expect(first.value("replayed") == nil && again.value("replayed") as? Bool == true)
+                #expect(first.int("rememberedFor") ?? 0 >= 120 && again.int("rememberedFor") ?? 0 >= 120)
                 #expect(try await publish("2", "two").int("offset") ?? 0 > first.int("offset") ?? 0)
                 // The keys of another API key are its own.
                 _ = try await publish("3", "one", key: "publish")
@@ -112,9 +117,134 @@ import Testing
                 let header = ["Idempotency-Key": "batch"]
                 let batch = try await gateway.call("POST", "/v1/dev/batch", body, headers: header)
                 let batchAgain = try await gateway.call("POST", "/v1/dev/batch", body, headers: header)
-                #expect(batch.status == 200 && batch.text == batchAgain.text)
+                #expect(batch.status == 200 && batchAgain.status == 200)
+                for index in 0..<2 {
+                    #expect(
+                        batch.int("results", index, "offset") == batchAgain.int("results", index, "offset"))
+                    #expect(batch.value("results", index, "replayed") == nil)
+                    #expect(batchAgain.value("results", index, "replayed") as? Bool == true)
+                }
                 _ = try await publish("8", nil)
                 for number in 6...8 { #expect(await received.nextMessage()?.payload == .text("\(number)")) }
+            }
+        }
+    }
+
+    @Test(
+        "W-26, W-27: a publish that expects something else is refused with what is there",
+        arguments: Deployment.allCases)
+    func conditions(deployment: Deployment) async throws {
+        try await GatewaySystem.with(deployment) { gateway in
+            try await gateway.system.withClients("alice") { clients in
+                var received = clients[0].events().makeAsyncIterator()
+                try await clients[0].subscribe(to: "a", features: [.message, .presence])
+                func publish(_ text: String, _ rest: String = "", key: String? = nil) async throws
+                    -> GatewaySystem.Answer
+                {
+                    try await gateway.call(
+                        "POST", "/v1/dev/publish", #"{"channel": "a", "message": "\#(text)"\#(rest)}"#,
+                        headers: key.map { ["Idempotency-Key": $0] } ?? [:])
+                }
+                let first = try await publish("1")
+                let (epoch, offset) = (try #require(first.int("epoch")), try #require(first.int("offset")))
+                func expecting(_ offset: Int) -> String { #", "ifEpoch": \#(epoch), "ifOffset": \#(offset)"# }
+                let late = try await publish("late", expecting(0))
+                #expect(late.status == 409 && late.error == "outdatedOffset", "\(late.text)")
+                #expect(late.int("error", "conflict", "epoch") == epoch)
+                #expect(late.int("error", "conflict", "offset") == offset)
+                // Somebody comes in: that is no newer message.
+                try await gateway.system.withClients("bob") { clients in
+                    try await clients[0].subscribe(to: "a")
+                    let second = try await publish("2", expecting(offset), key: "second")
+                    #expect(second.status == 200, "\(second.text)")
+                }
+                let again = try await publish("2", expecting(offset), key: "second")
+                #expect(again.status == 200 && again.value("replayed") as? Bool == true)
+
+                #expect(try await publish("3", #", "version": 7"#).status == 200)
+                let old = try await publish("old", #", "version": 7"#)
+                #expect(old.status == 409 && old.error == "outdatedVersion", "\(old.text)")
+                #expect(old.int("error", "conflict", "version") == 7)
+                #expect(try await publish("4", #", "version": 1, "versionEpoch": "b""#).status == 200)
+                let batch = try await gateway.call(
+                    "POST", "/v1/dev/batch",
+                    #"{"messages": [{"channel": "a", "message": "x", "version": 1, "versionEpoch": "b"}, "#
+                        + #"{"channel": "a", "message": "5", "version": 2, "versionEpoch": "b"}]}"#)
+                #expect(
+                    batch.status == 207
+                        && batch.string("results", 0, "error", "name") == "outdatedVersion"
+                        && batch.int("results", 1, "epoch") == epoch)
+                let broadcast = try await gateway.call(
+                    "POST", "/v1/dev/broadcast",
+                    #"{"channels": ["b", "a"], "message": "y", "version": 2, "versionEpoch": "b"}"#)
+                #expect(broadcast.status == 207 && broadcast.int("results", 0, "offset") ?? 0 > 0)
+                for number in 1...5 { #expect(await received.nextMessage()?.payload == .text("\(number)")) }
+                for wrong in [
+                    #", "ifOffset": 1"#, #", "ifEpoch": 1"#, #", "version": 0"#, #", "versionEpoch": "a""#,
+                    #", "version": 1, "versionEpoch": "é""#, #", "version": -1"#,
+                ] {
+                    #expect(try await publish("x", wrong).error == "invalidBody", "\(wrong)")
+                }
+            }
+        }
+    }
+
+    @Test("W-26: of many that expect the same, one is published")
+    func race() async throws {
+        try await GatewaySystem.with { gateway in
+            let first = try await gateway.call("POST", "/v1/dev/publish", #"{"channel": "a", "message": ""}"#)
+            let (epoch, offset) = (try #require(first.int("epoch")), try #require(first.int("offset")))
+            let answers = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        try await gateway.call(
+                            "POST", "/v1/dev/publish",
+                            #"{"channel": "a", "message": "\#(number)", "ifEpoch": \#(epoch), "#
+                                + #""ifOffset": \#(offset)}"#
+                        ).status
+                    }
+                }
+                return try await group.reduce(into: [Int]()) { $0.append($1) }
+            }
+            #expect(answers.count { $0 == 200 } == 1 && answers.count { $0 == 409 } == 19)
+        }
+    }
+
+    @Test("W-30, H-11: what is purged is gone, also after a restart of storage, and the answer says how much")
+    func purge() async throws {
+        try await GatewaySystem.with(.fourProcesses) { gateway in
+            func publish(_ text: String, to target: String) async throws -> Int {
+                let answer = try await gateway.call(
+                    "POST", "/v1/dev/publish", #"{\#(target), "message": "\#(text)", "store": true}"#)
+                return answer.int("timestamp") ?? 0
+            }
+            func stored(_ target: String) async throws -> Int? {
+                try await gateway.call("GET", "/v1/dev/history?\(target)&limit=100").count("messages")
+            }
+            // More than storage removes in one write.
+            let many = (0..<600).map { #"{"channel": "m", "message": "\#($0)", "store": true}"# }
+            let batch = try await gateway.call(
+                "POST", "/v1/dev/batch", #"{"messages": [\#(many.joined(separator: ","))]}"#)
+            #expect(batch.status == 200, "\(batch.text.prefix(300))")
+            let all = try await gateway.call("DELETE", "/v1/dev/history?channel=m", key: "moderate")
+            #expect(all.status == 200 && all.int("removed") == 600, "\(all.text)")
+            #expect(try await stored("channel=m") == 0)
+
+            var times: [Int] = []
+            for number in 0..<4 { times.append(try await publish("\(number)", to: #""channel": "h""#)) }
+            _ = try await publish("other", to: #""channel": "i""#)
+            let old = try await gateway.call("DELETE", "/v1/dev/history?channel=h&before=\(times[2])")
+            #expect(old.int("removed") == 2, "\(old.text)")
+            #expect(try await stored("channel=h") == 2)
+            try await gateway.system.process("rtm-storage").kill9()
+            try await gateway.system.launchStorage()
+            try await gateway.isReady()
+            #expect(try await stored("channel=h") == 2)
+            #expect(try await stored("channel=i") == 1)
+            #expect(try await gateway.call("DELETE", "/v1/dev/history?channel=none").int("removed") == 0)
+            for wrong in ["channel=h&before=0", "channel=h&before=-1", "channel=h&before=x"] {
+                let answer = try await gateway.call("DELETE", "/v1/dev/history?\(wrong)")
+                #expect(answer.error == "invalidQuery", "\(wrong)")
             }
         }
     }

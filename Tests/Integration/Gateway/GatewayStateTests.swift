@@ -147,4 +147,83 @@ import Testing
             #expect(line?.contains(#""user":"ben o""#) == true && line?.contains(#""by":"key "#) == true)
         }
     }
+
+    @Test(
+        "W-29: revoked tokens let nobody in any more, sessions with them end, and newer ones are accepted",
+        arguments: Deployment.allCases)
+    func revocation(deployment: Deployment) async throws {
+        try await GatewaySystem.with(deployment) { gateway in
+            let (app, now) = (SampleApp.id, UInt64(Date().timeIntervalSince1970))
+            func token(issuedAt: UInt64) throws -> String {
+                // It lives for ten minutes.
+                try SampleApp.token(for: "eve", endsAt: issuedAt + 600)
+            }
+            let old = try token(issuedAt: now - 100)
+            func call(_ token: String) async throws -> GatewaySystem.Answer {
+                try await gateway.call(
+                    "GET", "/v1/\(app)/history?channel=a", key: nil,
+                    headers: ["Authorization": "agora token=\(token)", "x-agora-uid": "eve"])
+            }
+            #expect(try await call(old).status == 200)
+            let eve = try gateway.system.client("eve") { $0.appID = app }
+            try await eve.login(token: old)
+            var states = eve.events().makeAsyncIterator()
+            let path = "/v1/\(app)/users/eve/revoke-tokens"
+            // Tokens of before that are others.
+            let none = try await gateway.call(
+                "POST", path, key: "all", #"{"issuedBefore": \#((now - 200) * 1_000)}"#)
+            #expect(none.int("sessions") == 0 && none.value("isDurable") as? Bool == true, "\(none.text)")
+            let revoked = try await gateway.call(
+                "POST", path, key: "all", #"{"issuedBefore": \#((now - 50) * 1_000), "reason": "stolen"}"#)
+            #expect(revoked.status == 200 && revoked.int("sessions") == 1, "\(revoked.text)")
+            #expect(revoked.int("issuedBefore") == Int(now - 50) * 1_000)
+            #expect(await states.nextLinkState(.failed)?.reasonCode == .tokenExpired)
+            #expect(await code { try await eve.login(token: old) } == .tokenExpired)
+            #expect(try await call(old).status == 401)
+            if deployment == .fourProcesses {
+                try await gateway.system.process("rtm-storage").kill9()
+                try await gateway.system.launchStorage()
+                try await gateway.isReady()
+            }
+            #expect(await code { try await eve.login(token: old) } == .tokenExpired)
+            let fresh = try token(issuedAt: now - 10)
+            try await eve.login(token: fresh)
+            #expect(try await call(fresh).status == 200)
+            #expect(await code { try await eve.renewToken(old) } == .tokenExpired)
+            #expect(try await gateway.call("GET", "/v1/\(app)/bans", key: "all").count("bans") == 0)
+            for wrong in [#"{"issuedBefore": 0}"#, #"{"issuedBefore": 99999999999999}"#, #"{"seconds": 0}"#] {
+                #expect(try await gateway.call("POST", path, key: "all", wrong).error == "invalidBody")
+            }
+            await eve.close()
+        }
+    }
+
+    @Test("W-31: every change by a key leaves a line that says who, what, whom and with which outcome")
+    func audit() async throws {
+        try await GatewaySystem.with { gateway in
+            _ = try await gateway.call("POST", "/v1/dev/users/fay%20f/kick", key: "moderate", "{}")
+            _ = try await gateway.call("POST", "/v1/dev/users/fay%20f/kick", key: "read", "{}")
+            _ = try await gateway.call(
+                "PUT", "/v1/dev/metadata?channel=room",
+                #"{"items": [{"key": "k", "value": "v"}], "revision": 7}"#)
+            _ = try await gateway.call("PUT", "/v1/dev/locks/lead?channel=room", "{}")
+            _ = try await gateway.call("DELETE", "/v1/dev/history?channel=room")
+            _ = try await gateway.call("POST", "/v1/dev/publish", #"{"channel": "a", "message": "b"}"#)
+            _ = try await gateway.call("GET", "/v1/dev/bans")
+            let lines = try gateway.system.process("rtm-standalone").log.split(separator: "\n")
+                .filter { $0.contains(#""audit""#) }
+            let parts: [[String]] = [
+                [#""what":"POST users kick""#, #""whom":"user fay f""#, #""outcome":"200""#],
+                [#""what":"POST users kick""#, #""outcome":"403 missingScope""#],
+                [#""what":"PUT metadata""#, #""whom":"channel room""#, #""outcome":"409 "#],
+                [#""what":"PUT locks""#, #""whom":"lock lead channel room""#, #""outcome":"200""#],
+                [#""what":"DELETE history""#, #""whom":"channel room""#, #""outcome":"200""#],
+            ]
+            #expect(lines.count == parts.count, "\(lines)")
+            for (line, parts) in zip(lines, parts) {
+                #expect(line.contains(#""by":"key "#) && line.contains(#""app":"dev""#))
+                for part in parts { #expect(line.contains(part), "\(part) in \(line)") }
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A running system with a gateway, and keys that `rtm-gateway key` has made for it.
+/// A running system with a gateway, and keys that `rtm key create` has made for it.
 struct GatewaySystem {
     let system: RunningSystem
     /// The configuration of all programs: apps and keys.
@@ -162,7 +162,7 @@ struct GatewaySystem {
     }
 }
 
-/// A key as `rtm-gateway key` prints it.
+/// A key as `rtm key create` prints it.
 struct GeneratedKey {
     let text: String
     /// The entry of `gateway.keys`, in YAML.
@@ -173,8 +173,8 @@ struct GeneratedKey {
     init(_ grant: String, _ options: [String] = []) throws {
         let process = Process()
         let output = Pipe()
-        process.executableURL = ServiceProcess.executables.appending(path: "rtm-gateway")
-        process.arguments = ["key", grant] + options
+        process.executableURL = ServiceProcess.executables.appending(path: "rtm")
+        process.arguments = ["key", "create", grant] + options
         process.standardOutput = output
         try process.run()
         let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

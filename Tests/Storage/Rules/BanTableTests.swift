@@ -46,6 +46,41 @@ struct BanTableTests {
         #expect(refusal("bob", at: 1_000) == nil && table.count == 0)
     }
 
+    private func isRevoked(_ issued: UInt32, at now: UInt64, of user: String = "bob") -> Bool {
+        do {
+            try table.checkToken(issuedAtSeconds: issued, of: user, of: "a", nowMilliseconds: now)
+            return false
+        } catch {
+            #expect(error.code == .tokenExpired)
+            return true
+        }
+    }
+
+    @Test("W-29: a revocation refuses older tokens and nobody, beside a ban, until it is forgotten")
+    mutating func revocation() {
+        var revocation = ban("bob", until: 5_000)
+        revocation.tokensBeforeSeconds = 100
+        #expect(take(revocation) == true && take(revocation) == false)
+        #expect(isRevoked(99, at: 1_000) && !isRevoked(100, at: 1_000) && !isRevoked(99, at: 5_000))
+        #expect(!isRevoked(99, at: 1_000, of: "carol"))
+        #expect(refusal("bob", at: 1_000) == nil)
+        _ = take(ban("bob", until: 4_000))
+        #expect(table.until("bob", of: "a", nowMilliseconds: 3_999) == 4_000)
+        #expect(table.until("bob", of: "a", nowMilliseconds: 4_000) == nil)
+        _ = take(ban("bob", until: 0, ends: false))
+        #expect(isRevoked(99, at: 1_000), "the ban was lifted, and nothing else")
+        table.listBegins()
+        _ = take(Ban(appID: "", userID: "", endsSession: false))
+        #expect(!isRevoked(99, at: 1_000), "storage doesn't have it any more")
+        for number in 0..<BanTable.countMaxAtFirst {
+            var other = ban("user\(number)", until: 5_000)
+            other.tokensBeforeSeconds = 1
+            _ = take(other)
+        }
+        _ = take(revocation, at: 5_000)
+        #expect(table.count == 1)
+    }
+
     @Test("S-4: bans that have ended don't stay in memory")
     mutating func ended() {
         for number in 0..<BanTable.countMaxAtFirst {

@@ -43,6 +43,7 @@ struct EngineTests {
             case .success(.call(let bytes)): "\(answered.request) \(Array(bytes.readableBytesView))"
             case .success(.waiting(let ticket)): "\(answered.request) waits \(ticket)"
             case .success(.historyAppended): "\(answered.request) stored"
+            case .success(.purged(_, let count)): "\(answered.request) purged \(count)"
             case .success(.banned(let ban, let before)):
                 "\(answered.request) \(ban) \(String(describing: before))"
             case .failure(let error): "\(answered.request) \(error)"
@@ -111,6 +112,42 @@ struct EngineTests {
             #expect(try pages(memory) == expected)
             reader.close()
             overFile.close()
+        }
+    }
+
+    @Test("W-29: both engines keep a revocation of tokens beside a ban of the user, and over a restart")
+    func revocations() async throws {
+        func ban(_ user: String, tokensBefore: UInt64 = 0, until: UInt64 = 2_000_000) -> StorageWrite {
+            StorageWrite(
+                .ban(
+                    Ban(
+                        appID: "a", userID: user, untilMilliseconds: until, reason: "r", endsSession: true,
+                        by: "ann", tokensBeforeSeconds: tokensBefore)),
+                link: 1, request: 1)
+        }
+        func run<Store: WritableStore>(_ writer: inout StorageWriter<Store>) -> [String] {
+            let steps = [ban("x", tokensBefore: 7), ban("x"), ban("y", tokensBefore: 8), ban("x", until: 0)]
+            _ = writer.run(steps, now: Self.now)
+            _ = writer.run([ban("x", tokensBefore: 9)], now: Self.now)
+            let listed = writer.run([StorageWrite(.listBans)], now: Self.now)
+            return listed.bans.map { "\($0.userID) \($0.tokensBeforeSeconds)" }.sorted()
+        }
+        try await withDirectory { directory in
+            let options = SQLiteOptions(path: directory + "/storage.db", synchronous: .off)
+            let file = try SQLiteWriter(options)
+            var overMemory = try StorageWriter(
+                MemoryStore(source: file.source), rules: StorageRules(), now: Self.now)
+            var overFile = try StorageWriter(file, rules: StorageRules(), now: Self.now)
+            #expect(run(&overFile) == ["x 9", "y 8"])
+            #expect(run(&overMemory) == ["x 9", "y 8"])
+            overFile.close()
+            var again = try StorageWriter(SQLiteWriter(options), rules: StorageRules(), now: Self.now)
+            let kept = again.run([StorageWrite(.listBans)], now: Self.now).bans
+            #expect(Set(kept.map(\.tokensBeforeSeconds)) == [8, 9])
+            let reader = try SQLiteReader(options)
+            #expect(try reader.bans(after: BansRequest(), now: Self.now.wall, limit: 10).isEmpty)
+            reader.close()
+            again.close()
         }
     }
 

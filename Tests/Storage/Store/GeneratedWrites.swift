@@ -26,7 +26,7 @@ struct GeneratedWrites {
     private mutating func work(_ contents: StoreContents) -> StorageWrite.Work {
         let name = StoreContents.channels.randomElement(using: &random) ?? "a"
         let channel = ChannelKey.message(name)
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<11, using: &random) {
         case 0...2:
             let items = ["k", "l", "m"].shuffled(using: &random).prefix(2).map {
                 MetadataItem(key: $0, value: "\(number)" + random.text(upTo: 900))
@@ -46,6 +46,10 @@ struct GeneratedWrites {
                     expiry: random.chance(1, in: 3) ? number : nil))
         case 7: return .removeExpiredHistory(limit: 3)
         case 8: return .removeUnusedChannels(limit: 2)
+        case 9:
+            let before = random.chance(1, in: 2) ? 0 : time
+            return .purgeHistory(
+                HistoryPurge(PurgeHistoryRequest(channel: channel, beforeMilliseconds: before), limit: 2))
         default:
             let known = contents.events.prefix(Int.random(in: 0...8, using: &random))
             guard let first = known.first, let last = known.last else { return .announced([]) }

@@ -52,6 +52,7 @@ extension MemoryStore: WritableStore {
         if let expiry = changes.expiry {
             written = GroupWritten(expired: removeExpired(expiry), size: StoreSize())
         }
+        written.purged = changes.purges.map(remove)
         for (channel, change) in changes.sets { state.sets[channel] = change.set }
         for (lock, change) in changes.locks {
             var kept = change
@@ -103,6 +104,20 @@ extension MemoryStore: WritableStore {
     }
 }
 
+extension MemoryStore {
+    private func remove(_ purge: HistoryPurge) -> Int {
+        let purged = (state.messages[purge.channel] ?? [:]).values
+            .filter { purge.before == 0 || $0.content.timestampMilliseconds < purge.before }
+            .sorted { $0.content.timestampMilliseconds < $1.content.timestampMilliseconds }
+            .prefix(purge.limit)
+        for message in purged {
+            state.messages[message.channel]?[message.content.timestampMilliseconds] = nil
+            state.usages[message.channel.appID]?.historyBytes -= message.bytes
+        }
+        return purged.count
+    }
+}
+
 extension MemoryStore: ReadableStore {
     func snapshot<Result>(_ body: () throws(StoreFailure) -> Result) throws(StoreFailure) -> Result {
         try body()
@@ -127,6 +142,7 @@ extension MemoryStore: ReadableStore {
     func bans(after place: BansRequest, now: UInt64, limit: Int) -> [Ban] {
         let behind = state.bans.values.filter {
             ($0.appID, $0.userID) > (place.afterApp, place.afterUser) && $0.untilMilliseconds > now
+                && $0.tokensBeforeSeconds == 0
         }
         return Array(behind.sorted { ($0.appID, $0.userID) < ($1.appID, $1.userID) }.prefix(limit))
     }

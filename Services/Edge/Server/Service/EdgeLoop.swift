@@ -123,6 +123,8 @@ final class EdgeLoop {
         events = ServiceEvents(
             subscribing: subscribing, publishing: publishing, history: history,
             memberships: memberships, calls: calls, locks: locks, bannedUsers: bannedUsers,
+            questions: GatewayQuestions(
+                sessions: sessions, subscribing: subscribing, eventLoop: eventLoop),
             logins: logins, reachability: reachability, messaging: messaging, canaries: canaries,
             eventLoop: eventLoop)
     }

@@ -17,6 +17,7 @@ final class ServiceEvents {
     private let calls: Calls
     private let locks: LockRequests
     private let bannedUsers: BannedUsers
+    private let questions: GatewayQuestions
     private let logins: Logins
     private let reachability: Reachability
     private var outage = ShardOutage()
@@ -28,7 +29,7 @@ final class ServiceEvents {
     init(
         subscribing: Subscribing, publishing: Publishing, history: HistoryAppends,
         memberships: Memberships, calls: Calls, locks: LockRequests, bannedUsers: BannedUsers,
-        logins: Logins, reachability: Reachability, messaging: MessagingClient,
+        questions: GatewayQuestions, logins: Logins, reachability: Reachability, messaging: MessagingClient,
         canaries: Canaries?, eventLoop: any EventLoop
     ) {
         self.eventLoop = eventLoop
@@ -39,6 +40,7 @@ final class ServiceEvents {
         self.calls = calls
         self.locks = locks
         self.bannedUsers = bannedUsers
+        self.questions = questions
         self.logins = logins
         self.reachability = reachability
         self.messaging = messaging
@@ -187,6 +189,10 @@ extension ServiceEvents: StorageCaller {
         let ended = bannedUsers.received(ban)
         return BanReport(
             number: ban.number, isAppKnown: logins.knows(app: ban.appID), sessions: UInt32(ended))
+    }
+
+    func storageAsked(_ query: EdgeQuery, _ answer: @escaping (EdgeFindings) -> Void) {
+        questions.answer(query, answer)
     }
 
     func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {

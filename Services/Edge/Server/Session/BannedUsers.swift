@@ -1,3 +1,4 @@
+import RTMAccessToken
 import RTMModel
 import RTMStorageClient
 import RTMWire
@@ -18,6 +19,13 @@ final class BannedUsers {
         try table.check(userID, of: appID, nowMilliseconds: wallClock())
     }
 
+    /// Refuses a token that an operator has revoked. An app id as credential is none.
+    func check(_ grant: TokenGrant?, of userID: String, of appID: String) throws(RTMError) {
+        guard let grant else { return }
+        try table.checkToken(
+            issuedAtSeconds: grant.issuedAtSeconds, of: userID, of: appID, nowMilliseconds: wallClock())
+    }
+
     /// All bans follow.
     func listBegins() { table.listBegins() }
 
@@ -26,9 +34,20 @@ final class BannedUsers {
         let isNews = table.take(ban, nowMilliseconds: wallClock())
         // A numbered ban comes from an operator who waits for the report.
         guard isNews || ban.number != 0, ban.endsSession else { return 0 }
-        let reason = ban.reason.isEmpty ? "an operator has ended the session" : ban.reason
-        let ended = Array(sessions.all).filter { $0.userID == ban.userID && $0.appID == ban.appID }
-        for session in ended { session.connection?.disconnect(Disconnect(.kicked, reason)) }
+        let isOfTokens = ban.tokensBeforeSeconds > 0
+        let why = isOfTokens ? "the token was revoked" : "an operator has ended the session"
+        let reason = Disconnect(isOfTokens ? .tokenExpired : .kicked, ban.reason.isEmpty ? why : ban.reason)
+        let ended = Array(sessions.all).filter {
+            $0.userID == ban.userID && $0.appID == ban.appID
+                && (!isOfTokens || $0.hasToken(issuedBefore: ban.tokensBeforeSeconds))
+        }
+        for session in ended { session.connection?.disconnect(reason) }
         return ended.count
+    }
+}
+
+extension Session {
+    fileprivate func hasToken(issuedBefore seconds: UInt64) -> Bool {
+        grant.map { UInt64($0.issuedAtSeconds) < seconds } ?? false
     }
 }

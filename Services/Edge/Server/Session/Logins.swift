@@ -1,4 +1,5 @@
 import NIOCore
+import RTMAccessToken
 import RTMModel
 import RTMServiceKit
 import RTMServiceLink
@@ -86,6 +87,7 @@ final class Logins {
             appID: login.appID.string, userID: userID, token: login.token.string, nowMilliseconds: wallClock()
         )
         try bannedUsers.check(userID, of: application.id)
+        try bannedUsers.check(grant, of: userID, of: application.id)
         try sharedRates.login(userID, of: application, now: endOfTurn.now)
         guard isMessagingUp else { throw .messagingUnreachable(.loginNoServerResources, for: nil) }
         try sharedRates.sessions.enter(application)
@@ -109,6 +111,11 @@ final class Logins {
             session.loginSubscriptions = subscriptions
             return session
         }
+    }
+
+    /// Refuses a token that was revoked.
+    func check(_ grant: TokenGrant?, of session: Session) throws(RTMError) {
+        try bannedUsers.check(grant, of: session.userID, of: session.appID)
     }
 
     /// A session that was made here is no more.

@@ -29,6 +29,7 @@ final class TokenRenewals {
             try session.rates.renewal(session.application.rates, now: endOfTurn.now)
             let grant = try logins.application(of: session).grant(
                 for: token.string, userID: session.userID, nowMilliseconds: wallClock())
+            try logins.check(grant, of: session)
             try checkSubscriptions(of: session, under: grant)
             session.grant = grant
             metrics.tokenRenewed()

@@ -90,6 +90,10 @@ extension Subscribing {
         subscriptions.channels.readings(from: slot, count: count)
     }
 
+    func subscriberCount(of channel: ChannelKey) -> Int {
+        subscriptions.channels.index(of: channel).map { subscriptions.channels[$0].subscribers.count } ?? 0
+    }
+
     /// Nil for each channel that is gone.
     func keys(of interests: [UInt64]) -> [ChannelKey?] {
         interests.map { interest in

@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOHTTP1
+import RTMAPIKey
 import RTMModel
 import RTMServiceKit
 
@@ -25,11 +26,13 @@ struct GatewayAPI: Sendable {
         KeyRoutes(api: self).add(to: router)
         let app = router.group("v1/:app")
             .add(middleware: AuthenticationMiddleware(authentication: authentication))
+            .add(middleware: AuditLog(logger: logger))
         MessageRoutes(api: self).add(to: app)
         PresenceRoutes(api: self).add(to: app)
         StorageRoutes(api: self).add(to: app)
         HistoryRoutes(api: self).add(to: app)
         ModerationRoutes(api: self).add(to: app)
+        ListRoutes(api: self).add(to: app)
         VendorRoutes(api: self).add(to: router, authentication)
         paths.take(router.routes.map { ($0.path.description, $0.method) })
         return router
@@ -51,6 +54,25 @@ struct GatewayAPI: Sendable {
     func admit(_ context: GatewayContext, _ scope: APIScope) throws -> APIClient {
         let client = try context.admitted(scope)
         try rates.spend(by: client, now: .now())
+        return client
+    }
+
+    /// Admits a call that a user's token is not enough for, because it shows what others do.
+    func admitKey(_ context: GatewayContext, _ scope: APIScope) throws -> APIClient {
+        let client = try admit(context, scope)
+        guard client.user == nil else {
+            throw APIError(.forbidden, "keyNeeded", "this needs an API key; a user's token is not enough")
+        }
+        return client
+    }
+
+    /// Admits a call about users. They are in other channels, too, so a key for some channels doesn't reach
+    /// them.
+    func admitForUsers(_ context: GatewayContext, _ scope: APIScope) throws -> APIClient {
+        let client = try admitKey(context, scope)
+        guard client.channels == nil else {
+            throw APIError(.forbidden, "channelOutOfReach", "a key for some channels doesn't reach users")
+        }
         return client
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import RTMAPIKey
 import RTMModel
 import RTMProtocol
 import RTMWire
@@ -9,7 +10,15 @@ import SwiftProtobuf
 struct HistoryRoutes: Sendable {
     let api: GatewayAPI
 
-    func add(to group: RouterGroup<GatewayContext>) { group.get("history", use: messages) }
+    func add(to group: RouterGroup<GatewayContext>) {
+        group.get("history", use: messages)
+        group.delete("history", use: purge)
+    }
+
+    struct Purged: Encodable, Sendable {
+        /// How many messages are gone, for good.
+        let removed: UInt64
+    }
 
     struct Page: Encodable, Sendable {
         /// Newest first.
@@ -50,6 +59,20 @@ struct HistoryRoutes: Sendable {
             json: Page(
                 messages: page.messages.map(Message.init),
                 nextBefore: page.newStartMs == 0 ? nil : page.newStartMs))
+    }
+
+    /// `?channel=` or `?user=`, and `before=` in milliseconds: without it all messages go.
+    @Sendable func purge(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let client = try api.admitKey(context, .moderate)
+        let query = try request.query(["channel", "user", "before"])
+        let channel = try api.channel(query["channel"], query["user"], of: client)
+        let before = try query.number("before", default: Int64.max)
+        guard before > 0 else {
+            throw APIError(.badRequest, "invalidQuery", "\"before\" is a time in milliseconds since 1970")
+        }
+        let removed = try await api.backend.purgeHistory(
+            PurgeHistoryRequest(channel: channel, beforeMilliseconds: before == .max ? 0 : UInt64(before)))
+        return Response(json: Purged(removed: removed))
     }
 
     func page(

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import RTMAPIKey
 import RTMModel
 
 /// What keys may do. Nobody learns a secret here: the gateway has only their hashes.
@@ -17,7 +18,7 @@ struct KeyRoutes: Sendable {
         let scopes: [String]
         var channels: String?
         var expires: Date?
-        /// When this gateway last saw the key; absent if it never did.
+        /// When this gateway last saw the key before this request; absent if it never did.
         var lastUse: Date?
 
         init(_ record: APIKeyRecord, lastUse: Date?) {
@@ -32,7 +33,8 @@ struct KeyRoutes: Sendable {
 
     @Sendable func own(_ request: Request, _ context: GatewayContext) throws -> Response {
         let record = try admit(request)
-        return Response(json: Key(record, lastUse: nil))
+        // The last use is this one, which is no news.
+        return Response(json: Key(record, lastUse: api.authentication.keys.use(of: record.id)?.before))
     }
 
     /// Those of the caller's app.
@@ -40,7 +42,7 @@ struct KeyRoutes: Sendable {
         let record = try admit(request)
         guard record.scopes.contains(.admin) else { throw APIError.missing(.admin) }
         let keys = api.authentication.keys.uses.filter { record.app == "*" || $0.record.app == record.app }
-        return Response(json: Keys(keys: keys.map { Key($0.record, lastUse: $0.lastUse) }))
+        return Response(json: Keys(keys: keys.map { Key($0.record, lastUse: $0.use?.last) }))
     }
 
     private func admit(_ request: Request) throws -> APIKeyRecord {

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import NIOCore
+import RTMAPIKey
 import RTMCryptography
 import RTMModel
 import RTMProtocol
@@ -33,9 +34,18 @@ struct MessageRoutes: Sendable {
         var publisher: String?
         /// Whether the message is stored in the history.
         var store: Bool?
+        /// The message is published only if the channel's newest message has this offset, events aside: 0 if
+        /// it has none. The epoch says of which log the offset is.
+        var ifOffset: UInt64?
+        var ifEpoch: UInt64?
+        /// The number of a message that is a whole state: it is published only if it is above the last one
+        /// of the channel, or if that has another epoch.
+        var version: UInt64?
+        var versionEpoch: String?
 
         enum CodingKeys: String, CodingKey, CaseIterable {
-            case channel, user, message, data, customType, publisher, store
+            case channel, user, message, data, customType, publisher, store, ifOffset, ifEpoch, version
+            case versionEpoch
         }
     }
 
@@ -46,9 +56,12 @@ struct MessageRoutes: Sendable {
         var customType: String?
         var publisher: String?
         var store: Bool?
+        /// The same for each channel.
+        var version: UInt64?
+        var versionEpoch: String?
 
         enum CodingKeys: String, CodingKey, CaseIterable {
-            case channels, message, data, customType, publisher, store
+            case channels, message, data, customType, publisher, store, version, versionEpoch
         }
     }
 
@@ -60,18 +73,41 @@ struct MessageRoutes: Sendable {
 
     /// Where a message is in its channel's log.
     struct Published: Encodable, Sendable {
+        /// Of the log. With another epoch it has begun anew, and offsets of before mean nothing.
+        let epoch: UInt64
         let offset: UInt64
         /// Milliseconds since 1970, as subscribers see it.
         let timestamp: UInt64
+        /// Whether the Idempotency-Key was known: then this is what became of the first request.
+        var replayed: Bool?
+        /// For how many seconds at least the Idempotency-Key is remembered, as things are now.
+        var rememberedFor: UInt64?
+
+        init(_ response: BackendPublishResponse) {
+            (epoch, offset) = (response.position.epoch, response.position.offset)
+            timestamp = response.timestampMilliseconds
+            replayed = response.outcome == .repeated ? true : nil
+            let seconds = response.rememberedMilliseconds / 1_000
+            rememberedFor = seconds == 0 ? nil : seconds
+        }
     }
 
     /// What became of one of several messages: its place, or the error.
     struct Outcome: Encodable, Sendable {
         var channel: String?
         var user: String?
-        var offset: UInt64?
-        var timestamp: UInt64?
+        var published: Published?
         var error: APIError.Body?
+
+        private enum CodingKeys: String, CodingKey { case channel, user, error }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encodeIfPresent(channel, forKey: .channel)
+            try container.encodeIfPresent(user, forKey: .user)
+            try container.encodeIfPresent(error, forKey: .error)
+            try published?.encode(to: encoder)
+        }
     }
 
     struct Outcomes: Encodable, Sendable { let results: [Outcome] }
@@ -84,7 +120,7 @@ struct MessageRoutes: Sendable {
         try api.rates.spend(by: client, now: .now())
         let item = try outgoing(body, by: client, request.idempotency(client).origin(0))
         let published = try await publish([item])[0].get()
-        return Response(json: Published(offset: published.offset, timestamp: published.timestampMilliseconds))
+        return Response(json: Published(published))
     }
 
     @Sendable func broadcast(_ request: Request, _ context: GatewayContext) async throws -> Response {
@@ -93,7 +129,8 @@ struct MessageRoutes: Sendable {
         let messages = body.channels.map {
             Message(
                 channel: $0, message: body.message, data: body.data, customType: body.customType,
-                publisher: body.publisher, store: body.store)
+                publisher: body.publisher, store: body.store, version: body.version,
+                versionEpoch: body.versionEpoch)
         }
         return try await publishAll(messages, by: client, request)
     }
@@ -126,9 +163,7 @@ struct MessageRoutes: Sendable {
         }
         for (place, result) in try await zip(items, publish(items.map(\.item))) {
             switch result {
-            case .success(let published):
-                outcomes[place.index].offset = published.offset
-                outcomes[place.index].timestamp = published.timestampMilliseconds
+            case .success(let published): outcomes[place.index].published = Published(published)
             case .failure(let error): outcomes[place.index].error = error.body
             }
         }
@@ -156,11 +191,12 @@ struct MessageRoutes: Sendable {
                 .badRequest, "invalidBody", "a message has either \"message\", a text, or \"data\", Base64")
         }
         let publisher = try client.actingUser(body.publisher) ?? api.publisher
+        let condition = try body.condition
         do throws(RTMError) {
             return Item(
                 message: try GatewayMessage(
                     to: channel, by: publisher, type, payload,
-                    customType: body.customType ?? "", origin: origin),
+                    customType: body.customType ?? "", origin: origin, condition: condition),
                 isStored: body.store ?? false)
         } catch {
             throw APIError(error)
@@ -168,24 +204,25 @@ struct MessageRoutes: Sendable {
     }
 
     /// Publishes, and has stored what is to be stored, as an edge does for a client (M-27, M-32).
-    func publish(_ items: [Item]) async throws -> [Result<PublishResponse, APIError>] {
-        let results = await api.backend.publish(items.map(\.message))
-        guard items.contains(where: \.isStored) else { return results.map { $0.mapError(APIError.init) } }
-        var outcomes: [Result<PublishResponse, APIError>] = []
-        for (item, result) in zip(items, results) {
-            outcomes.append(
-                item.isStored
-                    ? await store(item.message, result).mapError(APIError.init)
-                    : result.mapError(APIError.init))
+    func publish(_ items: [Item]) async throws -> [Result<BackendPublishResponse, APIError>] {
+        var results = await api.backend.publish(items.map(\.message))
+        for (index, item) in items.enumerated() where item.isStored {
+            results[index] = await store(item.message, results[index])
         }
-        return outcomes
+        return results.map { result in
+            switch result {
+            case .success(let response): APIError(refusal: response).map { .failure($0) } ?? result.api
+            case .failure: result.api
+            }
+        }
     }
 
     private func store(
-        _ message: GatewayMessage, _ result: Result<PublishResponse, RTMError>
-    ) async -> Result<PublishResponse, RTMError> {
+        _ message: GatewayMessage, _ result: Result<BackendPublishResponse, RTMError>
+    ) async -> Result<BackendPublishResponse, RTMError> {
         let time: UInt64
         switch result {
+        case .success(let refused) where refused.isRefused: return result
         case .success(let published): time = published.timestampMilliseconds
         case .failure(let error) where error.code == .channelReceiverOffline: time = WallClock.milliseconds()
         case .failure: return result
@@ -209,6 +246,43 @@ struct MessageRoutes: Sendable {
                 .channelReceiverOfflineButMessageStoreSucceeded,
                 "the receiver is offline; the message is stored"))
     }
+}
+
+extension MessageRoutes.Message {
+    /// Limit: bytes of a `versionEpoch`, which are printable ASCII.
+    private static let versionEpochMax = 64
+
+    /// What the message expects of its channel; nil if nothing.
+    fileprivate var condition: PublishCondition? {
+        get throws(APIError) {
+            guard (ifOffset == nil) == (ifEpoch == nil) else {
+                throw Self.wrong("\"ifOffset\" and \"ifEpoch\" go together, as an answer names them")
+            }
+            guard version != 0 else { throw Self.wrong("a \"version\" is 1 or more") }
+            guard version != nil || versionEpoch == nil else {
+                throw Self.wrong("\"versionEpoch\" needs a \"version\"")
+            }
+            let text = versionEpoch ?? ""
+            guard text.utf8.count <= Self.versionEpochMax, text.utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else {
+                throw Self.wrong(
+                    "a \"versionEpoch\" has at most \(Self.versionEpochMax) characters of printable ASCII")
+            }
+            guard ifOffset != nil || version != nil else { return nil }
+            let newest = ifEpoch.flatMap { epoch in ifOffset.map { StreamPosition(epoch: epoch, offset: $0) }
+            }
+            return PublishCondition(newest: newest, version: version ?? 0, versionEpoch: text)
+        }
+    }
+
+    private static func wrong(_ reason: String) -> APIError { APIError(.badRequest, "invalidBody", reason) }
+}
+
+extension BackendPublishResponse {
+    fileprivate var isRefused: Bool { outcome == .outdatedPosition || outcome == .outdatedVersion }
+}
+
+extension Result where Failure == RTMError {
+    fileprivate var api: Result<Success, APIError> { mapError { APIError($0) } }
 }
 
 extension Request {

@@ -1,5 +1,6 @@
 import Hummingbird
 import Logging
+import RTMAPIKey
 import RTMModel
 import RTMWire
 
@@ -11,6 +12,7 @@ struct ModerationRoutes: Sendable {
         group.post("users/:user/kick", use: kick)
         group.post("users/:user/ban", use: ban)
         group.post("users/:user/unban", use: unban)
+        group.post("users/:user/revoke-tokens", use: revokeTokens)
         group.get("bans", use: bans)
     }
 
@@ -26,16 +28,27 @@ struct ModerationRoutes: Sendable {
         enum CodingKeys: String, CodingKey, CaseIterable { case seconds, reason }
     }
 
+    struct TokenRevocation: APIBody {
+        /// Tokens that were issued earlier are refused, in milliseconds since 1970. Absent: now.
+        var issuedBefore: UInt64?
+        /// For how long that is kept: longer than those tokens would live.
+        var seconds: UInt64?
+        var reason: String?
+        enum CodingKeys: String, CodingKey, CaseIterable { case issuedBefore, seconds, reason }
+    }
+
     struct Outcome: Encodable, Sendable {
         /// How many sessions of the user were ended.
         let sessions: UInt32
         /// How many event loops of edges were asked, and how many have answered in time.
         let asked: UInt32
         let answered: UInt32
-        /// Until when the user is shut out; absent if the user is not.
+        /// Until when the user is shut out, or the revocation is kept; absent if there is neither.
         var until: UInt64?
-        /// Until when the user was shut out before; absent if the user wasn't.
+        /// The same of what held before.
         var untilBefore: UInt64?
+        /// Only tokens that were issued earlier are refused.
+        var issuedBefore: UInt64?
         /// Whether the effect survives a restart of everything. Sessions that were ended stay ended either
         /// way.
         let isDurable: Bool
@@ -63,10 +76,7 @@ struct ModerationRoutes: Sendable {
     @Sendable func ban(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try admit(context)
         let body = try await request.body(Term.self, upTo: api.bodyBytesMax)
-        guard body.seconds > 0, body.seconds <= 100 * 365 * 86_400 else {
-            throw APIError(.badRequest, "invalidBody", "\"seconds\" is from 1 to a hundred years")
-        }
-        let until = WallClock.milliseconds() + body.seconds * 1_000
+        let until = WallClock.milliseconds() + (try Self.term(body.seconds)) * 1_000
         return try await carryOut(context, client, until: until, body.reason, endsSession: true)
     }
 
@@ -76,29 +86,51 @@ struct ModerationRoutes: Sendable {
         return try await carryOut(context, client, until: 0, body.reason, endsSession: false)
     }
 
-    /// A key for some channels has no power over users, who are in other channels, too.
-    private func admit(_ context: GatewayContext) throws -> APIClient {
-        let client = try api.admit(context, .moderate)
-        guard client.channels == nil else {
-            throw APIError(.forbidden, "channelOutOfReach", "a key for some channels can't moderate users")
+    /// A year, if nothing is said.
+    private static let revocationSeconds: UInt64 = 365 * 86_400
+
+    @Sendable func revokeTokens(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let client = try admit(context)
+        let body = try await request.body(TokenRevocation.self, upTo: api.bodyBytesMax)
+        let now = WallClock.milliseconds()
+        let before = body.issuedBefore ?? now
+        guard 1...now ~= before else {
+            throw APIError(.badRequest, "invalidBody", "\"issuedBefore\" is a time that is past")
         }
-        return client
+        let seconds = try Self.term(body.seconds ?? Self.revocationSeconds)
+        return try await carryOut(
+            context, client, until: now + seconds * 1_000, body.reason, endsSession: true,
+            // Tokens know seconds: one of the same second counts as earlier.
+            tokensBefore: (before + 999) / 1_000)
+    }
+
+    private static func term(_ seconds: UInt64) throws(APIError) -> UInt64 {
+        guard seconds > 0, seconds <= 100 * 365 * 86_400 else {
+            throw APIError(.badRequest, "invalidBody", "\"seconds\" is from 1 to a hundred years")
+        }
+        return seconds
+    }
+
+    private func admit(_ context: GatewayContext) throws -> APIClient {
+        try api.admitForUsers(context, .moderate)
     }
 
     private func carryOut(
-        _ context: GatewayContext, _ client: APIClient, until: UInt64, _ reason: String?, endsSession: Bool
+        _ context: GatewayContext, _ client: APIClient, until: UInt64, _ reason: String?, endsSession: Bool,
+        tokensBefore: UInt64 = 0
     ) async throws -> Response {
         let user = try context.parameter("user")
         try NameRule.user.check(user.utf8)
         let ban = Ban(
             appID: client.app, userID: user, untilMilliseconds: until, reason: reason ?? "",
             endsSession: endsSession, sinceMilliseconds: until == 0 ? 0 : WallClock.milliseconds(),
-            by: client.name)
+            by: client.name, tokensBeforeSeconds: tokensBefore)
         let outcome = try await api.backend.ban(ban)
         return Response(
             json: Outcome(
                 sessions: outcome.sessions, asked: outcome.asked, answered: outcome.answered,
                 until: until == 0 ? nil : until, untilBefore: outcome.before?.untilMilliseconds,
+                issuedBefore: tokensBefore == 0 ? nil : tokensBefore * 1_000,
                 isDurable: until != 0 || !endsSession))
     }
 

@@ -1,4 +1,5 @@
 import Hummingbird
+import RTMAPIKey
 import RTMModel
 import RTMProtocol
 import RTMWire

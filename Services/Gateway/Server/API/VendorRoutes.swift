@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import NIOCore
+import RTMAPIKey
 import RTMModel
 import RTMProtocol
 import RTMWire

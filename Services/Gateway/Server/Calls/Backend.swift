@@ -22,17 +22,56 @@ struct Backend: Sendable {
     // MARK: Messages
 
     /// Publishes all of them, and returns what became of each. Those to one channel keep their order.
-    func publish(_ messages: [GatewayMessage]) async -> [Result<PublishResponse, RTMError>] {
+    func publish(_ messages: [GatewayMessage]) async -> [Result<BackendPublishResponse, RTMError>] {
         guard !messages.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
             eventLoop.execute {
-                let results = PublishResults(count: messages.count) { continuation.resume(returning: $0) }
+                let results = AnswerGroup<BackendPublishResponse>(count: messages.count) {
+                    continuation.resume(returning: $0)
+                }
                 let bound = NIOLoopBound(results, eventLoop: eventLoop)
                 for (index, message) in messages.enumerated() {
                     calls.value.publish(message) { bound.value.received($0, at: index) }
                 }
             }
         }
+    }
+
+    /// What all shards have of an app's channels, ordered by name. One that doesn't answer fails the list.
+    func list(_ request: ListRequest) async throws(RTMError) -> ListResponse {
+        let answers: [Result<ListResponse, RTMError>] = await withCheckedContinuation { continuation in
+            eventLoop.execute {
+                let count = calls.value.shardCount
+                let results = AnswerGroup<ListResponse>(count: count) { continuation.resume(returning: $0) }
+                let bound = NIOLoopBound(results, eventLoop: eventLoop)
+                for shard in 0..<count {
+                    calls.value.list(request, in: shard) { bound.value.received($0, at: shard) }
+                }
+            }
+        }
+        var (rows, hasMore, total) = ([ListedChannel](), false, UInt64(0))
+        for answer in answers {
+            let page = try answer.get()
+            rows += page.channels
+            hasMore = hasMore || page.hasMore
+            total += page.total
+        }
+        rows.sort { $0.name < $1.name }
+        let limit = Int(request.limit)
+        if rows.count > limit {
+            hasMore = true
+            rows.removeLast(rows.count - limit)
+        }
+        return ListResponse(channels: rows, hasMore: hasMore, total: total)
+    }
+
+    /// What messaging has of one channel; of a user, nil if nobody is online.
+    func listing(_ channel: ChannelKey) async throws(RTMError) -> ListedChannel? {
+        let request = ListRequest(appID: channel.appID, type: channel.type, limit: 1, name: channel.name)
+        let answer: ListResponse = try await ask {
+            $0.list(request, in: $0.shard(of: channel), $1)
+        }
+        return answer.channels.first
     }
 
     /// Stores a message that was published at that time, or that nobody was there to receive.
@@ -59,6 +98,16 @@ struct Backend: Sendable {
 
     func ban(_ ban: Ban) async throws(RTMError) -> BanOutcome { try await ask { $0.ban(ban, $1) } }
 
+    /// What all event loops of edges say.
+    func askEdges(_ query: EdgeQuery) async throws(RTMError) -> EdgeReports {
+        try await ask { $0.askEdges(query, $1) }
+    }
+
+    func purgeHistory(_ request: PurgeHistoryRequest) async throws(RTMError) -> UInt64 {
+        let answer: PurgeHistoryResponse = try await ask { $0.purgeHistory(request, $1) }
+        return answer.removed
+    }
+
     func bans(_ place: BansRequest) async throws(RTMError) -> BansResponse {
         try await ask { $0.listBans(place, $1) }
     }
@@ -84,19 +133,19 @@ struct Backend: Sendable {
     }
 }
 
-/// Gathers the answers to several publishes. It is confined to the loop of the links.
-private final class PublishResults {
-    private var results: [Result<PublishResponse, RTMError>?]
+/// Gathers the answers to several requests. It is confined to the loop of the links.
+private final class AnswerGroup<Value> {
+    private var results: [Result<Value, RTMError>?]
     private var missing: Int
-    private let finish: ([Result<PublishResponse, RTMError>]) -> Void
+    private let finish: ([Result<Value, RTMError>]) -> Void
 
-    init(count: Int, _ finish: @escaping ([Result<PublishResponse, RTMError>]) -> Void) {
+    init(count: Int, _ finish: @escaping ([Result<Value, RTMError>]) -> Void) {
         results = Array(repeating: nil, count: count)
         missing = count
         self.finish = finish
     }
 
-    func received(_ result: Result<PublishResponse, RTMError>, at index: Int) {
+    func received(_ result: Result<Value, RTMError>, at index: Int) {
         results[index] = result
         missing -= 1
         if missing == 0 { finish(results.compactMap { $0 }) }

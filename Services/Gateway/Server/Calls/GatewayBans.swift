@@ -15,11 +15,20 @@ final class GatewayBans: Sendable {
         table.withLock { _ = $0.take(ban, nowMilliseconds: WallClock.milliseconds()) }
     }
 
-    /// - Throws: `.loginRejected` (-10012).
-    func check(_ user: String, of app: String, nowMilliseconds: UInt64) throws(RTMError) {
+    func until(_ user: String, of app: String, nowMilliseconds: UInt64) -> UInt64? {
+        table.withLock { $0.until(user, of: app, nowMilliseconds: nowMilliseconds) }
+    }
+
+    /// - Parameter issuedAtSeconds: of the user's token.
+    /// - Throws: `.loginRejected` (-10012) or `.tokenExpired` (-10009).
+    func check(
+        _ user: String, of app: String, issuedAtSeconds: UInt32, nowMilliseconds: UInt64
+    ) throws(RTMError) {
         let refusal = table.withLock { table -> RTMError? in
             do throws(RTMError) {
                 try table.check(user, of: app, nowMilliseconds: nowMilliseconds)
+                try table.checkToken(
+                    issuedAtSeconds: issuedAtSeconds, of: user, of: app, nowMilliseconds: nowMilliseconds)
                 return nil
             } catch {
                 return error

@@ -34,11 +34,14 @@ final class GatewayCalls {
     private let storage: StorageClient
     private let probes: Probes
     private let banned: GatewayBans
-    private var publishes = RequestContexts<Answer<PublishResponse>>()
+    private var publishes = RequestContexts<Answer<BackendPublishResponse>>()
+    private var lists = RequestContexts<Answer<ListResponse>>()
     private var appends = RequestContexts<Answer<Void>>()
     private var calls = RequestContexts<PendingCall>()
     private var bans = RequestContexts<Answer<BanOutcome>>()
     private var banLists = RequestContexts<Answer<BansResponse>>()
+    private var questions = RequestContexts<Answer<EdgeReports>>()
+    private var purges = RequestContexts<Answer<PurgeHistoryResponse>>()
 
     /// A call that presence or storage answers with a frame for a client.
     private struct PendingCall {
@@ -80,7 +83,7 @@ final class GatewayCalls {
 
     // MARK: - Asking
 
-    func publish(_ message: GatewayMessage, _ answer: @escaping Answer<PublishResponse>) {
+    func publish(_ message: GatewayMessage, _ answer: @escaping Answer<BackendPublishResponse>) {
         if let outage = messaging.outage(of: message.channel) {
             return answer(
                 .failure(
@@ -91,6 +94,16 @@ final class GatewayCalls {
         let context = publishes.insert(answer)
         message.withRequest { messaging.publish($0, context: context) }
     }
+
+    /// How many shards messaging has.
+    var shardCount: Int { messaging.shards.all.count }
+
+    func list(_ request: ListRequest, in shard: Int, _ answer: @escaping Answer<ListResponse>) {
+        messaging.list(request, in: shard, context: lists.insert(answer))
+    }
+
+    /// The shard that has the channel.
+    func shard(of channel: ChannelKey) -> Int { channel.withView { messaging.shard(of: $0) } }
 
     func appendHistory(_ message: GatewayMessage, at milliseconds: UInt64, _ answer: @escaping Answer<Void>) {
         let context = appends.insert(answer)
@@ -123,6 +136,14 @@ final class GatewayCalls {
         storage.ban(ban, context: bans.insert(answer))
     }
 
+    func askEdges(_ query: EdgeQuery, _ answer: @escaping Answer<EdgeReports>) {
+        storage.askEdges(query, context: questions.insert(answer))
+    }
+
+    func purgeHistory(_ request: PurgeHistoryRequest, _ answer: @escaping Answer<PurgeHistoryResponse>) {
+        storage.purgeHistory(request, context: purges.insert(answer))
+    }
+
     func listBans(_ place: BansRequest, _ answer: @escaping Answer<BansResponse>) {
         storage.bans(place, context: banLists.insert(answer))
     }
@@ -150,7 +171,7 @@ extension GatewayCalls: MessagingCaller {
     func connectFailed(_ reason: ServiceLinkDownReason) { probes.messaging.notReady("\(reason)") }
 
     func messagingPublished(
-        _ context: Int, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+        _ context: Int, _ outcome: Result<BackendPublishResponse, ServiceLinkRequestFailure>
     ) {
         publishes.remove(context)(
             outcome.mapError {
@@ -158,7 +179,15 @@ extension GatewayCalls: MessagingCaller {
             })
     }
 
-    // A gateway attaches to no log yet.
+    func messagingListed(_ context: Int, _ outcome: Result<ListResponse, ServiceLinkRequestFailure>) {
+        lists.remove(context)(
+            outcome.mapError { RTMError($0, .notConnected, timeout: .channelPublishMessageTimeout) })
+    }
+
+    // A gateway attaches to no log yet, and publishes as backends do.
+    func messagingPublished(
+        _ context: Int, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+    ) {}
     func messagingDelivered(_ delivery: DeliveryPush) {}
     func messagingSkipped(_ skip: SkipPush) {}
     func messagingSuperseded(_ interest: UInt64, by holder: UInt64) {}
@@ -220,6 +249,19 @@ extension GatewayCalls: StorageCaller {
     func storageListedBans(_ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>) {
         banLists.remove(context)(
             outcome.mapError { RTMError($0, .storageNotAvailable, timeout: .storageOperationTimeout) })
+    }
+
+    func storageAskedEdges(_ context: Int, _ outcome: Result<EdgeAnswers, ServiceLinkRequestFailure>) {
+        questions.remove(context)(
+            outcome.map { EdgeReports($0) }
+                .mapError { RTMError($0, .storageNotAvailable, timeout: .storageOperationTimeout) })
+    }
+
+    func storagePurgedHistory(
+        _ context: Int, _ outcome: Result<PurgeHistoryResponse, ServiceLinkRequestFailure>
+    ) {
+        purges.remove(context)(
+            outcome.mapError { RTMError($0, .historyNotAvailable, timeout: .historyOperationTimeout) })
     }
 
     func storageBanned(_ ban: Ban) -> BanReport {

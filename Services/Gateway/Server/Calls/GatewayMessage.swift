@@ -10,6 +10,8 @@ struct GatewayMessage: Sendable {
     let payload: ByteBuffer
     let customType: String
     let origin: PublishOrigin
+    /// What is expected of the channel; nil if nothing is.
+    let condition: PublishCondition?
 
     /// - Parameters:
     ///   - channel: one that the caller may reach (`APIClient.check`).
@@ -17,7 +19,7 @@ struct GatewayMessage: Sendable {
     /// - Throws: what the edge refuses a client's message for, with the same codes (M-20 to M-26).
     init(
         to channel: ChannelKey, by publisher: String, _ type: MessageType, _ payload: ByteBuffer,
-        customType: String, origin: PublishOrigin
+        customType: String, origin: PublishOrigin, condition: PublishCondition? = nil
     ) throws(RTMError) {
         try NameRule.customType.check(customType.utf8)
         guard payload.readableBytes <= Limits.messageBytesMax else {
@@ -32,6 +34,7 @@ struct GatewayMessage: Sendable {
         self.payload = payload
         self.customType = customType
         self.origin = origin
+        self.condition = condition
     }
 
     func withView<Result>(_ body: (MessageView) -> Result) -> Result {
@@ -43,17 +46,17 @@ struct GatewayMessage: Sendable {
     }
 
     /// Everybody receives it, the publisher too: no session of his has sent it.
-    func withRequest(_ send: (PublishRequest) -> Void) {
+    func withRequest(_ send: (BackendPublishRequest) -> Void) {
         var run = ByteBuffer()
         withView { MessageRun.append($0, to: &run) }
         channel.withView { channel in
             publisher.withWireText { publisher in
                 run.withUnsafeReadableBytes { run in
-                    send(
-                        PublishRequest(
-                            appID: channel.appID, channelType: channel.type, channel: channel.name,
-                            publisher: publisher, publisherSession: 0, needsReceiver: channel.type == .user,
-                            origin: origin, messages: MessageRun(run, count: 1)))
+                    let publish = PublishRequest(
+                        appID: channel.appID, channelType: channel.type, channel: channel.name,
+                        publisher: publisher, publisherSession: 0, needsReceiver: channel.type == .user,
+                        origin: origin, messages: MessageRun(run, count: 1))
+                    send(BackendPublishRequest(publish, if: condition))
                 }
             }
         }

@@ -1,12 +1,14 @@
 import Foundation
 import Hummingbird
+import RTMAPIKey
 import RTMModel
+import RTMWire
 
 /// What every request that failed is answered with: a status that says what kind of failure it is, and a body
 /// with the code of the system, the reason in one sentence, and what to do about it.
 struct APIError: Error {
     let status: HTTPResponse.Status
-    let body: Body
+    private(set) var body: Body
 
     struct Body: Encodable, Sendable {
         /// The number of the error, as in all interfaces of the system; 0 for an error of HTTP alone.
@@ -25,11 +27,18 @@ struct APIError: Error {
         let value: UInt64
     }
 
-    /// What a write that compared revisions found instead.
+    /// What a write that compared something found instead.
     struct Conflict: Encodable, Sendable {
-        let revision: Int64
-        let key: String?
-        let itemRevision: Int64?
+        /// Of metadata.
+        var revision: Int64?
+        var key: String?
+        var itemRevision: Int64?
+        /// Of the channel's newest message.
+        var epoch: UInt64?
+        var offset: UInt64?
+        /// Of the channel's newest whole state.
+        var version: UInt64?
+        var versionEpoch: String?
     }
 
     init(_ status: HTTPResponse.Status, _ name: String, _ reason: String, retryAfter: Duration? = nil) {
@@ -49,6 +58,24 @@ struct APIError: Error {
                 Conflict(
                     revision: $0.majorRevision, key: $0.key, itemRevision: $0.key == nil ? nil : $0.revision)
             })
+    }
+
+    /// Why messaging didn't publish a message; nil if it did.
+    init?(refusal response: BackendPublishResponse) {
+        let position = response.position
+        switch response.outcome {
+        case .published, .repeated: return nil
+        case .outdatedPosition:
+            self.init(.conflict, "outdatedOffset", "the channel's newest message is another one")
+            body.conflict = Conflict(epoch: position.epoch, offset: position.offset)
+        case .outdatedVersion:
+            self.init(
+                .conflict, "outdatedVersion",
+                "the channel's last state has the version \(response.version), which is not older")
+            body.conflict = Conflict(
+                epoch: position.epoch, offset: position.offset, version: response.version,
+                versionEpoch: response.versionEpoch.isEmpty ? nil : response.versionEpoch)
+        }
     }
 
     private static func status(of error: RTMError) -> Int {

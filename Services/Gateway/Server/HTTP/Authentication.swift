@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import RTMAPIKey
 import RTMAccessToken
 import RTMAppConfiguration
 import RTMModel
@@ -40,6 +41,11 @@ final class Authentication: Sendable {
             throw APIError(RTMError(.invalidAppId, "there is no app \"\(app)\" here"))
         }
         return client
+    }
+
+    /// Until when a user is banned, in milliseconds; nil if the user isn't.
+    func bannedUntil(_ user: String, of app: String) -> UInt64? {
+        bans.until(user, of: app, nowMilliseconds: WallClock.milliseconds())
     }
 
     /// The key that the request carries.
@@ -82,7 +88,9 @@ final class Authentication: Sendable {
             guard grant.permissions.isEmpty else {
                 throw RTMError(.loginNotAuthorized, "a token with permissions is not accepted over HTTP")
             }
-            try bans.check(user, of: app, nowMilliseconds: WallClock.milliseconds())
+            try bans.check(
+                user, of: app, issuedAtSeconds: grant.issuedAtSeconds,
+                nowMilliseconds: WallClock.milliseconds())
         } catch {
             throw APIError(error)
         }
@@ -98,7 +106,7 @@ enum Credentials: Equatable {
 
     static let missing = APIError(
         .unauthorized, "missingKey",
-        "send an API key: Authorization: Bearer rtmk_… (\"rtm-gateway key\" makes one)")
+        "send an API key: Authorization: Bearer rtmk_… (\"rtm key create\" makes one)")
 
     init(_ headers: HTTPFields) throws(APIError) {
         let named = [HTTPField.Name.authorization, .apiKey, .agoraToken].flatMap { headers[fields: $0] }

@@ -1,4 +1,5 @@
 import Hummingbird
+import RTMAPIKey
 import RTMModel
 
 /// What is known of one HTTP request on its way to the function that answers it.

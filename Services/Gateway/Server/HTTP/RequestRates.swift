@@ -52,6 +52,19 @@ final class RequestRates: Sendable {
         if let refusal { throw refusal }
     }
 
+    /// What the client and its app have left; nil where there is no limit.
+    func left(to client: APIClient, now: NIODeadline) -> (
+        key: (rate: Rate, left: Int)?, app: (rate: Rate, left: Int)?
+    ) {
+        state.withLock { state in
+            let (key, app) = (state.rates.key, state.rates.app)
+            return (
+                key.isUnlimited ? nil : (key, state.keys.left(client.name, key, now: now)),
+                app.isUnlimited ? nil : (app, state.apps.left(client.app, app, now: now))
+            )
+        }
+    }
+
     private static func refusal(_ name: String, _ rate: Rate, _ wait: TimeAmount) -> RTMError {
         RTMError(
             .operationRateExceedLimitation, "more than \(rate.perSecond) requests a second",

@@ -18,10 +18,14 @@ extension Request {
     func body<Body: APIBody>(_ type: Body.Type, upTo bytesMax: Int) async throws -> Body {
         let bytes = try await bytes(upTo: bytesMax)
         do {
-            return try Self.decoder.decode(Strict<Body>.self, from: Data(bytes.readableBytesView)).body
+            return try Self.decode(type, from: Data(bytes.readableBytesView))
         } catch let error as DecodingError {
             throw APIError(.badRequest, "invalidBody", error.sentence)
         }
+    }
+
+    static func decode<Body: APIBody>(_ type: Body.Type, from data: Data) throws -> Body {
+        try decoder.decode(Strict<Body>.self, from: data).body
     }
 
     /// The whole body.
@@ -82,18 +86,23 @@ struct Query: Sendable, Equatable {
         }
     }
 
+    /// What `type` names.
+    var channelType: ChannelType {
+        get throws(APIError) {
+            switch self["type"] ?? "message" {
+            case "message": return .message
+            case "stream": return .stream
+            default: throw APIError(.badRequest, "invalidQuery", "\"type\" is message or stream")
+            }
+        }
+    }
+
     /// The message or stream channel that `channel` and `type` name.
     func channel(of client: APIClient) throws(APIError) -> ChannelKey {
         guard let name = self["channel"] else {
             throw APIError(.badRequest, "invalidQuery", "\"channel\" is missing")
         }
-        let type: ChannelType
-        switch self["type"] ?? "message" {
-        case "message": type = .message
-        case "stream": type = .stream
-        default: throw APIError(.badRequest, "invalidQuery", "\"type\" is message or stream")
-        }
-        let channel = ChannelKey(appID: client.app, type: type, name: name)
+        let channel = ChannelKey(appID: client.app, type: try channelType, name: name)
         try client.check(channel)
         return channel
     }

@@ -1,4 +1,5 @@
 package import Foundation
+package import RTMAPIKey
 package import RTMServiceKit
 
 /// What the configuration knows of one API key: everything but its secret.
@@ -44,7 +45,7 @@ package struct APIKeyRecord: ConfigurationRecord, Hashable {
         // In the short form a field between two others can only be left empty.
         if let prefix = text("channels"), !prefix.isEmpty { channels = prefix }
         if let day = text("expires") {
-            guard let date = Self.date(day) else { return nil }
+            guard let date = APIKeyEntry.date(day) else { return nil }
             expires = date
         }
     }
@@ -55,48 +56,12 @@ package struct APIKeyRecord: ConfigurationRecord, Hashable {
             "scopes": .string(APIScope.text(scopes)),
         ]
         if let channels { record["channels"] = .string(channels) }
-        if let expires { record["expires"] = .string(Self.day.format(expires)) }
+        if let expires { record["expires"] = .string(APIKeyEntry.day(expires)) }
         return record
     }
 
     /// 256 bits in hexadecimal.
     private static func isHash(_ text: String) -> Bool {
         text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-    }
-
-    private static var day: Date.ISO8601FormatStyle { .iso8601.year().month().day() }
-
-    /// The beginning of a day, in UTC.
-    package static func date(_ text: String) -> Date? {
-        guard let date = try? day.parse(text), day.format(date) == text else { return nil }
-        return date
-    }
-}
-
-/// What a key may do.
-package enum APIScope: String, Sendable, CaseIterable, Comparable {
-    /// Query history, presence, metadata and locks.
-    case read
-    /// Publish messages, and change metadata and locks.
-    case publish
-    /// End sessions, ban users, and lift bans.
-    case moderate
-    /// All of that, and see the keys.
-    case admin
-
-    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-
-    /// Nil if one of the words is no scope.
-    package static func set(_ text: String) -> Set<APIScope>? {
-        var scopes: Set<APIScope> = []
-        for word in text.split(separator: "+") {
-            guard let scope = APIScope(rawValue: String(word)) else { return nil }
-            scopes.insert(scope)
-        }
-        return scopes.isEmpty ? nil : scopes
-    }
-
-    package static func text(_ scopes: Set<APIScope>) -> String {
-        scopes.sorted().map(\.rawValue).joined(separator: "+")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RTMAPIKey
 import RTMCryptography
 import RTMModel
 import RTMServiceKit
@@ -9,7 +10,13 @@ import Synchronization
 final class KeyRing: Sendable {
     private struct State {
         var records: [String: APIKeyRecord] = [:]
-        var lastUse: [String: Date] = [:]
+        var uses: [String: Use] = [:]
+    }
+
+    /// When a key was used last, and when before that.
+    struct Use: Sendable {
+        let last: Date
+        let before: Date?
     }
 
     private static let hashOfNothing = String(repeating: "0", count: 64)
@@ -23,7 +30,7 @@ final class KeyRing: Sendable {
         let fresh = Dictionary(records.map { ($0.id, $0) }) { _, last in last }
         state.withLock { state in
             state.records = fresh
-            state.lastUse = state.lastUse.filter { fresh[$0.key] != nil }
+            state.uses = state.uses.filter { fresh[$0.key] != nil }
         }
     }
 
@@ -34,14 +41,17 @@ final class KeyRing: Sendable {
         let isRight = MessageCode.areEqual(
             Array(key.hash.utf8), Array((record?.hash ?? Self.hashOfNothing).utf8))
         guard let record, isRight, now < record.expires ?? .distantFuture else { return nil }
-        state.withLock { $0.lastUse[key.id] = now }
+        state.withLock { $0.uses[key.id] = Use(last: now, before: $0.uses[key.id]?.last) }
         return record
     }
 
-    /// All keys with the time of their last use at this gateway, by id.
-    var uses: [(record: APIKeyRecord, lastUse: Date?)] {
+    /// All keys with their use at this gateway, by id.
+    var uses: [(record: APIKeyRecord, use: Use?)] {
         state.withLock { state in
-            state.records.values.sorted { $0.id < $1.id }.map { ($0, state.lastUse[$0.id]) }
+            state.records.values.sorted { $0.id < $1.id }.map { ($0, state.uses[$0.id]) }
         }
     }
+
+    /// Nil if this gateway has never seen the key.
+    func use(of id: String) -> Use? { state.withLock { $0.uses[id] } }
 }

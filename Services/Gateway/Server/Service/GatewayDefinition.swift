@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
+package import RTMAPIKey
 import RTMAppConfiguration
 package import RTMServiceKit
 package import RTMServiceLink
@@ -40,8 +41,7 @@ package enum GatewayDefinition {
             isInProcess: !isNetworked,
             rules: [ConfiguredApp.rule]
                 + (isNetworked ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule] : []),
-            check: isNetworked ? problemOnNetwork : problem,
-            commands: isNetworked ? [KeyCommand.create] : []
+            check: isNetworked ? problemOnNetwork : problem
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
             return try await assemble(context, addresses(context.configuration), link, developmentKey)

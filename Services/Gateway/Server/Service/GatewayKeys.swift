@@ -28,7 +28,7 @@ package struct GatewayKeys: ServiceKeys {
     /// Live, so that a key is made or revoked without a restart.
     package let keys = ConfigurationKey<[APIKeyRecord]>.records(
         "gateway.keys", default: [], countMax: 10_000,
-        "The API keys, as \"rtm-gateway key\" makes them: id, hash of the secret, app (* for all), scopes joined by "
+        "The API keys, as \"rtm key create\" makes them: id, hash of the secret, app (* for all), scopes joined by "
             + "+ (read, publish, moderate, admin), and optionally the channels' prefix and the day of expiry."
     ).live
     package let connectionsMax = ConfigurationKey<Int>.int(

@@ -85,11 +85,11 @@ package struct Broker {
     package mutating func sweep(_ count: Int, now: UInt64) {
         let isSettled = now >= settlesAt
         guard recorder.isKept else {
-            return channels.sweep(count, now: now, isSettled: isSettled) { _ in }
+            return channels.sweep(count, now: now, isSettled: isSettled) { _, _ in }
         }
         var recorder = JournalRecorder()
         swap(&recorder, &self.recorder)
-        channels.sweep(count, now: now, isSettled: isSettled) { recorder.note($0) }
+        channels.sweep(count, now: now, isSettled: isSettled) { recorder.note($0, $1) }
         self.recorder = recorder
     }
 }

@@ -3,8 +3,8 @@ import RTMWire
 
 /// How far the checkpoint of a shard has come: everything in memory is written to a journal that was lost.
 /// First come the channels without entries, partition by partition, then the entries, segment by segment, and
-/// then the claims to the channels that have entries. A claim that came before them would begin the channel,
-/// and the entries would be skipped.
+/// then the claims to the channels that have entries, and their versions. A claim that came before them would
+/// begin the channel, and the entries would be skipped.
 struct CheckpointCursor {
     /// A page has about this many bytes, so that it takes a millisecond or less.
     private static let pageBytes = 256 * 1024
@@ -25,15 +25,17 @@ struct CheckpointCursor {
         if partition == 0 { batch.append(channels.heads(now: now, begin: begin)) }
         while !isOver(channels), batch.bytes.readableBytes < Self.pageBytes {
             if partition < channels.partitions.count {
-                for channel in channels.partitions[partition].channels where !channels.holds(channel) {
+                for (channel, version) in channels.channels(of: partition) where !channels.holds(channel) {
                     channel.record(in: &batch)
+                    channel.record(version, in: &batch)
                 }
                 partition += 1
             } else if app < channels.apps.indices.count {
                 recordSegment(of: channels, &batch)
             } else {
-                for channel in channels.partitions[claims].channels where channels.holds(channel) {
+                for (channel, version) in channels.channels(of: claims) where channels.holds(channel) {
                     channel.record(in: &batch, withRest: false)
+                    channel.record(version, in: &batch)
                 }
                 claims += 1
             }
@@ -80,6 +82,13 @@ struct CheckpointCursor {
 }
 
 extension LogTable {
+    /// The slots of a partition with the versions of their channels.
+    fileprivate func channels(of partition: Int) -> some Sequence<(BrokerChannel, ChannelVersion?)> {
+        partitions[partition].channels.lazy.enumerated().map { index, channel in
+            (channel, versions[ChannelSlot(index: UInt32(index), partition: UInt16(partition))])
+        }
+    }
+
     fileprivate func holds(_ channel: BrokerChannel) -> Bool {
         apps[channel.app].tail.holds(channel.chain.newest)
     }

@@ -1,4 +1,5 @@
 package import NIOCore
+import RTMModel
 import RTMWire
 
 /// Records for the journal what happens in a broker, so that another node can continue its logs.
@@ -18,11 +19,14 @@ struct JournalRecorder {
 
     mutating func note(_ claim: JournaledClaim) { batch?.append(claim) }
 
-    /// Channels that have nothing in memory, and inboxes that have an owner, are recorded again and again, so
-    /// that a journal that is cut off at its old end has each of them.
-    mutating func note(_ channel: BrokerChannel) {
+    mutating func note(_ version: JournaledVersion) { batch?.append(version) }
+
+    /// Channels that have nothing in memory, inboxes that have an owner, and versions are recorded again and
+    /// again, so that a journal that is cut off at its old end has each of them.
+    mutating func note(_ channel: BrokerChannel, _ version: ChannelVersion?) {
         guard var batch = batch.take() else { return }
         channel.record(in: &batch)
+        channel.record(version, in: &batch)
         self.batch = batch
     }
 
@@ -61,6 +65,11 @@ extension BrokerChannel {
         if let journaledClaim { batch.append(journaledClaim) }
     }
 
+    func record(_ version: ChannelVersion?, in batch: inout JournalBatch) {
+        guard let key, let version else { return }
+        batch.append(version.journaled(of: key))
+    }
+
     var journaledClaim: JournaledClaim? {
         guard let key, let claim else { return nil }
         return JournaledClaim(
@@ -74,6 +83,12 @@ extension BrokerChannel {
                 channel: $0, head: chain.head, timestamp: chain.lastTimestamp,
                 hadEntries: chain.hasHadEntries)
         }
+    }
+}
+
+extension ChannelVersion {
+    func journaled(of channel: ChannelKey) -> JournaledVersion {
+        JournaledVersion(channel: channel, version: number, epoch: epoch)
     }
 }
 

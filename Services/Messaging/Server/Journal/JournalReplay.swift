@@ -54,6 +54,7 @@ package struct JournalReplay {
             case .entries(let entries): try restore(entries, run?.frames ?? [])
             case .channel(let channel): try channels.restore(channel)
             case .claim(let claim): try restore(claim)
+            case .version(let version): try channels.restore(version, now: begin ?? 0)
             case .heads(let heads):
                 channels.restore(heads, isFirst: begin == nil)
                 begin = begin ?? heads.time

@@ -34,6 +34,9 @@ struct ChannelChain {
         fileprivate let hadEntries: Bool
         fileprivate let unknownUntil: UInt64
         fileprivate let lost: LostEntries
+
+        /// As that of the channel.
+        var newestMessage: UInt64 { max(unknownUntil, lost.newestOffset(of: .message)) }
     }
 
     /// A channel that was forgotten and is used again.
@@ -111,6 +114,12 @@ extension ChannelChain {
     /// The newest entry that a reader may miss; 0 if there is none.
     var newestLost: UInt64 { max(unknownUntil, lost.newestOffset) }
 
+    /// The offset of the newest message, events aside; 0 if there never was one. What is unknown counts as
+    /// messages, so it is never too small.
+    var newestMessage: UInt64 {
+        max(unknownUntil, lost.newestOffset(of: .message), newestOffsets.message)
+    }
+
     /// The tail has given up an entry of the channel.
     mutating func gaveUp(_ entry: EntryRecord) {
         lost.add(entry.offset, entry.feature, of: entry.owner)
@@ -177,7 +186,7 @@ extension ChannelChain {
 
 /// For each feature that an entry can have: the offset of a channel's newest entry that has it.
 private struct FeatureOffsets {
-    private var message: UInt64 = 0
+    fileprivate private(set) var message: UInt64 = 0
     private var presence: UInt64 = 0
     private var metadata: UInt64 = 0
     private var lock: UInt64 = 0

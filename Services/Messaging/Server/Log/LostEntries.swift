@@ -52,6 +52,11 @@ struct LostEntries {
     /// 0 if nothing is lost.
     var newestOffset: UInt64 { newest.reduce(0) { max($0, $1.offset) } }
 
+    /// The newest lost entry that this feature selects; 0 if there is none.
+    func newestOffset(of feature: SubscriptionFeatures) -> UInt64 {
+        newest.isEmpty ? 0 : newest[Self.index(of: feature)].offset
+    }
+
     /// The features that select entries which are lost to a reader at this offset.
     ///
     /// - Parameter user: the reader, whose own entries aren't for it; 0 for nobody in particular.

@@ -15,6 +15,8 @@ package final class MessagingShard {
     /// Limit: bytes of frames in one page of a read, so that a long catch-up doesn't hold up all other
     /// callers.
     private static let pageBytesMax = 256 * 1024
+    /// Limit: lists that are put together at a time. Each has its turns between those of the messages.
+    private static let listsMax = 8
 
     let limits: BrokerLimits
     let logger: Logger
@@ -26,6 +28,8 @@ package final class MessagingShard {
     var links: [Broker.ServiceLinkID: AcceptedServiceLink] = [:]
     /// Nil if the shard has no journal: then this node leads it from the start.
     var journal: ShardJournal?
+    /// How many lists are being put together.
+    private var listCount = 0
     /// The nodes that are announced to callers; nil if another shard announces them.
     private var nodes: NodesPush?
 
@@ -120,7 +124,10 @@ extension MessagingShard: ServiceLinkHandler {
             switch method {
             case MessagingMethod.publish: try publish(PublishRequest(scanning: body), id, link)
             case MessagingMethod.attach: try attach(AttachRequest(body, in: arena), id, link)
+            case MessagingMethod.list: try list(ListRequest(body, in: arena), id, link)
             case MessagingMethod.read: try read(ReadRequest(body, in: arena), id, link)
+            case MessagingMethod.backendPublish:
+                try publish(BackendPublishRequest(scanning: body), id, link)
             case MessagingMethod.append: try append(AppendRequest(scanning: body), id, link)
             default: throw RTMError(.serviceNotSupport, "messaging has no method \(method)")
             }
@@ -153,6 +160,16 @@ extension MessagingShard: ServiceLinkHandler {
         link.respond(
             to: id, PublishResponse(offset: entries.offset, timestampMilliseconds: entries.timestamp))
         deliver(appended)
+    }
+
+    private func publish(_ request: BackendPublishRequest, _ id: UInt64, _ link: AcceptedServiceLink)
+        throws(RTMError)
+    {
+        let (response, appended) = try broker.publish(
+            request.publish, if: request.condition, now: clock())
+        if response.outcome == .repeated { metrics.repeated.increment() }
+        link.respond(to: id, response)
+        if let appended { deliver(appended) }
     }
 
     private func append(_ request: AppendRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError)
@@ -220,6 +237,33 @@ extension MessagingShard: ServiceLinkHandler {
                 ReadResponse(frames: WireText(bytes), position: page.position, gap: page.gap, more: page.more)
             )
         }
+    }
+
+    private func list(_ request: ListRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
+        guard request.name.isEmpty else {
+            let channel = ChannelKey(appID: request.appID, type: request.type, name: request.name)
+            link.respond(to: id, broker.listing(channel, now: clock()))
+            return
+        }
+        guard listCount < Self.listsMax else {
+            throw RTMError(
+                .operationRateExceedLimitation, "\(Self.listsMax) lists are being put together",
+                retryAfter: .seconds(1), limit: .init(name: "lists at a time", value: UInt64(Self.listsMax)))
+        }
+        let scan = try ChannelScan(request)
+        listCount += 1
+        look(scan, id, link)
+    }
+
+    private func look(_ begun: ChannelScan, _ id: UInt64, _ link: AcceptedServiceLink) {
+        var scan = begun
+        let answer = scan.look(in: broker.channels, settlesAt: broker.settlesAt, now: clock())
+        guard links[Int(link.id)] === link, answer == nil else {
+            listCount -= 1
+            if let answer { link.respond(to: id, answer) }
+            return
+        }
+        link.eventLoop.assumeIsolated().execute { self.look(scan, id, link) }
     }
 
     private func push(

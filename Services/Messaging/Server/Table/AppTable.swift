@@ -103,7 +103,15 @@ struct AppTable {
 
     /// How far back every tail reaches at least, in milliseconds.
     func window(now: UInt64) -> UInt64 {
-        let newestGiven = records.lazy.map(\.newestGiven).max() ?? 0
+        window(records.lazy.map(\.newestGiven).max() ?? 0, now: now)
+    }
+
+    /// How far back the tail of an app reaches.
+    func window(of id: String, now: UInt64) -> UInt64 {
+        window(numbers[id].map { records[$0].newestGiven } ?? 0, now: now)
+    }
+
+    private func window(_ newestGiven: UInt64, now: UInt64) -> UInt64 {
         guard newestGiven > 0 else { return limits.ageMax }
         return min(limits.ageMax, now > newestGiven ? now - newestGiven : 0)
     }

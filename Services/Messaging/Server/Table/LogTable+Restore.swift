@@ -51,6 +51,11 @@ extension LogTable {
         return slot
     }
 
+    mutating func restore(_ version: JournaledVersion, now: UInt64) throws(RTMError) {
+        let slot = try occupy(version.channel, by: .service, now: now)
+        setVersion(ChannelVersion(version), at: slot)
+    }
+
     /// A channel that has nothing in the journal but this, or nothing but a claim, which doesn't say what it
     /// had before.
     mutating func restore(_ channel: JournaledChannel) throws(RTMError) {

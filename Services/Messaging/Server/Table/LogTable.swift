@@ -20,6 +20,9 @@ struct LogTable {
     /// How many channels there are beside inboxes.
     private(set) var openCount = 0
     private var newChannels: NewChannels
+    /// Of channels that have got whole states: which one was the newest. Few channels do, so this lies beside
+    /// them.
+    private(set) var versions: [ChannelSlot: ChannelVersion] = [:]
     /// When this node began to lead. Of channels that it took over it doesn't know when they were left, so
     /// they count as left then.
     var leaderSince: UInt64 = 0
@@ -82,6 +85,24 @@ struct LogTable {
         let forgotten = apps[app].forgotten
         return forgotten[number]?.lastTimestamp ?? forgotten.dropped(of: partition(of: number))?.timestamp
     }
+
+    /// The position of a channel's newest message, events aside, whether the channel has a slot or not.
+    func newestMessage(of channel: ChannelView) -> StreamPosition {
+        let number = names.number(of: channel)
+        let partition = partition(of: number)
+        func position(_ offset: UInt64) -> StreamPosition {
+            StreamPosition(epoch: partitions[Int(partition)].epoch, offset: offset)
+        }
+        if let slot = slot(of: channel, number) { return position(self[slot].chain.newestMessage) }
+        guard let app = apps.number(of: channel.appID.string) else {
+            return position(apps.unknown[partition]?.head ?? 0)
+        }
+        let forgotten = apps[app].forgotten
+        return position(
+            forgotten[number]?.newestMessage ?? forgotten.dropped(of: partition)?.head ?? 0)
+    }
+
+    mutating func setVersion(_ version: ChannelVersion, at slot: ChannelSlot) { versions[slot] = version }
 
     /// Whether the logs go back as far as those of this epoch, which may be in another shard: shards that
     /// began together have epochs that follow one another.
@@ -179,6 +200,7 @@ extension LogTable {
             apps[channel.app].forgotten.insert(
                 channel.chain.remains(in: slot.partition), of: key.withView { names.number(of: $0) })
         }
+        versions[slot] = nil
         count -= 1
         if key.type != .user {
             openCount -= 1
@@ -227,15 +249,17 @@ extension LogTable {
     ///
     /// - Parameters:
     ///   - isSettled: whether holders who haven't come back by now aren't awaited any more.
-    ///   - seen: gets the channels that stay although the tail has nothing of them, and those whose
-    ///     holders aren't awaited any more.
-    mutating func sweep(_ count: Int, now: UInt64, isSettled: Bool, seen: (BrokerChannel) -> Void) {
+    ///   - seen: gets the channels of which the tail doesn't say everything, and those whose holders aren't
+    ///     awaited any more.
+    mutating func sweep(
+        _ count: Int, now: UInt64, isSettled: Bool, seen: (BrokerChannel, ChannelVersion?) -> Void
+    ) {
         giveUpOld(segmentsMax: 1 + count / Self.slotsPerSegment, now: now)
         for _ in 0..<min(count, slotCount) {
             let slot = visit(now, seen)
             guard isSettled, let slot, self[slot].claim?.isAwaited == true else { continue }
             self[slot].claim?.isAwaited = false
-            seen(self[slot])
+            seen(self[slot], versions[slot])
         }
     }
 
@@ -278,7 +302,9 @@ extension LogTable {
     /// Looks at the next slot, or at the end of a partition.
     ///
     /// - Returns: the slot if a channel is there.
-    private mutating func visit(_ now: UInt64, _ seen: (BrokerChannel) -> Void) -> ChannelSlot? {
+    private mutating func visit(
+        _ now: UInt64, _ seen: (BrokerChannel, ChannelVersion?) -> Void
+    ) -> ChannelSlot? {
         let slot = nextSlot
         if slot.index < partitions[Int(slot.partition)].channels.count {
             nextSlot = ChannelSlot(index: slot.index + 1, partition: slot.partition)
@@ -294,19 +320,22 @@ extension LogTable {
     /// The milliseconds between two records of one channel.
     static let recordInterval: UInt64 = 30_000
 
-    private mutating func sweep(_ slot: ChannelSlot, now: UInt64, _ seen: (BrokerChannel) -> Void) {
+    private mutating func sweep(
+        _ slot: ChannelSlot, now: UInt64, _ seen: (BrokerChannel, ChannelVersion?) -> Void
+    ) {
         let channel = self[slot]
         let isSilent = !tail(of: slot).holds(channel.chain.newest)
         if isSilent { self[slot].chain.forgetPublishers(now: now) }
         guard isSilent, channel.interests.isEmpty,
             max(channel.chain.lastTimestamp, channel.leftAt, leaderSince) + limits.idleMax < now
         else {
-            // Entries don't say who holds an inbox.
-            guard isSilent || channel.claim != nil, channel.recordedAt + Self.recordInterval < now else {
-                return
-            }
+            // Entries don't say who holds an inbox, or which state is the newest.
+            let version = versions[slot]
+            guard isSilent || channel.claim != nil || version != nil,
+                channel.recordedAt + Self.recordInterval < now
+            else { return }
             self[slot].recordedAt = now
-            return seen(channel)
+            return seen(channel, version)
         }
         vacate(slot)
     }

@@ -14,6 +14,7 @@ struct StorageWrite: Sendable {
         /// Messaging has acknowledged the events with these sequences.
         case announced([ClosedRange<UInt64>])
         case removeExpiredHistory(limit: Int)
+        case purgeHistory(HistoryPurge)
         case removeUnusedChannels(limit: Int)
         /// An operator shuts a user out, ends a session, or lets a user in again (S-4).
         case ban(Ban)
@@ -36,6 +37,27 @@ struct StorageWrite: Sendable {
     }
 }
 
+/// The removal of a channel's stored messages, some at a time, so that no other write waits long.
+struct HistoryPurge: Sendable, Hashable {
+    let channel: ChannelKey
+    /// Those that are older, in milliseconds; 0 means all.
+    let before: UInt64
+    /// How many are removed in one write.
+    let limit: Int
+    /// How many earlier writes have removed.
+    private(set) var removed = 0
+
+    init(_ request: PurgeHistoryRequest, limit: Int) {
+        (channel, before, self.limit) = (request.channel, request.beforeMilliseconds, limit)
+    }
+
+    func next(after count: Int) -> HistoryPurge {
+        var next = self
+        next.removed += count
+        return next
+    }
+}
+
 /// What a group of writes has led to, once it is durable.
 struct WriteOutcome: Sendable {
     enum Answer: Sendable {
@@ -44,6 +66,8 @@ struct WriteOutcome: Sendable {
         /// The caller waits in line for a lock.
         case waiting(ticket: UInt64)
         case historyAppended
+        /// So many messages were removed now.
+        case purged(HistoryPurge, Int)
         /// The ban as it holds now, and what held before.
         case banned(Ban, before: Ban?)
     }

@@ -64,12 +64,17 @@ struct StorageWriter<Store: WritableStore> {
         self.group = StoreGroup(try store.read(keys(of: group, now)))
         for channel in due { expire(channel, now) }
         for write in group { try carryOut(write, now) }
+        let purges = group.filter { if case .purgeHistory = $0.work { true } else { false } }
         let changes = self.group.changes
         self.group = StoreGroup()
         guard !changes.isEmpty else { return }
         let written = try store.write(changes)
         outcome.events = changes.events
         (outcome.expired, outcome.size) = (written.expired, written.size)
+        for (write, count) in zip(purges, written.purged) {
+            guard case .purgeHistory(let purge) = write.work else { continue }
+            answer(write, .success(.purged(purge, count)))
+        }
         if let time = changes.expiryClock { expiryClockStored = time }
     }
 
@@ -91,7 +96,8 @@ struct StorageWriter<Store: WritableStore> {
                 keys.messages.append(message)
             case .ban(let ban): keys.bans.insert(BannedUser(ban))
             case .listBans: keys.listsBans = true
-            case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels: break
+            case .session, .linkLost, .announced, .removeExpiredHistory, .purgeHistory, .removeUnusedChannels:
+                break
             }
         }
         return keys
@@ -135,6 +141,7 @@ struct StorageWriter<Store: WritableStore> {
         case .announced(let sequences): group.remove(announced: sequences)
         case .removeExpiredHistory(let limit):
             group.removeExpired(by: expiryTime(now), limit: limit)
+        case .purgeHistory(let purge): group.purge(purge)
         case .removeUnusedChannels(let limit): group.removeUnusedChannels(limit: limit)
         case .ban(let ban): self.ban(ban, write, now)
         case .listBans: listBans(now)
@@ -189,7 +196,7 @@ struct StorageWriter<Store: WritableStore> {
             switch write.work {
             case .metadata: refuse(write, failure, .storageNotAvailable)
             case .lock: refuse(write, failure, .lockOperationFailed)
-            case .history: refuse(write, failure, .historyOperationFailed)
+            case .history, .purgeHistory: refuse(write, failure, .historyOperationFailed)
             case .ban: refuse(write, failure, .storageNotAvailable)
             case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels, .listBans:
                 break

@@ -5,6 +5,7 @@ struct BanList {
     private struct User: Hashable {
         let appID: String
         let userID: String
+        let isOfTokens: Bool
     }
 
     private var bans: [User: Ban] = [:]
@@ -23,6 +24,8 @@ struct BanList {
             bans = bans.filter { $0.value.untilMilliseconds > nowMilliseconds }
             countMax = max(Self.countMaxAtFirst, 2 * bans.count)
         }
-        bans[User(appID: ban.appID, userID: ban.userID)] = ban.untilMilliseconds > 0 ? ban : nil
+        let user = User(
+            appID: ban.appID, userID: ban.userID, isOfTokens: ban.tokensBeforeSeconds > 0)
+        bans[user] = ban.untilMilliseconds > 0 ? ban : nil
     }
 }

@@ -30,6 +30,7 @@ enum OperatorText {
 
     /// The command that the ban came from.
     static func command(_ ban: Ban) -> String {
+        if ban.tokensBeforeSeconds > 0 { return "revoke tokens" }
         if ban.untilMilliseconds > 0 { return "ban" }
         return ban.endsSession ? "kick" : "unban"
     }

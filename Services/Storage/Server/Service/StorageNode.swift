@@ -18,6 +18,7 @@ final class StorageNode {
     private var links: [UInt64: AcceptedServiceLink] = [:]
     private var bans = BanList()
     private var inquiries = BanInquiries()
+    private var questions = EdgeInquiries()
     /// The links of operators' programs, which have no users.
     private var operators: Set<UInt64> = []
     /// The ticket of the last caller that asked for a lock.
@@ -49,6 +50,7 @@ extension StorageNode: ServiceLinkHandler {
         operators.remove(link.id)
         metrics.links.add(-1)
         for inquiry in inquiries.lost(link.id) { answer(inquiry) }
+        for inquiry in questions.lost(link.id) { answer(inquiry) }
         _ = queues.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
     }
 
@@ -69,6 +71,10 @@ extension StorageNode: ServiceLinkHandler {
             case StorageMethod.bans:
                 operators.insert(link.id)
                 try read(.bans(BansRequest(body, in: arena)), id, link)
+            case StorageMethod.askEdges:
+                try askEdges(EdgeQuestion(body, in: arena), id, link)
+            case StorageMethod.purgeHistory:
+                try purge(PurgeHistoryRequest(body, in: arena), id, link)
             default: throw RTMError(.serviceNotSupport, "storage has no method \(method)")
             }
         } catch let error as RTMError {
@@ -86,6 +92,11 @@ extension StorageNode: ServiceLinkHandler {
         case StorageMethod.banReport:
             guard let report = try? BanReport(body, in: arena) else { return }
             if let inquiry = inquiries.take(report, from: link.id) { answer(inquiry) }
+        case StorageMethod.edgeAnswer:
+            guard let answer = try? EdgeAnswer(body, in: arena) else { return }
+            let findings = ByteBuffer(bytes: answer.findings.bytes)
+            let inquiry = questions.take(answer.number, from: link.id) { $0.append(findings) }
+            if let inquiry { self.answer(inquiry) }
         default: break
         }
     }
@@ -138,6 +149,31 @@ extension StorageNode: ServiceLinkHandler {
             origin: isKnown ? .init(instance: origin.instance, sequence: origin.sequence) : nil,
             expiry: retention.expiry(of: time, app: channel.appID))
         try write(.history(message), .historyOperationFailed, nil, id, link)
+    }
+
+    /// Limit: messages removed in one write of a purge, for the same reason as `expiredMax`.
+    private static let purgedMax = 500
+
+    private func purge(_ request: PurgeHistoryRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
+        let channel = request.channel
+        guard channel.type == .message || channel.type == .user else {
+            throw RTMError(.invalidChannelType, "only message and user channels have a history")
+        }
+        try write(
+            .purgeHistory(.init(request, limit: Self.purgedMax)), .historyOperationFailed, nil, id, link)
+    }
+
+    /// Removes the next messages of a purge, or answers it. A purge whose caller is gone stops where it is.
+    private func purged(
+        _ purge: HistoryPurge, _ count: Int, _ request: UInt64, _ link: AcceptedServiceLink
+    ) {
+        let next = purge.next(after: count)
+        guard count == purge.limit else {
+            link.respond(to: request, PurgeHistoryResponse(removed: UInt64(next.removed)))
+            return
+        }
+        let write = StorageWrite(.purgeHistory(next), link: link.id, request: request)
+        _ = queues.writes.put(write, mayOverfill: true)
     }
 
     private func write(
@@ -197,6 +233,7 @@ extension StorageNode {
         case .historyAppended:
             metrics.historyStored.increment()
             link.respond(to: request, NoContent())
+        case .purged(let purge, let count): purged(purge, count, request, link)
         // It is answered when the edges have reported.
         case .banned: break
         }
@@ -275,6 +312,46 @@ extension StorageNode {
         }
     }
 
+    /// Passes a gateway's question on to all edges, which report within the same time.
+    private func askEdges(_ question: EdgeQuestion, _ id: UInt64, _ link: AcceptedServiceLink) throws {
+        operators.insert(link.id)
+        guard !questions.isFull else {
+            throw RTMError(
+                .operationRateExceedLimitation, "\(EdgeInquiries.countMax) questions to edges are under way",
+                retryAfter: .seconds(1),
+                limit: .init(name: "questions to edges", value: UInt64(EdgeInquiries.countMax)))
+        }
+        let edges = links.values.filter { !operators.contains($0.id) }
+        let number = questions.begin(
+            EdgesAsked(count: edges.count), [], asking: edges.map(\.id), for: link.id, id)
+        ByteBuffer(bytes: question.query.bytes).withUnsafeReadableBytes { query in
+            let numbered = EdgeQuestion(number: number, query: WireText(query))
+            for edge in edges { edge.push(StorageMethod.edgeQuestion, numbered) }
+        }
+        if let inquiry = questions.ended(number) { return answer(inquiry) }
+        link.eventLoop.assumeIsolated().scheduleTask(in: Self.reportTime) {
+            if let inquiry = self.questions.expire(number) { self.answer(inquiry) }
+        }
+    }
+
+    private func answer(_ inquiry: EdgeInquiries.Inquiry) {
+        guard let link = links[inquiry.link] else { return }
+        // The answers lie one behind the other while they are written.
+        var all = ByteBuffer()
+        for findings in inquiry.outcome { all.writeImmutableBuffer(findings) }
+        all.withUnsafeReadableBytes { bytes in
+            var start = 0
+            let answers = inquiry.outcome.map { findings in
+                defer { start += findings.readableBytes }
+                let part = bytes[start..<start + findings.readableBytes]
+                return EdgeAnswer(findings: WireText(UnsafeRawBufferPointer(rebasing: part)))
+            }
+            link.respond(
+                to: inquiry.request,
+                EdgeAnswers(asked: UInt32(inquiry.question.count), answers: answers))
+        }
+    }
+
     private func push(_ ban: Ban) {
         var kept = ban
         kept.number = 0
@@ -284,7 +361,7 @@ extension StorageNode {
 
     /// The line says who did what to whom, and why.
     private func answer(_ inquiry: BanInquiries.Inquiry) {
-        let (ban, outcome) = (inquiry.ban, inquiry.outcome)
+        let (ban, outcome) = (inquiry.question, inquiry.outcome)
         var metadata: Logger.Metadata = [
             "command": "\(OperatorText.command(ban))", "app": "\(ban.appID)", "user": "\(ban.userID)",
             "by": "\(ban.by)", "reason": "\(ban.reason)",

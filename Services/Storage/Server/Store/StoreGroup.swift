@@ -49,10 +49,14 @@ struct GroupState: Sendable {
 struct BannedUser: Sendable, Hashable {
     let appID: String
     let userID: String
+    /// Whether only the user's tokens are refused, which holds beside a ban of the user.
+    var isOfTokens = false
 }
 
 extension BannedUser {
-    init(_ ban: Ban) { self.init(appID: ban.appID, userID: ban.userID) }
+    init(_ ban: Ban) {
+        self.init(appID: ban.appID, userID: ban.userID, isOfTokens: ban.tokensBeforeSeconds > 0)
+    }
 }
 
 extension StoredMessage {
@@ -101,6 +105,8 @@ struct GroupChanges: Sendable {
     var bans: OrderedDictionary<BannedUser, Ban?> = [:]
     /// Bans that have ended by this time are removed.
     var bansEnded: UInt64?
+    /// Messages that are removed before those of the group are kept.
+    var purges: [HistoryPurge] = []
     /// New events, which wait for messaging.
     var events: [OutboxEvent] = []
     /// The events that messaging has.
@@ -115,8 +121,8 @@ struct GroupChanges: Sendable {
 
     var isEmpty: Bool {
         counter == nil && sets.isEmpty && locks.isEmpty && usages.isEmpty && messages.isEmpty && bans.isEmpty
-            && bansEnded == nil && events.isEmpty && announced.isEmpty && expiryClock == nil && expiry == nil
-            && unusedChannelsLimit == nil
+            && bansEnded == nil && purges.isEmpty && events.isEmpty && announced.isEmpty && expiryClock == nil
+            && expiry == nil && unusedChannelsLimit == nil
     }
 }
 
@@ -125,6 +131,8 @@ struct GroupWritten: Sendable, Hashable {
     /// How many messages were removed, and how large the store is, if the group removed expired messages.
     var expired: Int?
     var size: StoreSize?
+    /// For each purge: how many messages it has removed.
+    var purged: [Int] = []
 }
 
 /// The store as one group sees it: what was read, with what the calls of the group have changed so far. Each
@@ -224,6 +232,8 @@ struct StoreGroup: Sendable {
     mutating func removeExpired(by time: UInt64, limit: Int) {
         changes.expiry = .init(time: time, limit: limit)
     }
+
+    mutating func purge(_ purge: HistoryPurge) { changes.purges.append(purge) }
 
     mutating func removeUnusedChannels(limit: Int) { changes.unusedChannelsLimit = limit }
 }

@@ -187,6 +187,51 @@ void   rtm__service__journaled_claim__free_unpacked
   assert(message->base.descriptor == &rtm__service__journaled_claim__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__journaled_version__init
+                     (Rtm__Service__JournaledVersion         *message)
+{
+  static const Rtm__Service__JournaledVersion init_value = RTM__SERVICE__JOURNALED_VERSION__INIT;
+  *message = init_value;
+}
+size_t rtm__service__journaled_version__get_packed_size
+                     (const Rtm__Service__JournaledVersion *message)
+{
+  assert(message->base.descriptor == &rtm__service__journaled_version__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__journaled_version__pack
+                     (const Rtm__Service__JournaledVersion *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__journaled_version__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__journaled_version__pack_to_buffer
+                     (const Rtm__Service__JournaledVersion *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__journaled_version__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__JournaledVersion *
+       rtm__service__journaled_version__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__JournaledVersion *)
+     protobuf_c_message_unpack (&rtm__service__journaled_version__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__journaled_version__free_unpacked
+                     (Rtm__Service__JournaledVersion *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__journaled_version__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__journaled_heads__init
                      (Rtm__Service__JournaledHeads         *message)
 {
@@ -277,7 +322,7 @@ void   rtm__service__journaled_head__free_unpacked
   assert(message->base.descriptor == &rtm__service__journaled_head__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__service__journal_batch__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__service__journal_batch__field_descriptors[5] =
 {
   {
     "entries",
@@ -327,17 +372,30 @@ static const ProtobufCFieldDescriptor rtm__service__journal_batch__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "versions",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__JournalBatch, n_versions),
+    offsetof(Rtm__Service__JournalBatch, versions),
+    &rtm__service__journaled_version__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__journal_batch__field_indices_by_name[] = {
   1,   /* field[1] = channels */
   2,   /* field[2] = claims */
   0,   /* field[0] = entries */
   3,   /* field[3] = heads */
+  4,   /* field[4] = versions */
 };
 static const ProtobufCIntRange rtm__service__journal_batch__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor rtm__service__journal_batch__descriptor =
 {
@@ -347,7 +405,7 @@ const ProtobufCMessageDescriptor rtm__service__journal_batch__descriptor =
   "Rtm__Service__JournalBatch",
   "rtm.service",
   sizeof(Rtm__Service__JournalBatch),
-  4,
+  5,
   rtm__service__journal_batch__field_descriptors,
   rtm__service__journal_batch__field_indices_by_name,
   1,  rtm__service__journal_batch__number_ranges,
@@ -713,6 +771,70 @@ const ProtobufCMessageDescriptor rtm__service__journaled_claim__descriptor =
   rtm__service__journaled_claim__field_indices_by_name,
   1,  rtm__service__journaled_claim__number_ranges,
   (ProtobufCMessageInit) rtm__service__journaled_claim__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__journaled_version__field_descriptors[3] =
+{
+  {
+    "channel",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__JournaledVersion, channel),
+    &rtm__service__channel_key__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__JournaledVersion, version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "epoch",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__JournaledVersion, epoch),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__journaled_version__field_indices_by_name[] = {
+  0,   /* field[0] = channel */
+  2,   /* field[2] = epoch */
+  1,   /* field[1] = version */
+};
+static const ProtobufCIntRange rtm__service__journaled_version__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__journaled_version__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.JournaledVersion",
+  "JournaledVersion",
+  "Rtm__Service__JournaledVersion",
+  "rtm.service",
+  sizeof(Rtm__Service__JournaledVersion),
+  3,
+  rtm__service__journaled_version__field_descriptors,
+  rtm__service__journaled_version__field_indices_by_name,
+  1,  rtm__service__journaled_version__number_ranges,
+  (ProtobufCMessageInit) rtm__service__journaled_version__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__journaled_heads__field_descriptors[2] =

@@ -502,6 +502,276 @@ void   rtm__service__publish_response__free_unpacked
   assert(message->base.descriptor == &rtm__service__publish_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__backend_publish_request__init
+                     (Rtm__Service__BackendPublishRequest         *message)
+{
+  static const Rtm__Service__BackendPublishRequest init_value = RTM__SERVICE__BACKEND_PUBLISH_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rtm__service__backend_publish_request__get_packed_size
+                     (const Rtm__Service__BackendPublishRequest *message)
+{
+  assert(message->base.descriptor == &rtm__service__backend_publish_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__backend_publish_request__pack
+                     (const Rtm__Service__BackendPublishRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__backend_publish_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__backend_publish_request__pack_to_buffer
+                     (const Rtm__Service__BackendPublishRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__backend_publish_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__BackendPublishRequest *
+       rtm__service__backend_publish_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__BackendPublishRequest *)
+     protobuf_c_message_unpack (&rtm__service__backend_publish_request__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__backend_publish_request__free_unpacked
+                     (Rtm__Service__BackendPublishRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__backend_publish_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__publish_condition__init
+                     (Rtm__Service__PublishCondition         *message)
+{
+  static const Rtm__Service__PublishCondition init_value = RTM__SERVICE__PUBLISH_CONDITION__INIT;
+  *message = init_value;
+}
+size_t rtm__service__publish_condition__get_packed_size
+                     (const Rtm__Service__PublishCondition *message)
+{
+  assert(message->base.descriptor == &rtm__service__publish_condition__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__publish_condition__pack
+                     (const Rtm__Service__PublishCondition *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__publish_condition__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__publish_condition__pack_to_buffer
+                     (const Rtm__Service__PublishCondition *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__publish_condition__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__PublishCondition *
+       rtm__service__publish_condition__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__PublishCondition *)
+     protobuf_c_message_unpack (&rtm__service__publish_condition__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__publish_condition__free_unpacked
+                     (Rtm__Service__PublishCondition *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__publish_condition__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__backend_publish_response__init
+                     (Rtm__Service__BackendPublishResponse         *message)
+{
+  static const Rtm__Service__BackendPublishResponse init_value = RTM__SERVICE__BACKEND_PUBLISH_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__backend_publish_response__get_packed_size
+                     (const Rtm__Service__BackendPublishResponse *message)
+{
+  assert(message->base.descriptor == &rtm__service__backend_publish_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__backend_publish_response__pack
+                     (const Rtm__Service__BackendPublishResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__backend_publish_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__backend_publish_response__pack_to_buffer
+                     (const Rtm__Service__BackendPublishResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__backend_publish_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__BackendPublishResponse *
+       rtm__service__backend_publish_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__BackendPublishResponse *)
+     protobuf_c_message_unpack (&rtm__service__backend_publish_response__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__backend_publish_response__free_unpacked
+                     (Rtm__Service__BackendPublishResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__backend_publish_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__list_request__init
+                     (Rtm__Service__ListRequest         *message)
+{
+  static const Rtm__Service__ListRequest init_value = RTM__SERVICE__LIST_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rtm__service__list_request__get_packed_size
+                     (const Rtm__Service__ListRequest *message)
+{
+  assert(message->base.descriptor == &rtm__service__list_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__list_request__pack
+                     (const Rtm__Service__ListRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__list_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__list_request__pack_to_buffer
+                     (const Rtm__Service__ListRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__list_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ListRequest *
+       rtm__service__list_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ListRequest *)
+     protobuf_c_message_unpack (&rtm__service__list_request__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__list_request__free_unpacked
+                     (Rtm__Service__ListRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__list_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__list_response__init
+                     (Rtm__Service__ListResponse         *message)
+{
+  static const Rtm__Service__ListResponse init_value = RTM__SERVICE__LIST_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__list_response__get_packed_size
+                     (const Rtm__Service__ListResponse *message)
+{
+  assert(message->base.descriptor == &rtm__service__list_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__list_response__pack
+                     (const Rtm__Service__ListResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__list_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__list_response__pack_to_buffer
+                     (const Rtm__Service__ListResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__list_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ListResponse *
+       rtm__service__list_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ListResponse *)
+     protobuf_c_message_unpack (&rtm__service__list_response__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__list_response__free_unpacked
+                     (Rtm__Service__ListResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__list_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__listed_channel__init
+                     (Rtm__Service__ListedChannel         *message)
+{
+  static const Rtm__Service__ListedChannel init_value = RTM__SERVICE__LISTED_CHANNEL__INIT;
+  *message = init_value;
+}
+size_t rtm__service__listed_channel__get_packed_size
+                     (const Rtm__Service__ListedChannel *message)
+{
+  assert(message->base.descriptor == &rtm__service__listed_channel__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__listed_channel__pack
+                     (const Rtm__Service__ListedChannel *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__listed_channel__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__listed_channel__pack_to_buffer
+                     (const Rtm__Service__ListedChannel *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__listed_channel__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ListedChannel *
+       rtm__service__listed_channel__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ListedChannel *)
+     protobuf_c_message_unpack (&rtm__service__listed_channel__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__listed_channel__free_unpacked
+                     (Rtm__Service__ListedChannel *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__listed_channel__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__append_request__init
                      (Rtm__Service__AppendRequest         *message)
 {
@@ -1529,6 +1799,455 @@ const ProtobufCMessageDescriptor rtm__service__publish_response__descriptor =
   (ProtobufCMessageInit) rtm__service__publish_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
+static const ProtobufCFieldDescriptor rtm__service__backend_publish_request__field_descriptors[2] =
+{
+  {
+    "condition",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BackendPublishRequest, condition),
+    &rtm__service__publish_condition__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "publish",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BackendPublishRequest, publish),
+    &rtm__service__publish_request__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__backend_publish_request__field_indices_by_name[] = {
+  0,   /* field[0] = condition */
+  1,   /* field[1] = publish */
+};
+static const ProtobufCIntRange rtm__service__backend_publish_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__backend_publish_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.BackendPublishRequest",
+  "BackendPublishRequest",
+  "Rtm__Service__BackendPublishRequest",
+  "rtm.service",
+  sizeof(Rtm__Service__BackendPublishRequest),
+  2,
+  rtm__service__backend_publish_request__field_descriptors,
+  rtm__service__backend_publish_request__field_indices_by_name,
+  1,  rtm__service__backend_publish_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__backend_publish_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__publish_condition__field_descriptors[3] =
+{
+  {
+    "newest",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PublishCondition, newest),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PublishCondition, version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version_epoch",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PublishCondition, version_epoch),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__publish_condition__field_indices_by_name[] = {
+  0,   /* field[0] = newest */
+  1,   /* field[1] = version */
+  2,   /* field[2] = version_epoch */
+};
+static const ProtobufCIntRange rtm__service__publish_condition__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__publish_condition__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.PublishCondition",
+  "PublishCondition",
+  "Rtm__Service__PublishCondition",
+  "rtm.service",
+  sizeof(Rtm__Service__PublishCondition),
+  3,
+  rtm__service__publish_condition__field_descriptors,
+  rtm__service__publish_condition__field_indices_by_name,
+  1,  rtm__service__publish_condition__number_ranges,
+  (ProtobufCMessageInit) rtm__service__publish_condition__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__backend_publish_response__field_descriptors[6] =
+{
+  {
+    "outcome",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BackendPublishResponse, outcome),
+    &rtm__service__publish_outcome__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "position",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BackendPublishResponse, position),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "timestamp_ms",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BackendPublishResponse, timestamp_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "remembered_ms",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BackendPublishResponse, remembered_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BackendPublishResponse, version),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "version_epoch",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BackendPublishResponse, version_epoch),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__backend_publish_response__field_indices_by_name[] = {
+  0,   /* field[0] = outcome */
+  1,   /* field[1] = position */
+  3,   /* field[3] = remembered_ms */
+  2,   /* field[2] = timestamp_ms */
+  4,   /* field[4] = version */
+  5,   /* field[5] = version_epoch */
+};
+static const ProtobufCIntRange rtm__service__backend_publish_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor rtm__service__backend_publish_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.BackendPublishResponse",
+  "BackendPublishResponse",
+  "Rtm__Service__BackendPublishResponse",
+  "rtm.service",
+  sizeof(Rtm__Service__BackendPublishResponse),
+  6,
+  rtm__service__backend_publish_response__field_descriptors,
+  rtm__service__backend_publish_response__field_indices_by_name,
+  1,  rtm__service__backend_publish_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__backend_publish_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__list_request__field_descriptors[6] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ListRequest, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "type",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ListRequest, type),
+    &rtm__client__channel_type__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "prefix",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ListRequest, prefix),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ListRequest, after),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "limit",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ListRequest, limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "name",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ListRequest, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__list_request__field_indices_by_name[] = {
+  3,   /* field[3] = after */
+  0,   /* field[0] = app_id */
+  4,   /* field[4] = limit */
+  5,   /* field[5] = name */
+  2,   /* field[2] = prefix */
+  1,   /* field[1] = type */
+};
+static const ProtobufCIntRange rtm__service__list_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor rtm__service__list_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ListRequest",
+  "ListRequest",
+  "Rtm__Service__ListRequest",
+  "rtm.service",
+  sizeof(Rtm__Service__ListRequest),
+  6,
+  rtm__service__list_request__field_descriptors,
+  rtm__service__list_request__field_indices_by_name,
+  1,  rtm__service__list_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__list_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__list_response__field_descriptors[3] =
+{
+  {
+    "channels",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__ListResponse, n_channels),
+    offsetof(Rtm__Service__ListResponse, channels),
+    &rtm__service__listed_channel__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ListResponse, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "total",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ListResponse, total),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__list_response__field_indices_by_name[] = {
+  0,   /* field[0] = channels */
+  1,   /* field[1] = more */
+  2,   /* field[2] = total */
+};
+static const ProtobufCIntRange rtm__service__list_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__list_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ListResponse",
+  "ListResponse",
+  "Rtm__Service__ListResponse",
+  "rtm.service",
+  sizeof(Rtm__Service__ListResponse),
+  3,
+  rtm__service__list_response__field_descriptors,
+  rtm__service__list_response__field_indices_by_name,
+  1,  rtm__service__list_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__list_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__listed_channel__field_descriptors[3] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ListedChannel, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "newest",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ListedChannel, newest),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "timestamp_ms",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ListedChannel, timestamp_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__listed_channel__field_indices_by_name[] = {
+  0,   /* field[0] = name */
+  1,   /* field[1] = newest */
+  2,   /* field[2] = timestamp_ms */
+};
+static const ProtobufCIntRange rtm__service__listed_channel__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__listed_channel__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ListedChannel",
+  "ListedChannel",
+  "Rtm__Service__ListedChannel",
+  "rtm.service",
+  sizeof(Rtm__Service__ListedChannel),
+  3,
+  rtm__service__listed_channel__field_descriptors,
+  rtm__service__listed_channel__field_indices_by_name,
+  1,  rtm__service__listed_channel__number_ranges,
+  (ProtobufCMessageInit) rtm__service__listed_channel__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
 static const ProtobufCFieldDescriptor rtm__service__append_request__field_descriptors[3] =
 {
   {
@@ -2004,7 +2723,7 @@ const ProtobufCMessageDescriptor rtm__service__delivery_push__descriptor =
   (ProtobufCMessageInit) rtm__service__delivery_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[12] =
+static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[14] =
 {
   { "MESSAGING_NONE", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NONE", 0 },
   { "MESSAGING_ATTACH", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_ATTACH", 1 },
@@ -2018,17 +2737,21 @@ static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_n
   { "MESSAGING_LEADER", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LEADER", 9 },
   { "MESSAGING_OUTDATED", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_OUTDATED", 10 },
   { "MESSAGING_NODES", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NODES", 11 },
+  { "MESSAGING_BACKEND_PUBLISH", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_BACKEND_PUBLISH", 12 },
+  { "MESSAGING_LIST", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LIST", 13 },
 };
 static const ProtobufCIntRange rtm__service__messaging_method__value_ranges[] = {
-{0, 0},{0, 12}
+{0, 0},{0, 14}
 };
-static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[12] =
+static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[14] =
 {
   { "MESSAGING_APPEND", 7 },
   { "MESSAGING_ATTACH", 1 },
+  { "MESSAGING_BACKEND_PUBLISH", 12 },
   { "MESSAGING_DELIVERY", 5 },
   { "MESSAGING_DETACH", 2 },
   { "MESSAGING_LEADER", 9 },
+  { "MESSAGING_LIST", 13 },
   { "MESSAGING_NODES", 11 },
   { "MESSAGING_NONE", 0 },
   { "MESSAGING_OUTDATED", 10 },
@@ -2044,11 +2767,43 @@ const ProtobufCEnumDescriptor rtm__service__messaging_method__descriptor =
   "MessagingMethod",
   "Rtm__Service__MessagingMethod",
   "rtm.service",
-  12,
+  14,
   rtm__service__messaging_method__enum_values_by_number,
-  12,
+  14,
   rtm__service__messaging_method__enum_values_by_name,
   1,
   rtm__service__messaging_method__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue rtm__service__publish_outcome__enum_values_by_number[4] =
+{
+  { "PUBLISH_OUTCOME_PUBLISHED", "RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_PUBLISHED", 0 },
+  { "PUBLISH_OUTCOME_REPEATED", "RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_REPEATED", 1 },
+  { "PUBLISH_OUTCOME_OUTDATED_POSITION", "RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_OUTDATED_POSITION", 2 },
+  { "PUBLISH_OUTCOME_OUTDATED_VERSION", "RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_OUTDATED_VERSION", 3 },
+};
+static const ProtobufCIntRange rtm__service__publish_outcome__value_ranges[] = {
+{0, 0},{0, 4}
+};
+static const ProtobufCEnumValueIndex rtm__service__publish_outcome__enum_values_by_name[4] =
+{
+  { "PUBLISH_OUTCOME_OUTDATED_POSITION", 2 },
+  { "PUBLISH_OUTCOME_OUTDATED_VERSION", 3 },
+  { "PUBLISH_OUTCOME_PUBLISHED", 0 },
+  { "PUBLISH_OUTCOME_REPEATED", 1 },
+};
+const ProtobufCEnumDescriptor rtm__service__publish_outcome__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "rtm.service.PublishOutcome",
+  "PublishOutcome",
+  "Rtm__Service__PublishOutcome",
+  "rtm.service",
+  4,
+  rtm__service__publish_outcome__enum_values_by_number,
+  4,
+  rtm__service__publish_outcome__enum_values_by_name,
+  1,
+  rtm__service__publish_outcome__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -502,6 +502,411 @@ void   rtm__service__bans_response__free_unpacked
   assert(message->base.descriptor == &rtm__service__bans_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__edge_question__init
+                     (Rtm__Service__EdgeQuestion         *message)
+{
+  static const Rtm__Service__EdgeQuestion init_value = RTM__SERVICE__EDGE_QUESTION__INIT;
+  *message = init_value;
+}
+size_t rtm__service__edge_question__get_packed_size
+                     (const Rtm__Service__EdgeQuestion *message)
+{
+  assert(message->base.descriptor == &rtm__service__edge_question__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__edge_question__pack
+                     (const Rtm__Service__EdgeQuestion *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__edge_question__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__edge_question__pack_to_buffer
+                     (const Rtm__Service__EdgeQuestion *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__edge_question__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EdgeQuestion *
+       rtm__service__edge_question__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EdgeQuestion *)
+     protobuf_c_message_unpack (&rtm__service__edge_question__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__edge_question__free_unpacked
+                     (Rtm__Service__EdgeQuestion *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__edge_question__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__edge_answer__init
+                     (Rtm__Service__EdgeAnswer         *message)
+{
+  static const Rtm__Service__EdgeAnswer init_value = RTM__SERVICE__EDGE_ANSWER__INIT;
+  *message = init_value;
+}
+size_t rtm__service__edge_answer__get_packed_size
+                     (const Rtm__Service__EdgeAnswer *message)
+{
+  assert(message->base.descriptor == &rtm__service__edge_answer__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__edge_answer__pack
+                     (const Rtm__Service__EdgeAnswer *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__edge_answer__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__edge_answer__pack_to_buffer
+                     (const Rtm__Service__EdgeAnswer *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__edge_answer__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EdgeAnswer *
+       rtm__service__edge_answer__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EdgeAnswer *)
+     protobuf_c_message_unpack (&rtm__service__edge_answer__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__edge_answer__free_unpacked
+                     (Rtm__Service__EdgeAnswer *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__edge_answer__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__edge_answers__init
+                     (Rtm__Service__EdgeAnswers         *message)
+{
+  static const Rtm__Service__EdgeAnswers init_value = RTM__SERVICE__EDGE_ANSWERS__INIT;
+  *message = init_value;
+}
+size_t rtm__service__edge_answers__get_packed_size
+                     (const Rtm__Service__EdgeAnswers *message)
+{
+  assert(message->base.descriptor == &rtm__service__edge_answers__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__edge_answers__pack
+                     (const Rtm__Service__EdgeAnswers *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__edge_answers__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__edge_answers__pack_to_buffer
+                     (const Rtm__Service__EdgeAnswers *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__edge_answers__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EdgeAnswers *
+       rtm__service__edge_answers__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EdgeAnswers *)
+     protobuf_c_message_unpack (&rtm__service__edge_answers__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__edge_answers__free_unpacked
+                     (Rtm__Service__EdgeAnswers *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__edge_answers__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__edge_query__init
+                     (Rtm__Service__EdgeQuery         *message)
+{
+  static const Rtm__Service__EdgeQuery init_value = RTM__SERVICE__EDGE_QUERY__INIT;
+  *message = init_value;
+}
+size_t rtm__service__edge_query__get_packed_size
+                     (const Rtm__Service__EdgeQuery *message)
+{
+  assert(message->base.descriptor == &rtm__service__edge_query__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__edge_query__pack
+                     (const Rtm__Service__EdgeQuery *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__edge_query__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__edge_query__pack_to_buffer
+                     (const Rtm__Service__EdgeQuery *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__edge_query__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EdgeQuery *
+       rtm__service__edge_query__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EdgeQuery *)
+     protobuf_c_message_unpack (&rtm__service__edge_query__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__edge_query__free_unpacked
+                     (Rtm__Service__EdgeQuery *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__edge_query__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__edge_findings__init
+                     (Rtm__Service__EdgeFindings         *message)
+{
+  static const Rtm__Service__EdgeFindings init_value = RTM__SERVICE__EDGE_FINDINGS__INIT;
+  *message = init_value;
+}
+size_t rtm__service__edge_findings__get_packed_size
+                     (const Rtm__Service__EdgeFindings *message)
+{
+  assert(message->base.descriptor == &rtm__service__edge_findings__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__edge_findings__pack
+                     (const Rtm__Service__EdgeFindings *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__edge_findings__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__edge_findings__pack_to_buffer
+                     (const Rtm__Service__EdgeFindings *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__edge_findings__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EdgeFindings *
+       rtm__service__edge_findings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EdgeFindings *)
+     protobuf_c_message_unpack (&rtm__service__edge_findings__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__edge_findings__free_unpacked
+                     (Rtm__Service__EdgeFindings *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__edge_findings__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__subscriber_count__init
+                     (Rtm__Service__SubscriberCount         *message)
+{
+  static const Rtm__Service__SubscriberCount init_value = RTM__SERVICE__SUBSCRIBER_COUNT__INIT;
+  *message = init_value;
+}
+size_t rtm__service__subscriber_count__get_packed_size
+                     (const Rtm__Service__SubscriberCount *message)
+{
+  assert(message->base.descriptor == &rtm__service__subscriber_count__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__subscriber_count__pack
+                     (const Rtm__Service__SubscriberCount *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__subscriber_count__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__subscriber_count__pack_to_buffer
+                     (const Rtm__Service__SubscriberCount *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__subscriber_count__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__SubscriberCount *
+       rtm__service__subscriber_count__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__SubscriberCount *)
+     protobuf_c_message_unpack (&rtm__service__subscriber_count__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__subscriber_count__free_unpacked
+                     (Rtm__Service__SubscriberCount *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__subscriber_count__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__edge_session__init
+                     (Rtm__Service__EdgeSession         *message)
+{
+  static const Rtm__Service__EdgeSession init_value = RTM__SERVICE__EDGE_SESSION__INIT;
+  *message = init_value;
+}
+size_t rtm__service__edge_session__get_packed_size
+                     (const Rtm__Service__EdgeSession *message)
+{
+  assert(message->base.descriptor == &rtm__service__edge_session__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__edge_session__pack
+                     (const Rtm__Service__EdgeSession *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__edge_session__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__edge_session__pack_to_buffer
+                     (const Rtm__Service__EdgeSession *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__edge_session__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EdgeSession *
+       rtm__service__edge_session__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EdgeSession *)
+     protobuf_c_message_unpack (&rtm__service__edge_session__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__edge_session__free_unpacked
+                     (Rtm__Service__EdgeSession *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__edge_session__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__purge_history_request__init
+                     (Rtm__Service__PurgeHistoryRequest         *message)
+{
+  static const Rtm__Service__PurgeHistoryRequest init_value = RTM__SERVICE__PURGE_HISTORY_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rtm__service__purge_history_request__get_packed_size
+                     (const Rtm__Service__PurgeHistoryRequest *message)
+{
+  assert(message->base.descriptor == &rtm__service__purge_history_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__purge_history_request__pack
+                     (const Rtm__Service__PurgeHistoryRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__purge_history_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__purge_history_request__pack_to_buffer
+                     (const Rtm__Service__PurgeHistoryRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__purge_history_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__PurgeHistoryRequest *
+       rtm__service__purge_history_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__PurgeHistoryRequest *)
+     protobuf_c_message_unpack (&rtm__service__purge_history_request__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__purge_history_request__free_unpacked
+                     (Rtm__Service__PurgeHistoryRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__purge_history_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__purge_history_response__init
+                     (Rtm__Service__PurgeHistoryResponse         *message)
+{
+  static const Rtm__Service__PurgeHistoryResponse init_value = RTM__SERVICE__PURGE_HISTORY_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__purge_history_response__get_packed_size
+                     (const Rtm__Service__PurgeHistoryResponse *message)
+{
+  assert(message->base.descriptor == &rtm__service__purge_history_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__purge_history_response__pack
+                     (const Rtm__Service__PurgeHistoryResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__purge_history_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__purge_history_response__pack_to_buffer
+                     (const Rtm__Service__PurgeHistoryResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__purge_history_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__PurgeHistoryResponse *
+       rtm__service__purge_history_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__PurgeHistoryResponse *)
+     protobuf_c_message_unpack (&rtm__service__purge_history_response__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__purge_history_response__free_unpacked
+                     (Rtm__Service__PurgeHistoryResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__purge_history_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor rtm__service__append_history_request__field_descriptors[6] =
 {
   {
@@ -886,7 +1291,7 @@ const ProtobufCMessageDescriptor rtm__service__session_push__descriptor =
   (ProtobufCMessageInit) rtm__service__session_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__ban__field_descriptors[8] =
+static const ProtobufCFieldDescriptor rtm__service__ban__field_descriptors[9] =
 {
   {
     "app_id",
@@ -984,6 +1389,18 @@ static const ProtobufCFieldDescriptor rtm__service__ban__field_descriptors[8] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "tokens_before_s",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__Ban, tokens_before_s),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__ban__field_indices_by_name[] = {
   0,   /* field[0] = app_id */
@@ -992,13 +1409,14 @@ static const unsigned rtm__service__ban__field_indices_by_name[] = {
   7,   /* field[7] = number */
   3,   /* field[3] = reason */
   5,   /* field[5] = since_ms */
+  8,   /* field[8] = tokens_before_s */
   2,   /* field[2] = until_ms */
   1,   /* field[1] = user_id */
 };
 static const ProtobufCIntRange rtm__service__ban__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor rtm__service__ban__descriptor =
 {
@@ -1008,7 +1426,7 @@ const ProtobufCMessageDescriptor rtm__service__ban__descriptor =
   "Rtm__Service__Ban",
   "rtm.service",
   sizeof(Rtm__Service__Ban),
-  8,
+  9,
   rtm__service__ban__field_descriptors,
   rtm__service__ban__field_indices_by_name,
   1,  rtm__service__ban__number_ranges,
@@ -1271,7 +1689,596 @@ const ProtobufCMessageDescriptor rtm__service__bans_response__descriptor =
   (ProtobufCMessageInit) rtm__service__bans_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[10] =
+static const ProtobufCFieldDescriptor rtm__service__edge_question__field_descriptors[2] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuestion, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "query",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuestion, query),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__edge_question__field_indices_by_name[] = {
+  0,   /* field[0] = number */
+  1,   /* field[1] = query */
+};
+static const ProtobufCIntRange rtm__service__edge_question__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__edge_question__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EdgeQuestion",
+  "EdgeQuestion",
+  "Rtm__Service__EdgeQuestion",
+  "rtm.service",
+  sizeof(Rtm__Service__EdgeQuestion),
+  2,
+  rtm__service__edge_question__field_descriptors,
+  rtm__service__edge_question__field_indices_by_name,
+  1,  rtm__service__edge_question__number_ranges,
+  (ProtobufCMessageInit) rtm__service__edge_question__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__edge_answer__field_descriptors[2] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeAnswer, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "findings",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeAnswer, findings),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__edge_answer__field_indices_by_name[] = {
+  1,   /* field[1] = findings */
+  0,   /* field[0] = number */
+};
+static const ProtobufCIntRange rtm__service__edge_answer__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__edge_answer__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EdgeAnswer",
+  "EdgeAnswer",
+  "Rtm__Service__EdgeAnswer",
+  "rtm.service",
+  sizeof(Rtm__Service__EdgeAnswer),
+  2,
+  rtm__service__edge_answer__field_descriptors,
+  rtm__service__edge_answer__field_indices_by_name,
+  1,  rtm__service__edge_answer__number_ranges,
+  (ProtobufCMessageInit) rtm__service__edge_answer__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__edge_answers__field_descriptors[2] =
+{
+  {
+    "asked",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeAnswers, asked),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "answers",
+    2,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__EdgeAnswers, n_answers),
+    offsetof(Rtm__Service__EdgeAnswers, answers),
+    &rtm__service__edge_answer__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__edge_answers__field_indices_by_name[] = {
+  1,   /* field[1] = answers */
+  0,   /* field[0] = asked */
+};
+static const ProtobufCIntRange rtm__service__edge_answers__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__edge_answers__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EdgeAnswers",
+  "EdgeAnswers",
+  "Rtm__Service__EdgeAnswers",
+  "rtm.service",
+  sizeof(Rtm__Service__EdgeAnswers),
+  2,
+  rtm__service__edge_answers__field_descriptors,
+  rtm__service__edge_answers__field_indices_by_name,
+  1,  rtm__service__edge_answers__number_ranges,
+  (ProtobufCMessageInit) rtm__service__edge_answers__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__edge_query__field_descriptors[7] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuery, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "limit",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuery, limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "prefix",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuery, prefix),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after_user",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuery, after_user),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after_session",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuery, after_session),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "user_id",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuery, user_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "channels",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__EdgeQuery, n_channels),
+    offsetof(Rtm__Service__EdgeQuery, channels),
+    &rtm__service__channel_key__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__edge_query__field_indices_by_name[] = {
+  4,   /* field[4] = after_session */
+  3,   /* field[3] = after_user */
+  0,   /* field[0] = app_id */
+  6,   /* field[6] = channels */
+  1,   /* field[1] = limit */
+  2,   /* field[2] = prefix */
+  5,   /* field[5] = user_id */
+};
+static const ProtobufCIntRange rtm__service__edge_query__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor rtm__service__edge_query__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EdgeQuery",
+  "EdgeQuery",
+  "Rtm__Service__EdgeQuery",
+  "rtm.service",
+  sizeof(Rtm__Service__EdgeQuery),
+  7,
+  rtm__service__edge_query__field_descriptors,
+  rtm__service__edge_query__field_indices_by_name,
+  1,  rtm__service__edge_query__number_ranges,
+  (ProtobufCMessageInit) rtm__service__edge_query__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__edge_findings__field_descriptors[4] =
+{
+  {
+    "sessions",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__EdgeFindings, n_sessions),
+    offsetof(Rtm__Service__EdgeFindings, sessions),
+    &rtm__service__edge_session__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeFindings, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "total",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeFindings, total),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "subscribers",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__EdgeFindings, n_subscribers),
+    offsetof(Rtm__Service__EdgeFindings, subscribers),
+    &rtm__service__subscriber_count__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__edge_findings__field_indices_by_name[] = {
+  1,   /* field[1] = more */
+  0,   /* field[0] = sessions */
+  3,   /* field[3] = subscribers */
+  2,   /* field[2] = total */
+};
+static const ProtobufCIntRange rtm__service__edge_findings__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor rtm__service__edge_findings__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EdgeFindings",
+  "EdgeFindings",
+  "Rtm__Service__EdgeFindings",
+  "rtm.service",
+  sizeof(Rtm__Service__EdgeFindings),
+  4,
+  rtm__service__edge_findings__field_descriptors,
+  rtm__service__edge_findings__field_indices_by_name,
+  1,  rtm__service__edge_findings__number_ranges,
+  (ProtobufCMessageInit) rtm__service__edge_findings__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__subscriber_count__field_descriptors[1] =
+{
+  {
+    "count",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SubscriberCount, count),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__subscriber_count__field_indices_by_name[] = {
+  0,   /* field[0] = count */
+};
+static const ProtobufCIntRange rtm__service__subscriber_count__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__service__subscriber_count__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.SubscriberCount",
+  "SubscriberCount",
+  "Rtm__Service__SubscriberCount",
+  "rtm.service",
+  sizeof(Rtm__Service__SubscriberCount),
+  1,
+  rtm__service__subscriber_count__field_descriptors,
+  rtm__service__subscriber_count__field_indices_by_name,
+  1,  rtm__service__subscriber_count__number_ranges,
+  (ProtobufCMessageInit) rtm__service__subscriber_count__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__edge_session__field_descriptors[7] =
+{
+  {
+    "user_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeSession, user_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "session_id",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeSession, session_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "address",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeSession, address),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "client",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeSession, client),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "since_ms",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeSession, since_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "queued_bytes",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeSession, queued_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "channels",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeSession, channels),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__edge_session__field_indices_by_name[] = {
+  2,   /* field[2] = address */
+  6,   /* field[6] = channels */
+  3,   /* field[3] = client */
+  5,   /* field[5] = queued_bytes */
+  1,   /* field[1] = session_id */
+  4,   /* field[4] = since_ms */
+  0,   /* field[0] = user_id */
+};
+static const ProtobufCIntRange rtm__service__edge_session__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor rtm__service__edge_session__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EdgeSession",
+  "EdgeSession",
+  "Rtm__Service__EdgeSession",
+  "rtm.service",
+  sizeof(Rtm__Service__EdgeSession),
+  7,
+  rtm__service__edge_session__field_descriptors,
+  rtm__service__edge_session__field_indices_by_name,
+  1,  rtm__service__edge_session__number_ranges,
+  (ProtobufCMessageInit) rtm__service__edge_session__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__purge_history_request__field_descriptors[2] =
+{
+  {
+    "channel",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PurgeHistoryRequest, channel),
+    &rtm__service__channel_key__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "before_ms",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PurgeHistoryRequest, before_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__purge_history_request__field_indices_by_name[] = {
+  1,   /* field[1] = before_ms */
+  0,   /* field[0] = channel */
+};
+static const ProtobufCIntRange rtm__service__purge_history_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__purge_history_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.PurgeHistoryRequest",
+  "PurgeHistoryRequest",
+  "Rtm__Service__PurgeHistoryRequest",
+  "rtm.service",
+  sizeof(Rtm__Service__PurgeHistoryRequest),
+  2,
+  rtm__service__purge_history_request__field_descriptors,
+  rtm__service__purge_history_request__field_indices_by_name,
+  1,  rtm__service__purge_history_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__purge_history_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__purge_history_response__field_descriptors[1] =
+{
+  {
+    "removed",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PurgeHistoryResponse, removed),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__purge_history_response__field_indices_by_name[] = {
+  0,   /* field[0] = removed */
+};
+static const ProtobufCIntRange rtm__service__purge_history_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__service__purge_history_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.PurgeHistoryResponse",
+  "PurgeHistoryResponse",
+  "Rtm__Service__PurgeHistoryResponse",
+  "rtm.service",
+  sizeof(Rtm__Service__PurgeHistoryResponse),
+  1,
+  rtm__service__purge_history_response__field_descriptors,
+  rtm__service__purge_history_response__field_indices_by_name,
+  1,  rtm__service__purge_history_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__purge_history_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[14] =
 {
   { "STORAGE_NONE", "RTM__SERVICE__STORAGE_METHOD__STORAGE_NONE", 0 },
   { "STORAGE_APPEND_HISTORY", "RTM__SERVICE__STORAGE_METHOD__STORAGE_APPEND_HISTORY", 1 },
@@ -1283,20 +2290,28 @@ static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_num
   { "STORAGE_BANNED", "RTM__SERVICE__STORAGE_METHOD__STORAGE_BANNED", 7 },
   { "STORAGE_BAN_REPORT", "RTM__SERVICE__STORAGE_METHOD__STORAGE_BAN_REPORT", 8 },
   { "STORAGE_BANS", "RTM__SERVICE__STORAGE_METHOD__STORAGE_BANS", 9 },
+  { "STORAGE_ASK_EDGES", "RTM__SERVICE__STORAGE_METHOD__STORAGE_ASK_EDGES", 10 },
+  { "STORAGE_EDGE_QUESTION", "RTM__SERVICE__STORAGE_METHOD__STORAGE_EDGE_QUESTION", 11 },
+  { "STORAGE_EDGE_ANSWER", "RTM__SERVICE__STORAGE_METHOD__STORAGE_EDGE_ANSWER", 12 },
+  { "STORAGE_PURGE_HISTORY", "RTM__SERVICE__STORAGE_METHOD__STORAGE_PURGE_HISTORY", 13 },
 };
 static const ProtobufCIntRange rtm__service__storage_method__value_ranges[] = {
-{0, 0},{0, 10}
+{0, 0},{0, 14}
 };
-static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[10] =
+static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[14] =
 {
   { "STORAGE_APPEND_HISTORY", 1 },
+  { "STORAGE_ASK_EDGES", 10 },
   { "STORAGE_BAN", 6 },
   { "STORAGE_BANNED", 7 },
   { "STORAGE_BANS", 9 },
   { "STORAGE_BAN_REPORT", 8 },
   { "STORAGE_CALL", 2 },
+  { "STORAGE_EDGE_ANSWER", 12 },
+  { "STORAGE_EDGE_QUESTION", 11 },
   { "STORAGE_LOCK_GRANTED", 4 },
   { "STORAGE_NONE", 0 },
+  { "STORAGE_PURGE_HISTORY", 13 },
   { "STORAGE_SESSION", 5 },
   { "STORAGE_SNAPSHOT", 3 },
 };
@@ -1307,9 +2322,9 @@ const ProtobufCEnumDescriptor rtm__service__storage_method__descriptor =
   "StorageMethod",
   "Rtm__Service__StorageMethod",
   "rtm.service",
-  10,
+  14,
   rtm__service__storage_method__enum_values_by_number,
-  10,
+  14,
   rtm__service__storage_method__enum_values_by_name,
   1,
   rtm__service__storage_method__value_ranges,

@@ -43,6 +43,8 @@ package nonisolated struct Rtm_Service_JournalBatch: Sendable {
 
   package var heads: [Rtm_Service_JournaledHeads] = []
 
+  package var versions: [Rtm_Service_JournaledVersion] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -167,6 +169,33 @@ package nonisolated struct Rtm_Service_JournaledClaim: Sendable {
   fileprivate var _channel: Rtm_Service_ChannelKey? = nil
 }
 
+/// The version of the newest whole state that was published to a channel.
+package nonisolated struct Rtm_Service_JournaledVersion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var channel: Rtm_Service_ChannelKey {
+    get {_channel ?? Rtm_Service_ChannelKey()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  package var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  package mutating func clearChannel() {self._channel = nil}
+
+  package var version: UInt64 = 0
+
+  /// PublishCondition.version_epoch
+  package var epoch: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _channel: Rtm_Service_ChannelKey? = nil
+}
+
 /// The newest offset of every partition. There is one at the beginning of each term and about one in each second.
 package nonisolated struct Rtm_Service_JournaledHeads: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -205,7 +234,7 @@ fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_JournalBatch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".JournalBatch"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}entries\0\u{1}channels\0\u{1}claims\0\u{1}heads\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}entries\0\u{1}channels\0\u{1}claims\0\u{1}heads\0\u{1}versions\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -217,6 +246,7 @@ nonisolated extension Rtm_Service_JournalBatch: SwiftProtobuf.Message, SwiftProt
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.channels) }()
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.claims) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.heads) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.versions) }()
       default: break
       }
     }
@@ -235,6 +265,9 @@ nonisolated extension Rtm_Service_JournalBatch: SwiftProtobuf.Message, SwiftProt
     if !self.heads.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.heads, fieldNumber: 4)
     }
+    if !self.versions.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.versions, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -243,6 +276,7 @@ nonisolated extension Rtm_Service_JournalBatch: SwiftProtobuf.Message, SwiftProt
     if lhs.channels != rhs.channels {return false}
     if lhs.claims != rhs.claims {return false}
     if lhs.heads != rhs.heads {return false}
+    if lhs.versions != rhs.versions {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -440,6 +474,50 @@ nonisolated extension Rtm_Service_JournaledClaim: SwiftProtobuf.Message, SwiftPr
     if lhs.holder != rhs.holder {return false}
     if lhs.online != rhs.online {return false}
     if lhs.attempt != rhs.attempt {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_JournaledVersion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".JournaledVersion"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}version\0\u{1}epoch\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.version) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.epoch) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.version != 0 {
+      try visitor.visitSingularUInt64Field(value: self.version, fieldNumber: 2)
+    }
+    if !self.epoch.isEmpty {
+      try visitor.visitSingularStringField(value: self.epoch, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_JournaledVersion, rhs: Rtm_Service_JournaledVersion) -> Bool {
+    if lhs._channel != rhs._channel {return false}
+    if lhs.version != rhs.version {return false}
+    if lhs.epoch != rhs.epoch {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -63,6 +63,12 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
 
   /// push NodesPush, messaging to its callers
   case messagingNodes // = 11
+
+  /// request BackendPublishRequest, response BackendPublishResponse, from a gateway
+  case messagingBackendPublish // = 12
+
+  /// request ListRequest, response ListResponse, from a gateway
+  case messagingList // = 13
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -83,6 +89,8 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case 9: self = .messagingLeader
     case 10: self = .messagingOutdated
     case 11: self = .messagingNodes
+    case 12: self = .messagingBackendPublish
+    case 13: self = .messagingList
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -101,6 +109,8 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case .messagingLeader: return 9
     case .messagingOutdated: return 10
     case .messagingNodes: return 11
+    case .messagingBackendPublish: return 12
+    case .messagingList: return 13
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -119,6 +129,57 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     .messagingLeader,
     .messagingOutdated,
     .messagingNodes,
+    .messagingBackendPublish,
+    .messagingList,
+  ]
+
+}
+
+/// What became of a backend's publish.
+package nonisolated enum Rtm_Service_PublishOutcome: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case published // = 0
+
+  /// it was published before
+  case repeated // = 1
+
+  /// the condition names another position than that of the newest message
+  case outdatedPosition // = 2
+
+  /// the channel's last version isn't below that of the condition
+  case outdatedVersion // = 3
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .published
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .published
+    case 1: self = .repeated
+    case 2: self = .outdatedPosition
+    case 3: self = .outdatedVersion
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .published: return 0
+    case .repeated: return 1
+    case .outdatedPosition: return 2
+    case .outdatedVersion: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Rtm_Service_PublishOutcome] = [
+    .published,
+    .repeated,
+    .outdatedPosition,
+    .outdatedVersion,
   ]
 
 }
@@ -390,6 +451,176 @@ package nonisolated struct Rtm_Service_PublishResponse: Sendable {
   package init() {}
 }
 
+/// A backend's publish: one message, with what it expects of the channel.
+package nonisolated struct Rtm_Service_BackendPublishRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// absent = nothing is expected
+  package var condition: Rtm_Service_PublishCondition {
+    get {_condition ?? Rtm_Service_PublishCondition()}
+    set {_condition = newValue}
+  }
+  /// Returns true if `condition` has been explicitly set.
+  package var hasCondition: Bool {self._condition != nil}
+  /// Clears the value of `condition`. Subsequent reads from it will return its default value.
+  package mutating func clearCondition() {self._condition = nil}
+
+  package var publish: Rtm_Service_PublishRequest {
+    get {_publish ?? Rtm_Service_PublishRequest()}
+    set {_publish = newValue}
+  }
+  /// Returns true if `publish` has been explicitly set.
+  package var hasPublish: Bool {self._publish != nil}
+  /// Clears the value of `publish`. Subsequent reads from it will return its default value.
+  package mutating func clearPublish() {self._publish = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _condition: Rtm_Service_PublishCondition? = nil
+  fileprivate var _publish: Rtm_Service_PublishRequest? = nil
+}
+
+/// A message is published only if all of this is so.
+package nonisolated struct Rtm_Service_PublishCondition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// the position of the channel's newest message, events aside; with offset 0 it has none. Absent = not compared
+  package var newest: Rtm_Client_StreamPosition {
+    get {_newest ?? Rtm_Client_StreamPosition()}
+    set {_newest = newValue}
+  }
+  /// Returns true if `newest` has been explicitly set.
+  package var hasNewest: Bool {self._newest != nil}
+  /// Clears the value of `newest`. Subsequent reads from it will return its default value.
+  package mutating func clearNewest() {self._newest = nil}
+
+  /// of a message that is a whole state: above that of the channel's last one; 0 = it has none
+  package var version: UInt64 = 0
+
+  /// a version is above each of another epoch
+  package var versionEpoch: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _newest: Rtm_Client_StreamPosition? = nil
+}
+
+package nonisolated struct Rtm_Service_BackendPublishResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var outcome: Rtm_Service_PublishOutcome = .published
+
+  /// of the message, or of the channel's newest message if this one was refused
+  package var position: Rtm_Client_StreamPosition {
+    get {_position ?? Rtm_Client_StreamPosition()}
+    set {_position = newValue}
+  }
+  /// Returns true if `position` has been explicitly set.
+  package var hasPosition: Bool {self._position != nil}
+  /// Clears the value of `position`. Subsequent reads from it will return its default value.
+  package mutating func clearPosition() {self._position = nil}
+
+  /// of the message
+  package var timestampMs: UInt64 = 0
+
+  /// how far back the log reaches, which is how long a repetition is recognised
+  package var rememberedMs: UInt64 = 0
+
+  /// if the version is outdated: the last one, and its epoch
+  package var version: UInt64 = 0
+
+  package var versionEpoch: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _position: Rtm_Client_StreamPosition? = nil
+}
+
+/// Asks a shard for channels of an app, ordered by the bytes of their names.
+package nonisolated struct Rtm_Service_ListRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  /// user: the inboxes that somebody holds, which are the users who are online
+  package var type: Rtm_Client_ChannelType = .none
+
+  /// names that begin so
+  package var prefix: String = String()
+
+  /// names behind this one
+  package var after: String = String()
+
+  /// rows; at most 1000
+  package var limit: UInt32 = 0
+
+  /// this channel alone, whether it is in memory or not; empty = all of them
+  package var name: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_ListResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var channels: [Rtm_Service_ListedChannel] = []
+
+  /// whether more follow behind the last one
+  package var more: Bool = false
+
+  /// how many of the app and type have the prefix
+  package var total: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_ListedChannel: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var name: String = String()
+
+  /// as in PublishCondition
+  package var newest: Rtm_Client_StreamPosition {
+    get {_newest ?? Rtm_Client_StreamPosition()}
+    set {_newest = newValue}
+  }
+  /// Returns true if `newest` has been explicitly set.
+  package var hasNewest: Bool {self._newest != nil}
+  /// Clears the value of `newest`. Subsequent reads from it will return its default value.
+  package mutating func clearNewest() {self._newest = nil}
+
+  /// of the newest entry, or when the channel began; 0 = the channel isn't in memory
+  package var timestampMs: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _newest: Rtm_Client_StreamPosition? = nil
+}
+
 /// Events of presence or storage become entries of a channel's log, in their order: all of them, or none.
 package nonisolated struct Rtm_Service_AppendRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -572,7 +803,11 @@ package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_MessagingMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0\u{1}MESSAGING_LEADER\0\u{1}MESSAGING_OUTDATED\0\u{1}MESSAGING_NODES\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0\u{1}MESSAGING_LEADER\0\u{1}MESSAGING_OUTDATED\0\u{1}MESSAGING_NODES\0\u{1}MESSAGING_BACKEND_PUBLISH\0\u{1}MESSAGING_LIST\0")
+}
+
+nonisolated extension Rtm_Service_PublishOutcome: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PUBLISH_OUTCOME_PUBLISHED\0\u{1}PUBLISH_OUTCOME_REPEATED\0\u{1}PUBLISH_OUTCOME_OUTDATED_POSITION\0\u{1}PUBLISH_OUTCOME_OUTDATED_VERSION\0")
 }
 
 nonisolated extension Rtm_Service_LeaderPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -1045,6 +1280,287 @@ nonisolated extension Rtm_Service_PublishResponse: SwiftProtobuf.Message, SwiftP
 
   package static func ==(lhs: Rtm_Service_PublishResponse, rhs: Rtm_Service_PublishResponse) -> Bool {
     if lhs.offset != rhs.offset {return false}
+    if lhs.timestampMs != rhs.timestampMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_BackendPublishRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".BackendPublishRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}condition\0\u{1}publish\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._condition) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._publish) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._condition {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._publish {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_BackendPublishRequest, rhs: Rtm_Service_BackendPublishRequest) -> Bool {
+    if lhs._condition != rhs._condition {return false}
+    if lhs._publish != rhs._publish {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_PublishCondition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PublishCondition"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}newest\0\u{1}version\0\u{3}version_epoch\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._newest) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.version) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.versionEpoch) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._newest {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.version != 0 {
+      try visitor.visitSingularUInt64Field(value: self.version, fieldNumber: 2)
+    }
+    if !self.versionEpoch.isEmpty {
+      try visitor.visitSingularStringField(value: self.versionEpoch, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_PublishCondition, rhs: Rtm_Service_PublishCondition) -> Bool {
+    if lhs._newest != rhs._newest {return false}
+    if lhs.version != rhs.version {return false}
+    if lhs.versionEpoch != rhs.versionEpoch {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_BackendPublishResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".BackendPublishResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}outcome\0\u{1}position\0\u{3}timestamp_ms\0\u{3}remembered_ms\0\u{1}version\0\u{3}version_epoch\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.outcome) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._position) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.timestampMs) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.rememberedMs) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.version) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.versionEpoch) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.outcome != .published {
+      try visitor.visitSingularEnumField(value: self.outcome, fieldNumber: 1)
+    }
+    try { if let v = self._position {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.timestampMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.timestampMs, fieldNumber: 3)
+    }
+    if self.rememberedMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.rememberedMs, fieldNumber: 4)
+    }
+    if self.version != 0 {
+      try visitor.visitSingularUInt64Field(value: self.version, fieldNumber: 5)
+    }
+    if !self.versionEpoch.isEmpty {
+      try visitor.visitSingularStringField(value: self.versionEpoch, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_BackendPublishResponse, rhs: Rtm_Service_BackendPublishResponse) -> Bool {
+    if lhs.outcome != rhs.outcome {return false}
+    if lhs._position != rhs._position {return false}
+    if lhs.timestampMs != rhs.timestampMs {return false}
+    if lhs.rememberedMs != rhs.rememberedMs {return false}
+    if lhs.version != rhs.version {return false}
+    if lhs.versionEpoch != rhs.versionEpoch {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ListRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ListRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}type\0\u{1}prefix\0\u{1}after\0\u{1}limit\0\u{1}name\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.type) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.prefix) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.after) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    if self.type != .none {
+      try visitor.visitSingularEnumField(value: self.type, fieldNumber: 2)
+    }
+    if !self.prefix.isEmpty {
+      try visitor.visitSingularStringField(value: self.prefix, fieldNumber: 3)
+    }
+    if !self.after.isEmpty {
+      try visitor.visitSingularStringField(value: self.after, fieldNumber: 4)
+    }
+    if self.limit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.limit, fieldNumber: 5)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ListRequest, rhs: Rtm_Service_ListRequest) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs.type != rhs.type {return false}
+    if lhs.prefix != rhs.prefix {return false}
+    if lhs.after != rhs.after {return false}
+    if lhs.limit != rhs.limit {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ListResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ListResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channels\0\u{1}more\0\u{1}total\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.channels) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.more) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.total) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.channels.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.channels, fieldNumber: 1)
+    }
+    if self.more != false {
+      try visitor.visitSingularBoolField(value: self.more, fieldNumber: 2)
+    }
+    if self.total != 0 {
+      try visitor.visitSingularUInt64Field(value: self.total, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ListResponse, rhs: Rtm_Service_ListResponse) -> Bool {
+    if lhs.channels != rhs.channels {return false}
+    if lhs.more != rhs.more {return false}
+    if lhs.total != rhs.total {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ListedChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ListedChannel"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}newest\0\u{3}timestamp_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._newest) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.timestampMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    try { if let v = self._newest {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.timestampMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.timestampMs, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ListedChannel, rhs: Rtm_Service_ListedChannel) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs._newest != rhs._newest {return false}
     if lhs.timestampMs != rhs.timestampMs {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

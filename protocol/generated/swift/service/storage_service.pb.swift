@@ -57,6 +57,18 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
 
   /// request BansRequest, response BansResponse, from an operator's program
   case storageBans // = 9
+
+  /// request EdgeQuestion, response EdgeAnswers, from a gateway
+  case storageAskEdges // = 10
+
+  /// push EdgeQuestion, storage to every link
+  case storageEdgeQuestion // = 11
+
+  /// push EdgeAnswer, edge to storage
+  case storageEdgeAnswer // = 12
+
+  /// request PurgeHistoryRequest, response PurgeHistoryResponse, from a gateway
+  case storagePurgeHistory // = 13
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -75,6 +87,10 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case 7: self = .storageBanned
     case 8: self = .storageBanReport
     case 9: self = .storageBans
+    case 10: self = .storageAskEdges
+    case 11: self = .storageEdgeQuestion
+    case 12: self = .storageEdgeAnswer
+    case 13: self = .storagePurgeHistory
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -91,6 +107,10 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case .storageBanned: return 7
     case .storageBanReport: return 8
     case .storageBans: return 9
+    case .storageAskEdges: return 10
+    case .storageEdgeQuestion: return 11
+    case .storageEdgeAnswer: return 12
+    case .storagePurgeHistory: return 13
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -107,6 +127,10 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     .storageBanned,
     .storageBanReport,
     .storageBans,
+    .storageAskEdges,
+    .storageEdgeQuestion,
+    .storageEdgeAnswer,
+    .storagePurgeHistory,
   ]
 
 }
@@ -352,6 +376,9 @@ package nonisolated struct Rtm_Service_Ban: Sendable {
   /// the edge answers with a BanReport; 0 = it doesn't
   package var number: UInt64 = 0
 
+  /// UTC; only tokens that were issued before this time are refused, beside any other ban; 0 = the user is shut out
+  package var tokensBeforeS: UInt64 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -444,12 +471,191 @@ package nonisolated struct Rtm_Service_BansResponse: Sendable {
   package init() {}
 }
 
+/// What a gateway asks every event loop of every edge. Storage only passes it on: each of them has a link to it, and none to
+/// a gateway.
+package nonisolated struct Rtm_Service_EdgeQuestion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// given by storage; the answer carries it
+  package var number: UInt64 = 0
+
+  /// an EdgeQuery
+  package var query: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_EdgeAnswer: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var number: UInt64 = 0
+
+  /// an EdgeFindings
+  package var findings: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// The answers that came in time.
+package nonisolated struct Rtm_Service_EdgeAnswers: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// links to event loops of edges
+  package var asked: UInt32 = 0
+
+  package var answers: [Rtm_Service_EdgeAnswer] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// What a gateway wants to know of the sessions and subscriptions of an app.
+package nonisolated struct Rtm_Service_EdgeQuery: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  /// sessions, ordered by user and session; 0 = none are asked for
+  package var limit: UInt32 = 0
+
+  /// of users whose ids begin so
+  package var prefix: String = String()
+
+  /// behind this session
+  package var afterUser: String = String()
+
+  package var afterSession: UInt64 = 0
+
+  /// of this user alone; empty = of all
+  package var userID: String = String()
+
+  /// whose subscribers are to be counted
+  package var channels: [Rtm_Service_ChannelKey] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// What an event loop has found.
+package nonisolated struct Rtm_Service_EdgeFindings: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var sessions: [Rtm_Service_EdgeSession] = []
+
+  /// whether more follow behind the last one
+  package var more: Bool = false
+
+  /// sessions of the app with the prefix
+  package var total: UInt64 = 0
+
+  /// for each channel of the query
+  package var subscribers: [Rtm_Service_SubscriberCount] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_SubscriberCount: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var count: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A session, as gateways show it.
+package nonisolated struct Rtm_Service_EdgeSession: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var userID: String = String()
+
+  package var sessionID: UInt64 = 0
+
+  package var address: String = String()
+
+  /// the name that the client gives its software
+  package var client: String = String()
+
+  /// UTC
+  package var sinceMs: UInt64 = 0
+
+  /// what waits for the client
+  package var queuedBytes: UInt64 = 0
+
+  /// subscriptions
+  package var channels: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Removes stored messages of a channel for good.
+package nonisolated struct Rtm_Service_PurgeHistoryRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var channel: Rtm_Service_ChannelKey {
+    get {_channel ?? Rtm_Service_ChannelKey()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  package var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  package mutating func clearChannel() {self._channel = nil}
+
+  /// those that are older; 0 = all
+  package var beforeMs: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _channel: Rtm_Service_ChannelKey? = nil
+}
+
+package nonisolated struct Rtm_Service_PurgeHistoryResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var removed: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_StorageMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0\u{1}STORAGE_BAN\0\u{1}STORAGE_BANNED\0\u{1}STORAGE_BAN_REPORT\0\u{1}STORAGE_BANS\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0\u{1}STORAGE_BAN\0\u{1}STORAGE_BANNED\0\u{1}STORAGE_BAN_REPORT\0\u{1}STORAGE_BANS\0\u{1}STORAGE_ASK_EDGES\0\u{1}STORAGE_EDGE_QUESTION\0\u{1}STORAGE_EDGE_ANSWER\0\u{1}STORAGE_PURGE_HISTORY\0")
 }
 
 nonisolated extension Rtm_Service_SessionChange: SwiftProtobuf._ProtoNameProviding {
@@ -714,7 +920,7 @@ nonisolated extension Rtm_Service_SessionPush: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Service_Ban: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Ban"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{3}until_ms\0\u{1}reason\0\u{3}ends_session\0\u{3}since_ms\0\u{1}by\0\u{1}number\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}user_id\0\u{3}until_ms\0\u{1}reason\0\u{3}ends_session\0\u{3}since_ms\0\u{1}by\0\u{1}number\0\u{3}tokens_before_s\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -730,6 +936,7 @@ nonisolated extension Rtm_Service_Ban: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.sinceMs) }()
       case 7: try { try decoder.decodeSingularStringField(value: &self.by) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 9: try { try decoder.decodeSingularUInt64Field(value: &self.tokensBeforeS) }()
       default: break
       }
     }
@@ -760,6 +967,9 @@ nonisolated extension Rtm_Service_Ban: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.number != 0 {
       try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 8)
     }
+    if self.tokensBeforeS != 0 {
+      try visitor.visitSingularUInt64Field(value: self.tokensBeforeS, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -772,6 +982,7 @@ nonisolated extension Rtm_Service_Ban: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.sinceMs != rhs.sinceMs {return false}
     if lhs.by != rhs.by {return false}
     if lhs.number != rhs.number {return false}
+    if lhs.tokensBeforeS != rhs.tokensBeforeS {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -936,6 +1147,375 @@ nonisolated extension Rtm_Service_BansResponse: SwiftProtobuf.Message, SwiftProt
   package static func ==(lhs: Rtm_Service_BansResponse, rhs: Rtm_Service_BansResponse) -> Bool {
     if lhs.bans != rhs.bans {return false}
     if lhs.more != rhs.more {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EdgeQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EdgeQuestion"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}query\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.query) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    if !self.query.isEmpty {
+      try visitor.visitSingularBytesField(value: self.query, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EdgeQuestion, rhs: Rtm_Service_EdgeQuestion) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.query != rhs.query {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EdgeAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EdgeAnswer"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}findings\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.findings) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    if !self.findings.isEmpty {
+      try visitor.visitSingularBytesField(value: self.findings, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EdgeAnswer, rhs: Rtm_Service_EdgeAnswer) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.findings != rhs.findings {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EdgeAnswers: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EdgeAnswers"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}asked\0\u{1}answers\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.asked) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.answers) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.asked != 0 {
+      try visitor.visitSingularUInt32Field(value: self.asked, fieldNumber: 1)
+    }
+    if !self.answers.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.answers, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EdgeAnswers, rhs: Rtm_Service_EdgeAnswers) -> Bool {
+    if lhs.asked != rhs.asked {return false}
+    if lhs.answers != rhs.answers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EdgeQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EdgeQuery"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}limit\0\u{1}prefix\0\u{3}after_user\0\u{3}after_session\0\u{3}user_id\0\u{1}channels\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.prefix) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.afterUser) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.afterSession) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.channels) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    if self.limit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.limit, fieldNumber: 2)
+    }
+    if !self.prefix.isEmpty {
+      try visitor.visitSingularStringField(value: self.prefix, fieldNumber: 3)
+    }
+    if !self.afterUser.isEmpty {
+      try visitor.visitSingularStringField(value: self.afterUser, fieldNumber: 4)
+    }
+    if self.afterSession != 0 {
+      try visitor.visitSingularUInt64Field(value: self.afterSession, fieldNumber: 5)
+    }
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 6)
+    }
+    if !self.channels.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.channels, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EdgeQuery, rhs: Rtm_Service_EdgeQuery) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs.limit != rhs.limit {return false}
+    if lhs.prefix != rhs.prefix {return false}
+    if lhs.afterUser != rhs.afterUser {return false}
+    if lhs.afterSession != rhs.afterSession {return false}
+    if lhs.userID != rhs.userID {return false}
+    if lhs.channels != rhs.channels {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EdgeFindings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EdgeFindings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{1}more\0\u{1}total\0\u{1}subscribers\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.more) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.total) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.subscribers) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.sessions.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.sessions, fieldNumber: 1)
+    }
+    if self.more != false {
+      try visitor.visitSingularBoolField(value: self.more, fieldNumber: 2)
+    }
+    if self.total != 0 {
+      try visitor.visitSingularUInt64Field(value: self.total, fieldNumber: 3)
+    }
+    if !self.subscribers.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.subscribers, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EdgeFindings, rhs: Rtm_Service_EdgeFindings) -> Bool {
+    if lhs.sessions != rhs.sessions {return false}
+    if lhs.more != rhs.more {return false}
+    if lhs.total != rhs.total {return false}
+    if lhs.subscribers != rhs.subscribers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_SubscriberCount: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".SubscriberCount"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}count\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.count != 0 {
+      try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_SubscriberCount, rhs: Rtm_Service_SubscriberCount) -> Bool {
+    if lhs.count != rhs.count {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EdgeSession: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EdgeSession"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{3}session_id\0\u{1}address\0\u{1}client\0\u{3}since_ms\0\u{3}queued_bytes\0\u{1}channels\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.sessionID) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.address) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.client) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.sinceMs) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.queuedBytes) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.channels) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    if self.sessionID != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sessionID, fieldNumber: 2)
+    }
+    if !self.address.isEmpty {
+      try visitor.visitSingularStringField(value: self.address, fieldNumber: 3)
+    }
+    if !self.client.isEmpty {
+      try visitor.visitSingularStringField(value: self.client, fieldNumber: 4)
+    }
+    if self.sinceMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sinceMs, fieldNumber: 5)
+    }
+    if self.queuedBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.queuedBytes, fieldNumber: 6)
+    }
+    if self.channels != 0 {
+      try visitor.visitSingularUInt32Field(value: self.channels, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EdgeSession, rhs: Rtm_Service_EdgeSession) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.address != rhs.address {return false}
+    if lhs.client != rhs.client {return false}
+    if lhs.sinceMs != rhs.sinceMs {return false}
+    if lhs.queuedBytes != rhs.queuedBytes {return false}
+    if lhs.channels != rhs.channels {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_PurgeHistoryRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PurgeHistoryRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{3}before_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.beforeMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.beforeMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.beforeMs, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_PurgeHistoryRequest, rhs: Rtm_Service_PurgeHistoryRequest) -> Bool {
+    if lhs._channel != rhs._channel {return false}
+    if lhs.beforeMs != rhs.beforeMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_PurgeHistoryResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PurgeHistoryResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}removed\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.removed) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.removed != 0 {
+      try visitor.visitSingularUInt64Field(value: self.removed, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_PurgeHistoryResponse, rhs: Rtm_Service_PurgeHistoryResponse) -> Bool {
+    if lhs.removed != rhs.removed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -169,5 +169,18 @@ enum SQLiteSchema {
         ALTER TABLE bans ADD COLUMN since_ms INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE bans ADD COLUMN operator TEXT NOT NULL DEFAULT '';
         """,
+        """
+        -- Users whose tokens are refused if they were issued before a time.
+        CREATE TABLE revocations (
+            app TEXT NOT NULL,
+            user TEXT NOT NULL,
+            until_ms INTEGER NOT NULL,
+            tokens_before_s INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            since_ms INTEGER NOT NULL,
+            operator TEXT NOT NULL,
+            PRIMARY KEY (app, user)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 }

@@ -95,6 +95,25 @@ extension SQLiteWriter {
         return count
     }
 
+    /// Returns how many messages it has removed.
+    func remove(_ purge: HistoryPurge) throws(StoreFailure) -> Int {
+        guard let id = try id(of: purge.channel) else { return 0 }
+        var (count, bytes) = (0, 0)
+        try connection.rows(
+            """
+            DELETE FROM history WHERE channel = ?1 AND timestamp_ms IN (
+                SELECT timestamp_ms FROM history WHERE channel = ?1 AND (?2 = 0 OR timestamp_ms < ?2)
+                ORDER BY timestamp_ms LIMIT ?3)
+            RETURNING length(payload) + length(CAST(publisher AS BLOB)) + length(CAST(custom_type AS BLOB))
+            """, .integer(id), .number(purge.before), .integer(Int64(purge.limit))
+        ) { row in
+            count += 1
+            bytes += Int(row.integer(0)) + StoredMessage.rowBytes
+        }
+        if count > 0 { try addHistory(-bytes, of: purge.channel.appID) }
+        return count
+    }
+
     private func app(of channel: Int64) throws(StoreFailure) -> String {
         var app = ""
         try connection.rows("SELECT app FROM channels WHERE id = ?1", .integer(channel)) { row in

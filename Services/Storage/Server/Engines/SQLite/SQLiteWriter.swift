@@ -90,6 +90,7 @@ final class SQLiteWriter: WritableStore {
         if let expiry = changes.expiry {
             written.expired = try removeExpired(by: expiry.time, limit: expiry.limit)
         }
+        for purge in changes.purges { written.purged.append(try remove(purge)) }
         for (channel, change) in changes.sets { try save(change.change, to: change.set, of: channel) }
         for (lock, change) in changes.locks {
             if let change {

@@ -20,6 +20,7 @@ typedef struct Rtm__Service__JournalBatch Rtm__Service__JournalBatch;
 typedef struct Rtm__Service__JournaledEntries Rtm__Service__JournaledEntries;
 typedef struct Rtm__Service__JournaledChannel Rtm__Service__JournaledChannel;
 typedef struct Rtm__Service__JournaledClaim Rtm__Service__JournaledClaim;
+typedef struct Rtm__Service__JournaledVersion Rtm__Service__JournaledVersion;
 typedef struct Rtm__Service__JournaledHeads Rtm__Service__JournaledHeads;
 typedef struct Rtm__Service__JournaledHead Rtm__Service__JournaledHead;
 
@@ -44,10 +45,12 @@ struct  Rtm__Service__JournalBatch
   Rtm__Service__JournaledClaim **claims;
   size_t n_heads;
   Rtm__Service__JournaledHeads **heads;
+  size_t n_versions;
+  Rtm__Service__JournaledVersion **versions;
 };
 #define RTM__SERVICE__JOURNAL_BATCH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__journal_batch__descriptor) \
-    , 0,NULL, 0,NULL, 0,NULL, 0,NULL }
+    , 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL }
 
 
 /*
@@ -149,6 +152,24 @@ struct  Rtm__Service__JournaledClaim
 #define RTM__SERVICE__JOURNALED_CLAIM__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__journaled_claim__descriptor) \
     , NULL, 0, 0, 0, 0 }
+
+
+/*
+ * The version of the newest whole state that was published to a channel.
+ */
+struct  Rtm__Service__JournaledVersion
+{
+  ProtobufCMessage base;
+  Rtm__Service__ChannelKey *channel;
+  uint64_t version;
+  /*
+   * PublishCondition.version_epoch
+   */
+  char *epoch;
+};
+#define RTM__SERVICE__JOURNALED_VERSION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__journaled_version__descriptor) \
+    , NULL, 0, (char *)protobuf_c_empty_string }
 
 
 /*
@@ -262,6 +283,25 @@ Rtm__Service__JournaledClaim *
 void   rtm__service__journaled_claim__free_unpacked
                      (Rtm__Service__JournaledClaim *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__JournaledVersion methods */
+void   rtm__service__journaled_version__init
+                     (Rtm__Service__JournaledVersion         *message);
+size_t rtm__service__journaled_version__get_packed_size
+                     (const Rtm__Service__JournaledVersion   *message);
+size_t rtm__service__journaled_version__pack
+                     (const Rtm__Service__JournaledVersion   *message,
+                      uint8_t             *out);
+size_t rtm__service__journaled_version__pack_to_buffer
+                     (const Rtm__Service__JournaledVersion   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__JournaledVersion *
+       rtm__service__journaled_version__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__journaled_version__free_unpacked
+                     (Rtm__Service__JournaledVersion *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Service__JournaledHeads methods */
 void   rtm__service__journaled_heads__init
                      (Rtm__Service__JournaledHeads         *message);
@@ -314,6 +354,9 @@ typedef void (*Rtm__Service__JournaledChannel_Closure)
 typedef void (*Rtm__Service__JournaledClaim_Closure)
                  (const Rtm__Service__JournaledClaim *message,
                   void *closure_data);
+typedef void (*Rtm__Service__JournaledVersion_Closure)
+                 (const Rtm__Service__JournaledVersion *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__JournaledHeads_Closure)
                  (const Rtm__Service__JournaledHeads *message,
                   void *closure_data);
@@ -330,6 +373,7 @@ extern const ProtobufCMessageDescriptor rtm__service__journal_batch__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__journaled_entries__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__journaled_channel__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__journaled_claim__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__journaled_version__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__journaled_heads__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__journaled_head__descriptor;
 

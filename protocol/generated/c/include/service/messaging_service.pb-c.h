@@ -27,6 +27,12 @@ typedef struct Rtm__Service__SupersededPush Rtm__Service__SupersededPush;
 typedef struct Rtm__Service__DetachPush Rtm__Service__DetachPush;
 typedef struct Rtm__Service__PublishRequest Rtm__Service__PublishRequest;
 typedef struct Rtm__Service__PublishResponse Rtm__Service__PublishResponse;
+typedef struct Rtm__Service__BackendPublishRequest Rtm__Service__BackendPublishRequest;
+typedef struct Rtm__Service__PublishCondition Rtm__Service__PublishCondition;
+typedef struct Rtm__Service__BackendPublishResponse Rtm__Service__BackendPublishResponse;
+typedef struct Rtm__Service__ListRequest Rtm__Service__ListRequest;
+typedef struct Rtm__Service__ListResponse Rtm__Service__ListResponse;
+typedef struct Rtm__Service__ListedChannel Rtm__Service__ListedChannel;
 typedef struct Rtm__Service__AppendRequest Rtm__Service__AppendRequest;
 typedef struct Rtm__Service__AppendedEvent Rtm__Service__AppendedEvent;
 typedef struct Rtm__Service__AppendResponse Rtm__Service__AppendResponse;
@@ -82,9 +88,36 @@ typedef enum _Rtm__Service__MessagingMethod {
   /*
    * push NodesPush, messaging to its callers
    */
-  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NODES = 11
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NODES = 11,
+  /*
+   * request BackendPublishRequest, response BackendPublishResponse, from a gateway
+   */
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_BACKEND_PUBLISH = 12,
+  /*
+   * request ListRequest, response ListResponse, from a gateway
+   */
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LIST = 13
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__MESSAGING_METHOD)
 } Rtm__Service__MessagingMethod;
+/*
+ * What became of a backend's publish.
+ */
+typedef enum _Rtm__Service__PublishOutcome {
+  RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_PUBLISHED = 0,
+  /*
+   * it was published before
+   */
+  RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_REPEATED = 1,
+  /*
+   * the condition names another position than that of the newest message
+   */
+  RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_OUTDATED_POSITION = 2,
+  /*
+   * the channel's last version isn't below that of the condition
+   */
+  RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_OUTDATED_VERSION = 3
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__PUBLISH_OUTCOME)
+} Rtm__Service__PublishOutcome;
 
 /* --- messages --- */
 
@@ -330,6 +363,144 @@ struct  Rtm__Service__PublishResponse
 #define RTM__SERVICE__PUBLISH_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__publish_response__descriptor) \
     , 0, 0 }
+
+
+/*
+ * A backend's publish: one message, with what it expects of the channel.
+ */
+struct  Rtm__Service__BackendPublishRequest
+{
+  ProtobufCMessage base;
+  /*
+   * absent = nothing is expected
+   */
+  Rtm__Service__PublishCondition *condition;
+  Rtm__Service__PublishRequest *publish;
+};
+#define RTM__SERVICE__BACKEND_PUBLISH_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__backend_publish_request__descriptor) \
+    , NULL, NULL }
+
+
+/*
+ * A message is published only if all of this is so.
+ */
+struct  Rtm__Service__PublishCondition
+{
+  ProtobufCMessage base;
+  /*
+   * the position of the channel's newest message, events aside; with offset 0 it has none. Absent = not compared
+   */
+  Rtm__Client__StreamPosition *newest;
+  /*
+   * of a message that is a whole state: above that of the channel's last one; 0 = it has none
+   */
+  uint64_t version;
+  /*
+   * a version is above each of another epoch
+   */
+  char *version_epoch;
+};
+#define RTM__SERVICE__PUBLISH_CONDITION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__publish_condition__descriptor) \
+    , NULL, 0, (char *)protobuf_c_empty_string }
+
+
+struct  Rtm__Service__BackendPublishResponse
+{
+  ProtobufCMessage base;
+  Rtm__Service__PublishOutcome outcome;
+  /*
+   * of the message, or of the channel's newest message if this one was refused
+   */
+  Rtm__Client__StreamPosition *position;
+  /*
+   * of the message
+   */
+  uint64_t timestamp_ms;
+  /*
+   * how far back the log reaches, which is how long a repetition is recognised
+   */
+  uint64_t remembered_ms;
+  /*
+   * if the version is outdated: the last one, and its epoch
+   */
+  uint64_t version;
+  char *version_epoch;
+};
+#define RTM__SERVICE__BACKEND_PUBLISH_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__backend_publish_response__descriptor) \
+    , RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_PUBLISHED, NULL, 0, 0, 0, (char *)protobuf_c_empty_string }
+
+
+/*
+ * Asks a shard for channels of an app, ordered by the bytes of their names.
+ */
+struct  Rtm__Service__ListRequest
+{
+  ProtobufCMessage base;
+  char *app_id;
+  /*
+   * user: the inboxes that somebody holds, which are the users who are online
+   */
+  Rtm__Client__ChannelType type;
+  /*
+   * names that begin so
+   */
+  char *prefix;
+  /*
+   * names behind this one
+   */
+  char *after;
+  /*
+   * rows; at most 1000
+   */
+  uint32_t limit;
+  /*
+   * this channel alone, whether it is in memory or not; empty = all of them
+   */
+  char *name;
+};
+#define RTM__SERVICE__LIST_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__list_request__descriptor) \
+    , (char *)protobuf_c_empty_string, RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string }
+
+
+struct  Rtm__Service__ListResponse
+{
+  ProtobufCMessage base;
+  size_t n_channels;
+  Rtm__Service__ListedChannel **channels;
+  /*
+   * whether more follow behind the last one
+   */
+  protobuf_c_boolean more;
+  /*
+   * how many of the app and type have the prefix
+   */
+  uint64_t total;
+};
+#define RTM__SERVICE__LIST_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__list_response__descriptor) \
+    , 0,NULL, 0, 0 }
+
+
+struct  Rtm__Service__ListedChannel
+{
+  ProtobufCMessage base;
+  char *name;
+  /*
+   * as in PublishCondition
+   */
+  Rtm__Client__StreamPosition *newest;
+  /*
+   * of the newest entry, or when the channel began; 0 = the channel isn't in memory
+   */
+  uint64_t timestamp_ms;
+};
+#define RTM__SERVICE__LISTED_CHANNEL__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__listed_channel__descriptor) \
+    , (char *)protobuf_c_empty_string, NULL, 0 }
 
 
 /*
@@ -690,6 +861,120 @@ Rtm__Service__PublishResponse *
 void   rtm__service__publish_response__free_unpacked
                      (Rtm__Service__PublishResponse *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__BackendPublishRequest methods */
+void   rtm__service__backend_publish_request__init
+                     (Rtm__Service__BackendPublishRequest         *message);
+size_t rtm__service__backend_publish_request__get_packed_size
+                     (const Rtm__Service__BackendPublishRequest   *message);
+size_t rtm__service__backend_publish_request__pack
+                     (const Rtm__Service__BackendPublishRequest   *message,
+                      uint8_t             *out);
+size_t rtm__service__backend_publish_request__pack_to_buffer
+                     (const Rtm__Service__BackendPublishRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__BackendPublishRequest *
+       rtm__service__backend_publish_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__backend_publish_request__free_unpacked
+                     (Rtm__Service__BackendPublishRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__PublishCondition methods */
+void   rtm__service__publish_condition__init
+                     (Rtm__Service__PublishCondition         *message);
+size_t rtm__service__publish_condition__get_packed_size
+                     (const Rtm__Service__PublishCondition   *message);
+size_t rtm__service__publish_condition__pack
+                     (const Rtm__Service__PublishCondition   *message,
+                      uint8_t             *out);
+size_t rtm__service__publish_condition__pack_to_buffer
+                     (const Rtm__Service__PublishCondition   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__PublishCondition *
+       rtm__service__publish_condition__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__publish_condition__free_unpacked
+                     (Rtm__Service__PublishCondition *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__BackendPublishResponse methods */
+void   rtm__service__backend_publish_response__init
+                     (Rtm__Service__BackendPublishResponse         *message);
+size_t rtm__service__backend_publish_response__get_packed_size
+                     (const Rtm__Service__BackendPublishResponse   *message);
+size_t rtm__service__backend_publish_response__pack
+                     (const Rtm__Service__BackendPublishResponse   *message,
+                      uint8_t             *out);
+size_t rtm__service__backend_publish_response__pack_to_buffer
+                     (const Rtm__Service__BackendPublishResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__BackendPublishResponse *
+       rtm__service__backend_publish_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__backend_publish_response__free_unpacked
+                     (Rtm__Service__BackendPublishResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ListRequest methods */
+void   rtm__service__list_request__init
+                     (Rtm__Service__ListRequest         *message);
+size_t rtm__service__list_request__get_packed_size
+                     (const Rtm__Service__ListRequest   *message);
+size_t rtm__service__list_request__pack
+                     (const Rtm__Service__ListRequest   *message,
+                      uint8_t             *out);
+size_t rtm__service__list_request__pack_to_buffer
+                     (const Rtm__Service__ListRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ListRequest *
+       rtm__service__list_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__list_request__free_unpacked
+                     (Rtm__Service__ListRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ListResponse methods */
+void   rtm__service__list_response__init
+                     (Rtm__Service__ListResponse         *message);
+size_t rtm__service__list_response__get_packed_size
+                     (const Rtm__Service__ListResponse   *message);
+size_t rtm__service__list_response__pack
+                     (const Rtm__Service__ListResponse   *message,
+                      uint8_t             *out);
+size_t rtm__service__list_response__pack_to_buffer
+                     (const Rtm__Service__ListResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ListResponse *
+       rtm__service__list_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__list_response__free_unpacked
+                     (Rtm__Service__ListResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ListedChannel methods */
+void   rtm__service__listed_channel__init
+                     (Rtm__Service__ListedChannel         *message);
+size_t rtm__service__listed_channel__get_packed_size
+                     (const Rtm__Service__ListedChannel   *message);
+size_t rtm__service__listed_channel__pack
+                     (const Rtm__Service__ListedChannel   *message,
+                      uint8_t             *out);
+size_t rtm__service__listed_channel__pack_to_buffer
+                     (const Rtm__Service__ListedChannel   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ListedChannel *
+       rtm__service__listed_channel__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__listed_channel__free_unpacked
+                     (Rtm__Service__ListedChannel *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Service__AppendRequest methods */
 void   rtm__service__append_request__init
                      (Rtm__Service__AppendRequest         *message);
@@ -839,6 +1124,24 @@ typedef void (*Rtm__Service__PublishRequest_Closure)
 typedef void (*Rtm__Service__PublishResponse_Closure)
                  (const Rtm__Service__PublishResponse *message,
                   void *closure_data);
+typedef void (*Rtm__Service__BackendPublishRequest_Closure)
+                 (const Rtm__Service__BackendPublishRequest *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__PublishCondition_Closure)
+                 (const Rtm__Service__PublishCondition *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__BackendPublishResponse_Closure)
+                 (const Rtm__Service__BackendPublishResponse *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ListRequest_Closure)
+                 (const Rtm__Service__ListRequest *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ListResponse_Closure)
+                 (const Rtm__Service__ListResponse *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ListedChannel_Closure)
+                 (const Rtm__Service__ListedChannel *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__AppendRequest_Closure)
                  (const Rtm__Service__AppendRequest *message,
                   void *closure_data);
@@ -864,6 +1167,7 @@ typedef void (*Rtm__Service__DeliveryPush_Closure)
 /* --- descriptors --- */
 
 extern const ProtobufCEnumDescriptor    rtm__service__messaging_method__descriptor;
+extern const ProtobufCEnumDescriptor    rtm__service__publish_outcome__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__leader_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__nodes_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__node_address__descriptor;
@@ -875,6 +1179,12 @@ extern const ProtobufCMessageDescriptor rtm__service__superseded_push__descripto
 extern const ProtobufCMessageDescriptor rtm__service__detach_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__publish_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__publish_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__backend_publish_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__publish_condition__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__backend_publish_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__list_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__list_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__listed_channel__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__append_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__appended_event__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__append_response__descriptor;

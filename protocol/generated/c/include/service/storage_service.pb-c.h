@@ -30,6 +30,15 @@ typedef struct Rtm__Service__BanReport Rtm__Service__BanReport;
 typedef struct Rtm__Service__BanOutcome Rtm__Service__BanOutcome;
 typedef struct Rtm__Service__BansRequest Rtm__Service__BansRequest;
 typedef struct Rtm__Service__BansResponse Rtm__Service__BansResponse;
+typedef struct Rtm__Service__EdgeQuestion Rtm__Service__EdgeQuestion;
+typedef struct Rtm__Service__EdgeAnswer Rtm__Service__EdgeAnswer;
+typedef struct Rtm__Service__EdgeAnswers Rtm__Service__EdgeAnswers;
+typedef struct Rtm__Service__EdgeQuery Rtm__Service__EdgeQuery;
+typedef struct Rtm__Service__EdgeFindings Rtm__Service__EdgeFindings;
+typedef struct Rtm__Service__SubscriberCount Rtm__Service__SubscriberCount;
+typedef struct Rtm__Service__EdgeSession Rtm__Service__EdgeSession;
+typedef struct Rtm__Service__PurgeHistoryRequest Rtm__Service__PurgeHistoryRequest;
+typedef struct Rtm__Service__PurgeHistoryResponse Rtm__Service__PurgeHistoryResponse;
 
 
 /* --- enums --- */
@@ -71,7 +80,23 @@ typedef enum _Rtm__Service__StorageMethod {
   /*
    * request BansRequest, response BansResponse, from an operator's program
    */
-  RTM__SERVICE__STORAGE_METHOD__STORAGE_BANS = 9
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_BANS = 9,
+  /*
+   * request EdgeQuestion, response EdgeAnswers, from a gateway
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_ASK_EDGES = 10,
+  /*
+   * push EdgeQuestion, storage to every link
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_EDGE_QUESTION = 11,
+  /*
+   * push EdgeAnswer, edge to storage
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_EDGE_ANSWER = 12,
+  /*
+   * request PurgeHistoryRequest, response PurgeHistoryResponse, from a gateway
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_PURGE_HISTORY = 13
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__STORAGE_METHOD)
 } Rtm__Service__StorageMethod;
 /*
@@ -246,10 +271,14 @@ struct  Rtm__Service__Ban
    * the edge answers with a BanReport; 0 = it doesn't
    */
   uint64_t number;
+  /*
+   * UTC; only tokens that were issued before this time are refused, beside any other ban; 0 = the user is shut out
+   */
+  uint64_t tokens_before_s;
 };
 #define RTM__SERVICE__BAN__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__ban__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, 0 }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, 0, 0 }
 
 
 /*
@@ -341,6 +370,189 @@ struct  Rtm__Service__BansResponse
 #define RTM__SERVICE__BANS_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__bans_response__descriptor) \
     , 0,NULL, 0 }
+
+
+/*
+ * What a gateway asks every event loop of every edge. Storage only passes it on: each of them has a link to it, and none to
+ * a gateway.
+ */
+struct  Rtm__Service__EdgeQuestion
+{
+  ProtobufCMessage base;
+  /*
+   * given by storage; the answer carries it
+   */
+  uint64_t number;
+  /*
+   * an EdgeQuery
+   */
+  ProtobufCBinaryData query;
+};
+#define RTM__SERVICE__EDGE_QUESTION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_question__descriptor) \
+    , 0, {0,NULL} }
+
+
+struct  Rtm__Service__EdgeAnswer
+{
+  ProtobufCMessage base;
+  uint64_t number;
+  /*
+   * an EdgeFindings
+   */
+  ProtobufCBinaryData findings;
+};
+#define RTM__SERVICE__EDGE_ANSWER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_answer__descriptor) \
+    , 0, {0,NULL} }
+
+
+/*
+ * The answers that came in time.
+ */
+struct  Rtm__Service__EdgeAnswers
+{
+  ProtobufCMessage base;
+  /*
+   * links to event loops of edges
+   */
+  uint32_t asked;
+  size_t n_answers;
+  Rtm__Service__EdgeAnswer **answers;
+};
+#define RTM__SERVICE__EDGE_ANSWERS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_answers__descriptor) \
+    , 0, 0,NULL }
+
+
+/*
+ * What a gateway wants to know of the sessions and subscriptions of an app.
+ */
+struct  Rtm__Service__EdgeQuery
+{
+  ProtobufCMessage base;
+  char *app_id;
+  /*
+   * sessions, ordered by user and session; 0 = none are asked for
+   */
+  uint32_t limit;
+  /*
+   * of users whose ids begin so
+   */
+  char *prefix;
+  /*
+   * behind this session
+   */
+  char *after_user;
+  uint64_t after_session;
+  /*
+   * of this user alone; empty = of all
+   */
+  char *user_id;
+  /*
+   * whose subscribers are to be counted
+   */
+  size_t n_channels;
+  Rtm__Service__ChannelKey **channels;
+};
+#define RTM__SERVICE__EDGE_QUERY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_query__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0,NULL }
+
+
+/*
+ * What an event loop has found.
+ */
+struct  Rtm__Service__EdgeFindings
+{
+  ProtobufCMessage base;
+  size_t n_sessions;
+  Rtm__Service__EdgeSession **sessions;
+  /*
+   * whether more follow behind the last one
+   */
+  protobuf_c_boolean more;
+  /*
+   * sessions of the app with the prefix
+   */
+  uint64_t total;
+  /*
+   * for each channel of the query
+   */
+  size_t n_subscribers;
+  Rtm__Service__SubscriberCount **subscribers;
+};
+#define RTM__SERVICE__EDGE_FINDINGS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_findings__descriptor) \
+    , 0,NULL, 0, 0, 0,NULL }
+
+
+struct  Rtm__Service__SubscriberCount
+{
+  ProtobufCMessage base;
+  uint32_t count;
+};
+#define RTM__SERVICE__SUBSCRIBER_COUNT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__subscriber_count__descriptor) \
+    , 0 }
+
+
+/*
+ * A session, as gateways show it.
+ */
+struct  Rtm__Service__EdgeSession
+{
+  ProtobufCMessage base;
+  char *user_id;
+  uint64_t session_id;
+  char *address;
+  /*
+   * the name that the client gives its software
+   */
+  char *client;
+  /*
+   * UTC
+   */
+  uint64_t since_ms;
+  /*
+   * what waits for the client
+   */
+  uint64_t queued_bytes;
+  /*
+   * subscriptions
+   */
+  uint32_t channels;
+};
+#define RTM__SERVICE__EDGE_SESSION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_session__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, 0 }
+
+
+/*
+ * Removes stored messages of a channel for good.
+ */
+struct  Rtm__Service__PurgeHistoryRequest
+{
+  ProtobufCMessage base;
+  Rtm__Service__ChannelKey *channel;
+  /*
+   * those that are older; 0 = all
+   */
+  uint64_t before_ms;
+};
+#define RTM__SERVICE__PURGE_HISTORY_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__purge_history_request__descriptor) \
+    , NULL, 0 }
+
+
+struct  Rtm__Service__PurgeHistoryResponse
+{
+  ProtobufCMessage base;
+  uint64_t removed;
+};
+#define RTM__SERVICE__PURGE_HISTORY_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__purge_history_response__descriptor) \
+    , 0 }
 
 
 /* Rtm__Service__AppendHistoryRequest methods */
@@ -552,6 +764,177 @@ Rtm__Service__BansResponse *
 void   rtm__service__bans_response__free_unpacked
                      (Rtm__Service__BansResponse *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__EdgeQuestion methods */
+void   rtm__service__edge_question__init
+                     (Rtm__Service__EdgeQuestion         *message);
+size_t rtm__service__edge_question__get_packed_size
+                     (const Rtm__Service__EdgeQuestion   *message);
+size_t rtm__service__edge_question__pack
+                     (const Rtm__Service__EdgeQuestion   *message,
+                      uint8_t             *out);
+size_t rtm__service__edge_question__pack_to_buffer
+                     (const Rtm__Service__EdgeQuestion   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EdgeQuestion *
+       rtm__service__edge_question__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__edge_question__free_unpacked
+                     (Rtm__Service__EdgeQuestion *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__EdgeAnswer methods */
+void   rtm__service__edge_answer__init
+                     (Rtm__Service__EdgeAnswer         *message);
+size_t rtm__service__edge_answer__get_packed_size
+                     (const Rtm__Service__EdgeAnswer   *message);
+size_t rtm__service__edge_answer__pack
+                     (const Rtm__Service__EdgeAnswer   *message,
+                      uint8_t             *out);
+size_t rtm__service__edge_answer__pack_to_buffer
+                     (const Rtm__Service__EdgeAnswer   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EdgeAnswer *
+       rtm__service__edge_answer__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__edge_answer__free_unpacked
+                     (Rtm__Service__EdgeAnswer *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__EdgeAnswers methods */
+void   rtm__service__edge_answers__init
+                     (Rtm__Service__EdgeAnswers         *message);
+size_t rtm__service__edge_answers__get_packed_size
+                     (const Rtm__Service__EdgeAnswers   *message);
+size_t rtm__service__edge_answers__pack
+                     (const Rtm__Service__EdgeAnswers   *message,
+                      uint8_t             *out);
+size_t rtm__service__edge_answers__pack_to_buffer
+                     (const Rtm__Service__EdgeAnswers   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EdgeAnswers *
+       rtm__service__edge_answers__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__edge_answers__free_unpacked
+                     (Rtm__Service__EdgeAnswers *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__EdgeQuery methods */
+void   rtm__service__edge_query__init
+                     (Rtm__Service__EdgeQuery         *message);
+size_t rtm__service__edge_query__get_packed_size
+                     (const Rtm__Service__EdgeQuery   *message);
+size_t rtm__service__edge_query__pack
+                     (const Rtm__Service__EdgeQuery   *message,
+                      uint8_t             *out);
+size_t rtm__service__edge_query__pack_to_buffer
+                     (const Rtm__Service__EdgeQuery   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EdgeQuery *
+       rtm__service__edge_query__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__edge_query__free_unpacked
+                     (Rtm__Service__EdgeQuery *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__EdgeFindings methods */
+void   rtm__service__edge_findings__init
+                     (Rtm__Service__EdgeFindings         *message);
+size_t rtm__service__edge_findings__get_packed_size
+                     (const Rtm__Service__EdgeFindings   *message);
+size_t rtm__service__edge_findings__pack
+                     (const Rtm__Service__EdgeFindings   *message,
+                      uint8_t             *out);
+size_t rtm__service__edge_findings__pack_to_buffer
+                     (const Rtm__Service__EdgeFindings   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EdgeFindings *
+       rtm__service__edge_findings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__edge_findings__free_unpacked
+                     (Rtm__Service__EdgeFindings *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__SubscriberCount methods */
+void   rtm__service__subscriber_count__init
+                     (Rtm__Service__SubscriberCount         *message);
+size_t rtm__service__subscriber_count__get_packed_size
+                     (const Rtm__Service__SubscriberCount   *message);
+size_t rtm__service__subscriber_count__pack
+                     (const Rtm__Service__SubscriberCount   *message,
+                      uint8_t             *out);
+size_t rtm__service__subscriber_count__pack_to_buffer
+                     (const Rtm__Service__SubscriberCount   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__SubscriberCount *
+       rtm__service__subscriber_count__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__subscriber_count__free_unpacked
+                     (Rtm__Service__SubscriberCount *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__EdgeSession methods */
+void   rtm__service__edge_session__init
+                     (Rtm__Service__EdgeSession         *message);
+size_t rtm__service__edge_session__get_packed_size
+                     (const Rtm__Service__EdgeSession   *message);
+size_t rtm__service__edge_session__pack
+                     (const Rtm__Service__EdgeSession   *message,
+                      uint8_t             *out);
+size_t rtm__service__edge_session__pack_to_buffer
+                     (const Rtm__Service__EdgeSession   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EdgeSession *
+       rtm__service__edge_session__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__edge_session__free_unpacked
+                     (Rtm__Service__EdgeSession *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__PurgeHistoryRequest methods */
+void   rtm__service__purge_history_request__init
+                     (Rtm__Service__PurgeHistoryRequest         *message);
+size_t rtm__service__purge_history_request__get_packed_size
+                     (const Rtm__Service__PurgeHistoryRequest   *message);
+size_t rtm__service__purge_history_request__pack
+                     (const Rtm__Service__PurgeHistoryRequest   *message,
+                      uint8_t             *out);
+size_t rtm__service__purge_history_request__pack_to_buffer
+                     (const Rtm__Service__PurgeHistoryRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__PurgeHistoryRequest *
+       rtm__service__purge_history_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__purge_history_request__free_unpacked
+                     (Rtm__Service__PurgeHistoryRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__PurgeHistoryResponse methods */
+void   rtm__service__purge_history_response__init
+                     (Rtm__Service__PurgeHistoryResponse         *message);
+size_t rtm__service__purge_history_response__get_packed_size
+                     (const Rtm__Service__PurgeHistoryResponse   *message);
+size_t rtm__service__purge_history_response__pack
+                     (const Rtm__Service__PurgeHistoryResponse   *message,
+                      uint8_t             *out);
+size_t rtm__service__purge_history_response__pack_to_buffer
+                     (const Rtm__Service__PurgeHistoryResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__PurgeHistoryResponse *
+       rtm__service__purge_history_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__purge_history_response__free_unpacked
+                     (Rtm__Service__PurgeHistoryResponse *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Rtm__Service__AppendHistoryRequest_Closure)
@@ -587,6 +970,33 @@ typedef void (*Rtm__Service__BansRequest_Closure)
 typedef void (*Rtm__Service__BansResponse_Closure)
                  (const Rtm__Service__BansResponse *message,
                   void *closure_data);
+typedef void (*Rtm__Service__EdgeQuestion_Closure)
+                 (const Rtm__Service__EdgeQuestion *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__EdgeAnswer_Closure)
+                 (const Rtm__Service__EdgeAnswer *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__EdgeAnswers_Closure)
+                 (const Rtm__Service__EdgeAnswers *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__EdgeQuery_Closure)
+                 (const Rtm__Service__EdgeQuery *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__EdgeFindings_Closure)
+                 (const Rtm__Service__EdgeFindings *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__SubscriberCount_Closure)
+                 (const Rtm__Service__SubscriberCount *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__EdgeSession_Closure)
+                 (const Rtm__Service__EdgeSession *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__PurgeHistoryRequest_Closure)
+                 (const Rtm__Service__PurgeHistoryRequest *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__PurgeHistoryResponse_Closure)
+                 (const Rtm__Service__PurgeHistoryResponse *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -606,6 +1016,15 @@ extern const ProtobufCMessageDescriptor rtm__service__ban_report__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__ban_outcome__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__bans_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__bans_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__edge_question__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__edge_answer__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__edge_answers__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__edge_query__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__edge_findings__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__subscriber_count__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__edge_session__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__purge_history_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__purge_history_response__descriptor;
 
 PROTOBUF_C__END_DECLS
 

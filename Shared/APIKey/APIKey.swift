@@ -8,10 +8,10 @@ package struct APIKey: Sendable, Hashable {
     private static let (idLength, secretLength) = (8, 43)
 
     package let id: String
-    let secret: String
+    private let secret: String
 
     /// Nil if the text is no key.
-    init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "_", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == Self.prefix, parts[1].count == Self.idLength,
             parts[2].count == Self.secretLength

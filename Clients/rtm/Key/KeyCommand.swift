@@ -1,0 +1,69 @@
+import ArgumentParser
+import Foundation
+import RTMAPIKey
+
+struct KeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key", abstract: "Make API keys, with which backends call over HTTP.",
+        subcommands: [KeyCreateCommand.self])
+}
+
+struct KeyCreateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create", abstract: "Make an API key, and the entry that lets it in at a gateway.",
+        discussion: """
+            It works without a server. The key is shown only now: the entry, which belongs into the \
+            configuration of the gateways, has a hash of it.
+
+            GRANT is APP/SCOPES, such as dev/read+publish. APP may be *, for all apps; the scopes are \
+            read, publish, moderate and admin.
+            """)
+
+    @Argument(help: .init("The app, and what the key may do there.", valueName: "grant"))
+    var grant: String
+
+    @Option(help: .init("The key is only for channels whose names begin so.", valueName: "prefix"))
+    var channels: String?
+
+    @Option(help: .init("The key is refused from that day on (UTC).", valueName: "yyyy-mm-dd"))
+    var expires: String?
+
+    @Flag(help: "Print everything as JSON, one object per line.")
+    var json = false
+
+    func run() async throws {
+        let made = try make(.random())
+        try await Output(format: json ? .json : .human, transcript: Transcript())
+            .result(made.text, made.json)
+    }
+
+    /// What is printed for a key.
+    func make(_ key: APIKey) throws(ValidationError) -> (text: String, json: JSON) {
+        let words = grant.split(separator: "/", omittingEmptySubsequences: false)
+        guard words.count == 2, !words[0].isEmpty, let scopes = APIScope.set(String(words[1])) else {
+            let all = APIScope.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError(
+                "'\(grant)' is not APP/SCOPES, with scopes of \(all), such as dev/read+publish")
+        }
+        let day = try expires.map { text throws(ValidationError) in
+            guard let date = APIKeyEntry.date(text) else {
+                throw ValidationError("'\(text)' is not a day such as 2027-01-31")
+            }
+            return date
+        }
+        let entry = APIKeyEntry(
+            of: key, app: String(words[0]), scopes: scopes, channels: channels, expires: day)
+        let text = """
+            The key, which is shown only now:
+                \(key.text)
+
+            The entry of the configuration:
+                gateway:
+                  keys:
+                    - \(entry.yaml)
+            or a line of the file that RTM_GATEWAY_KEYS_FILE names:
+                \(entry.line)
+            """
+        return (text, ["result": "ok", "key": .string(key.text), "line": .string(entry.line)])
+    }
+}

@@ -1,0 +1,36 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// Answers what gateways ask an event loop about its sessions and subscriptions. Storage passes the questions
+/// on, because it has a link to every loop (decision 0028).
+final class GatewayQuestions {
+    private let sessions: Sessions
+    private let subscribing: Subscribing
+    private let eventLoop: any EventLoop
+
+    init(sessions: Sessions, subscribing: Subscribing, eventLoop: any EventLoop) {
+        self.sessions = sessions
+        self.subscribing = subscribing
+        self.eventLoop = eventLoop
+    }
+
+    func answer(_ query: EdgeQuery, _ answer: @escaping (EdgeFindings) -> Void) {
+        let counts = query.channels.map {
+            SubscriberCount(count: UInt32(subscribing.subscriberCount(of: $0)))
+        }
+        guard query.limit > 0 else { return answer(EdgeFindings(subscribers: counts)) }
+        look(SessionScan(query)) { found in
+            var findings = found
+            findings.subscribers = counts
+            answer(findings)
+        }
+    }
+
+    private func look(_ begun: SessionScan, _ answer: @escaping (EdgeFindings) -> Void) {
+        var scan = begun
+        let found = scan.look(in: sessions) { subscribing.overview(of: $0, limit: 0).count }
+        if let found { return answer(found) }
+        eventLoop.assumeIsolated().execute { self.look(scan, answer) }
+    }
+}

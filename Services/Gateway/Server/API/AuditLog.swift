@@ -1,0 +1,61 @@
+import Hummingbird
+import Logging
+import RTMModel
+
+/// Leaves a line in the log for every change that a backend makes or tries: who, what, whom, and with which
+/// outcome. Messages are no changes. docs/http/README.md describes the line, which stays as it is.
+struct AuditLog: RouterMiddleware {
+    typealias Context = GatewayContext
+    /// The paths of messages.
+    private static let messages: Set<Substring> = ["publish", "broadcast", "batch"]
+
+    let logger: Logger
+
+    func handle(
+        _ request: Request, context: GatewayContext,
+        next: @concurrent (Request, GatewayContext) async throws -> Response
+    ) async throws -> Response {
+        let pieces = request.uri.path.split(separator: "/").dropFirst(2)
+        guard request.method != .get, let first = pieces.first, !Self.messages.contains(first),
+            let client = context.client
+        else { return try await next(request, context) }
+        func line(_ outcome: String) {
+            let what = [pieces.first, pieces.dropFirst(2).first].compactMap(\.self).joined(separator: " ")
+            logger.notice(
+                "audit",
+                metadata: [
+                    "by": "\(client.name)", "app": "\(client.app)",
+                    "what": "\(request.method.rawValue) \(what)",
+                    "whom": "\(Self.target(request, context))", "outcome": "\(outcome)",
+                ])
+        }
+        do {
+            let response = try await next(request, context)
+            line("\(response.status.code)")
+            return response
+        } catch {
+            let failure = APIError.of(error)
+            line(failure.map { "\($0.status.code) \($0.body.name)" } ?? "500 internal")
+            throw error
+        }
+    }
+
+    /// What the path and the query name, such as `lock leader channel lobby`.
+    private static func target(_ request: Request, _ context: GatewayContext) -> String {
+        var words: [String] = []
+        for name in ["user", "lock"] {
+            if let value = try? context.parameter(name) { words.append("\(name) \(value)") }
+        }
+        for name in ["channel", "user"] {
+            if let value = request.uri.queryParameters.get(name) { words.append("\(name) \(value)") }
+        }
+        return words.joined(separator: " ")
+    }
+}
+
+extension APIError {
+    /// Nil for an error without a name.
+    fileprivate static func of(_ error: any Error) -> APIError? {
+        (error as? APIError) ?? (error as? RTMError).map { APIError($0) }
+    }
+}
