@@ -169,6 +169,7 @@ class Field:
             return [], f"{self.element}(rawValue: {source})"
         return [], {
             "String": f"WireText({source}).string", "WireText": f"WireText({source})", "Bool": f"{source} != 0",
+            "[UInt8]": f"Array(WireText({source}).bytes)",
             "Duration": f".milliseconds(Int64({source}))"
         }.get(self.element, source)
 

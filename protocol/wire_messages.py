@@ -117,6 +117,12 @@ NAMES = {
     "EdgeFindings.more": "hasMore",
     "BackendPublishResponse.remembered_ms": "rememberedMilliseconds",
     "EdgeSession.channels": "channelCount",
+    "EventsRequest.newest": "fromNewest",
+    "EventsResponse.more": "hasMore",
+    "ReaderKept.kept": "isKept",
+    "ReaderMoved.found": "isFound",
+    "ReadersResponse.more": "hasMore",
+    "DeadLettersResponse.more": "hasMore",
     "StateChange.whole": "isWhole",
     "MetadataItem.update_ts_ms": "updatedMilliseconds",
     "HistoryPage.new_start_ms": "newStart",
@@ -144,6 +150,11 @@ TYPES = {
     "ServiceLinkProof.proof": "[UInt8]",
     "ServiceLinkWelcome.proof": "[UInt8]",
     "HistoryMessage.payload": "[UInt8]",
+    "AppEvent.body": "[UInt8]",
+    "ReaderClaimed.state": "[UInt8]",
+    "DeadLetter.body": "[UInt8]",
+    "KeepReader.state": "[UInt8]",
+    "EventReader.state": "[UInt8]",
 }
 
 # Fields that may be absent. Without one of the other messages a message can't be read. For an enum: its number may be one
@@ -177,6 +188,7 @@ ENUMS = {
     "SessionEnd": False,
     "SessionChange": False,
     "LockEventType": False,
+    "AppEventType": False,
     "DisconnectCode": False,
     "ServiceLinkGoAwayReason": True,
     "MetadataWriteKind": True,

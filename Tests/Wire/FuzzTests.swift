@@ -145,6 +145,8 @@ private final class Decoders {
         unpack(SupersededPush.self, bytes)
         unpack(ReadRequest.self, bytes)
         unpack(ReadResponse.self, bytes) { $0.frames.touch() }
+        unpack(FeedRequest.self, bytes)
+        unpack(FeedResponse.self, bytes) { $0.frames.touch() }
         unpack(AppendResponse.self, bytes)
         scan(AppendRequest.self, bytes) { for event in $0.events { event.event.touch() } }
         scan(AppendedEvent.self, bytes) { $0.publisher.touch() }
@@ -205,6 +207,19 @@ private final class Decoders {
         unpack(EdgeFindings.self, bytes)
         unpack(PurgeHistoryRequest.self, bytes)
         unpack(PurgeHistoryResponse.self, bytes)
+        unpack(EventGap.self, bytes)
+        unpack(EventsRequest.self, bytes)
+        unpack(EventsResponse.self, bytes)
+        unpack(ClaimReader.self, bytes)
+        unpack(ReaderClaimed.self, bytes)
+        unpack(KeepReader.self, bytes)
+        unpack(ReaderKept.self, bytes)
+        unpack(MoveReader.self, bytes)
+        unpack(ReaderMoved.self, bytes)
+        unpack(ReadersRequest.self, bytes)
+        unpack(ReadersResponse.self, bytes)
+        unpack(DeadLettersRequest.self, bytes)
+        unpack(DeadLettersResponse.self, bytes)
         scan(WriteMetadata.self, bytes)
         scan(MetadataTarget.self, bytes)
         scan(MetadataItem.self, bytes)

@@ -184,6 +184,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(
                 ReadRequest(channel: key, after: position, exceptPublisher: "p", features: .presence)),
             WrittenMessage(ReadResponse(frames: x, position: position, gap: true, more: true)),
+            WrittenMessage(feed), WrittenMessage(FeedRequest(appID: "a", after: feed, wait: second)),
+            WrittenMessage(FeedResponse(frames: x, next: feed, gap: true, more: true)),
             WrittenMessage(
                 DeliveryPush(
                     interest: 1, offset: 2, offsetsBetween: 5, count: 3, publisherSession: 4,
@@ -191,6 +193,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
                     frames: x)),
         ]
     }
+
+    private static let feed = FeedPosition(epoch: 1, sequence: 2, partition: 3, offset: 4)
 
     private static func entries(_ x: WireText) -> JournaledEntries {
         var entries = JournaledEntries(
@@ -259,6 +263,41 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(SubscriberCount(count: 1)), WrittenMessage(session),
             WrittenMessage(PurgeHistoryRequest(channel: key, beforeMilliseconds: 1)),
             WrittenMessage(PurgeHistoryResponse(removed: 1)),
+        ] + events
+    }
+
+    private static var events: [WrittenMessage] {
+        let event = AppEvent(
+            position: position, type: .lock, keyType: .message, key: "k", number: 1, timeMilliseconds: 2,
+            body: [3])
+        let letter = DeadLetter(
+            number: 1, position: position, timeMilliseconds: 2, reason: "r", body: [3])
+        let reader = EventReader(
+            name: "n", owner: "o", term: 1, lease: second, position: position, state: [2], letters: 3,
+            dropped: 4)
+        return [
+            WrittenMessage(event), WrittenMessage(letter), WrittenMessage(reader),
+            WrittenMessage(EventGap(reason: "r", shard: 1, sinceMilliseconds: 2)),
+            WrittenMessage(
+                EventsRequest(
+                    appID: "a", after: position, fromNewest: true, limit: 1, types: 2, channelPrefix: "p",
+                    wait: second)),
+            WrittenMessage(EventsResponse(events: [event], next: position, hasMore: true)),
+            WrittenMessage(ClaimReader(appID: "a", name: "n", node: "o", lease: second)),
+            WrittenMessage(
+                ReaderClaimed(term: 1, position: position, state: [2], owner: "o", wait: second)),
+            WrittenMessage(
+                KeepReader(
+                    appID: "a", name: "n", term: 1, lease: second, position: position, state: [2],
+                    letters: [letter], removed: [DeadLetterNumber(number: 3)])),
+            WrittenMessage(DeadLetterNumber(number: 3)), WrittenMessage(ReaderKept(isKept: true)),
+            WrittenMessage(MoveReader(appID: "a", name: "n", position: position, forgets: true)),
+            WrittenMessage(ReaderMoved(isFound: true)),
+            WrittenMessage(ReadersRequest(appID: "a", after: "n")),
+            WrittenMessage(
+                ReadersResponse(readers: [reader], hasMore: true, newest: position, oldest: position)),
+            WrittenMessage(DeadLettersRequest(appID: "a", name: "n", after: 1, limit: 2)),
+            WrittenMessage(DeadLettersResponse(letters: [letter], hasMore: true)),
         ]
     }
 }

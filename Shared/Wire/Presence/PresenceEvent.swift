@@ -11,7 +11,7 @@ package enum PresenceEvent: PublicationEvent, Sendable, Hashable {
     case interval(PresenceInterval)
 
     /// The schema's numbers.
-    private enum Kind: Int {
+    enum Kind: Int {
         case interval = 2
         case joined = 3
         case left = 4

@@ -182,6 +182,29 @@ extension Schema {
         package static var count: SchemaField<UInt32> { SchemaField(6) }
         package static var offsetsBetween: SchemaField<UInt64> { SchemaField(7) }
     }
+
+    /// rtm.service.FeedPosition
+    package enum FeedPosition {
+        package static var epoch: SchemaField<UInt64> { SchemaField(1) }
+        package static var sequence: SchemaField<UInt64> { SchemaField(2) }
+        package static var partition: SchemaField<UInt32> { SchemaField(3) }
+        package static var offset: SchemaField<UInt64> { SchemaField(4) }
+    }
+
+    /// rtm.service.FeedRequest
+    package enum FeedRequest {
+        package static var appId: SchemaField<String> { SchemaField(1) }
+        package static var after: SchemaField<FeedPosition> { SchemaField(2) }
+        package static var waitMs: SchemaField<UInt32> { SchemaField(3) }
+    }
+
+    /// rtm.service.FeedResponse
+    package enum FeedResponse {
+        package static var frames: SchemaField<Bytes> { SchemaField(1) }
+        package static var next: SchemaField<FeedPosition> { SchemaField(2) }
+        package static var gap: SchemaField<Bool> { SchemaField(3) }
+        package static var more: SchemaField<Bool> { SchemaField(4) }
+    }
 }
 
 /// The numbers of the methods of messaging.
@@ -213,12 +236,14 @@ package enum MessagingMethod {
     package static let backendPublish: UInt32 = 12
     /// Request ListRequest, response ListResponse, from a gateway.
     package static let list: UInt32 = 13
+    /// Request FeedRequest, response FeedResponse, from storage.
+    package static let feed: UInt32 = 14
 
     /// The methods' names, for people who look at traces.
     package static let names: [UInt32: String] = [
         attach: "attach", detach: "detach", publish: "publish", read: "read", delivery: "delivery",
         superseded: "superseded", append: "append", skip: "skip", leader: "leader", outdated: "outdated",
-        nodes: "nodes", backendPublish: "backendPublish", list: "list"
+        nodes: "nodes", backendPublish: "backendPublish", list: "list", feed: "feed"
     ]
 }
 
@@ -722,5 +747,108 @@ extension ReadResponse: ArenaDecodable {
         self.init(
             frames: WireText(message.frames), position: position, gap: message.gap != 0,
             more: message.more != 0)
+    }
+}
+
+/// A place among the entries of all channels of an app in one shard.
+package struct FeedPosition: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.FeedPosition
+    /// Of the shard's logs; 0 = no place.
+    package var epoch: UInt64
+    /// Of the shard's entries, of all apps, so many had come: no entry of the app before them is missing.
+    package var sequence: UInt64
+    /// The newest entry of the app before the place: its partition.
+    package var partition: UInt32
+    /// And its offset there; 0 = there was none.
+    package var offset: UInt64
+
+    package init(epoch: UInt64 = 0, sequence: UInt64 = 0, partition: UInt32 = 0, offset: UInt64 = 0) {
+        self.epoch = epoch
+        self.sequence = sequence
+        self.partition = partition
+        self.offset = offset
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.epoch, epoch)
+        sink.field(Fields.sequence, sequence)
+        sink.field(Fields.partition, partition)
+        sink.field(Fields.offset, offset)
+    }
+}
+
+extension FeedPosition {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__FeedPosition>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        self.init(
+            epoch: message.epoch, sequence: message.sequence, partition: message.partition,
+            offset: message.offset)
+    }
+}
+
+/// Asks for the entries of all channels of an app in this shard after a place, in the order in which they
+/// came.
+package struct FeedRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.FeedRequest
+    package var appID: String
+    /// Epoch 0: only the place after the newest entry is asked for.
+    package var after: FeedPosition
+    /// How long to wait if there is none.
+    package var wait: Duration
+
+    package init(appID: String = "", after: FeedPosition, wait: Duration = .zero) {
+        self.appID = appID
+        self.after = after
+        self.wait = wait
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.after, after)
+        sink.field(Fields.waitMs, milliseconds: wait)
+    }
+}
+
+extension FeedRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__feed_request__unpack)
+        try self.init(
+            appID: WireText(message.app_id).string, after: FeedPosition(decoded: message.after),
+            wait: .milliseconds(Int64(message.wait_ms)))
+    }
+}
+
+package struct FeedResponse: WireMessage {
+    package typealias Fields = Schema.FeedResponse
+    /// ServerFrames with their length prefixes, as subscribers receive them.
+    package var frames: WireText
+    /// After which to read on.
+    package var next: FeedPosition
+    /// Entries after the given place are lost. Those that follow the loss are in `frames`.
+    package var gap: Bool
+    /// Whether there are more at once.
+    package var more: Bool
+
+    package init(frames: WireText = .empty, next: FeedPosition, gap: Bool = false, more: Bool = false) {
+        self.frames = frames
+        self.next = next
+        self.gap = gap
+        self.more = more
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.frames, frames)
+        sink.field(Fields.next, next)
+        sink.field(Fields.gap, gap)
+        sink.field(Fields.more, more)
+    }
+}
+
+extension FeedResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__feed_response__unpack)
+        try self.init(
+            frames: WireText(message.frames), next: FeedPosition(decoded: message.next),
+            gap: message.gap != 0, more: message.more != 0)
     }
 }

@@ -152,6 +152,143 @@ extension Schema {
     package enum PurgeHistoryResponse {
         package static var removed: SchemaField<UInt64> { SchemaField(1) }
     }
+
+    /// rtm.service.AppEvent
+    package enum AppEvent {
+        package static var position: SchemaField<StreamPosition> { SchemaField(1) }
+        package static var type: SchemaField<Enumeration> { SchemaField(2) }
+        package static var keyType: SchemaField<Enumeration> { SchemaField(3) }
+        package static var key: SchemaField<String> { SchemaField(4) }
+        package static var number: SchemaField<UInt64> { SchemaField(5) }
+        package static var timeMs: SchemaField<UInt64> { SchemaField(6) }
+        package static var body: SchemaField<Bytes> { SchemaField(7) }
+    }
+
+    /// rtm.service.EventGap
+    package enum EventGap {
+        package static var reason: SchemaField<String> { SchemaField(1) }
+        package static var shard: SchemaField<UInt32> { SchemaField(2) }
+        package static var sinceMs: SchemaField<UInt64> { SchemaField(3) }
+    }
+
+    /// rtm.service.EventsRequest
+    package enum EventsRequest {
+        package static var appId: SchemaField<String> { SchemaField(1) }
+        package static var after: SchemaField<StreamPosition> { SchemaField(2) }
+        package static var newest: SchemaField<Bool> { SchemaField(3) }
+        package static var limit: SchemaField<UInt32> { SchemaField(4) }
+        package static var types: SchemaField<UInt32> { SchemaField(5) }
+        package static var channelPrefix: SchemaField<String> { SchemaField(6) }
+        package static var waitMs: SchemaField<UInt32> { SchemaField(7) }
+    }
+
+    /// rtm.service.EventsResponse
+    package enum EventsResponse {
+        package static var events: SchemaField<[AppEvent]> { SchemaField(1) }
+        package static var next: SchemaField<StreamPosition> { SchemaField(2) }
+        package static var more: SchemaField<Bool> { SchemaField(3) }
+    }
+
+    /// rtm.service.ClaimReader
+    package enum ClaimReader {
+        package static var appId: SchemaField<String> { SchemaField(1) }
+        package static var name: SchemaField<String> { SchemaField(2) }
+        package static var node: SchemaField<String> { SchemaField(3) }
+        package static var leaseMs: SchemaField<UInt32> { SchemaField(4) }
+    }
+
+    /// rtm.service.ReaderClaimed
+    package enum ReaderClaimed {
+        package static var term: SchemaField<UInt64> { SchemaField(1) }
+        package static var position: SchemaField<StreamPosition> { SchemaField(2) }
+        package static var state: SchemaField<Bytes> { SchemaField(3) }
+        package static var owner: SchemaField<String> { SchemaField(4) }
+        package static var waitMs: SchemaField<UInt32> { SchemaField(5) }
+    }
+
+    /// rtm.service.DeadLetter
+    package enum DeadLetter {
+        package static var number: SchemaField<UInt64> { SchemaField(1) }
+        package static var position: SchemaField<StreamPosition> { SchemaField(2) }
+        package static var timeMs: SchemaField<UInt64> { SchemaField(3) }
+        package static var reason: SchemaField<String> { SchemaField(4) }
+        package static var body: SchemaField<Bytes> { SchemaField(5) }
+    }
+
+    /// rtm.service.KeepReader
+    package enum KeepReader {
+        package static var appId: SchemaField<String> { SchemaField(1) }
+        package static var name: SchemaField<String> { SchemaField(2) }
+        package static var term: SchemaField<UInt64> { SchemaField(3) }
+        package static var leaseMs: SchemaField<UInt32> { SchemaField(4) }
+        package static var position: SchemaField<StreamPosition> { SchemaField(5) }
+        package static var state: SchemaField<Bytes> { SchemaField(6) }
+        package static var letters: SchemaField<[DeadLetter]> { SchemaField(7) }
+        package static var removed: SchemaField<[DeadLetterNumber]> { SchemaField(8) }
+    }
+
+    /// rtm.service.DeadLetterNumber
+    package enum DeadLetterNumber {
+        package static var number: SchemaField<UInt64> { SchemaField(1) }
+    }
+
+    /// rtm.service.ReaderKept
+    package enum ReaderKept {
+        package static var kept: SchemaField<Bool> { SchemaField(1) }
+    }
+
+    /// rtm.service.MoveReader
+    package enum MoveReader {
+        package static var appId: SchemaField<String> { SchemaField(1) }
+        package static var name: SchemaField<String> { SchemaField(2) }
+        package static var position: SchemaField<StreamPosition> { SchemaField(3) }
+        package static var forgets: SchemaField<Bool> { SchemaField(4) }
+    }
+
+    /// rtm.service.ReaderMoved
+    package enum ReaderMoved {
+        package static var found: SchemaField<Bool> { SchemaField(1) }
+    }
+
+    /// rtm.service.ReadersRequest
+    package enum ReadersRequest {
+        package static var appId: SchemaField<String> { SchemaField(1) }
+        package static var after: SchemaField<String> { SchemaField(2) }
+    }
+
+    /// rtm.service.EventReader
+    package enum EventReader {
+        package static var name: SchemaField<String> { SchemaField(1) }
+        package static var owner: SchemaField<String> { SchemaField(2) }
+        package static var term: SchemaField<UInt64> { SchemaField(3) }
+        package static var leaseMs: SchemaField<UInt32> { SchemaField(4) }
+        package static var position: SchemaField<StreamPosition> { SchemaField(5) }
+        package static var state: SchemaField<Bytes> { SchemaField(6) }
+        package static var letters: SchemaField<UInt32> { SchemaField(7) }
+        package static var dropped: SchemaField<UInt64> { SchemaField(8) }
+    }
+
+    /// rtm.service.ReadersResponse
+    package enum ReadersResponse {
+        package static var readers: SchemaField<[EventReader]> { SchemaField(1) }
+        package static var more: SchemaField<Bool> { SchemaField(2) }
+        package static var newest: SchemaField<StreamPosition> { SchemaField(3) }
+        package static var oldest: SchemaField<StreamPosition> { SchemaField(4) }
+    }
+
+    /// rtm.service.DeadLettersRequest
+    package enum DeadLettersRequest {
+        package static var appId: SchemaField<String> { SchemaField(1) }
+        package static var name: SchemaField<String> { SchemaField(2) }
+        package static var after: SchemaField<UInt64> { SchemaField(3) }
+        package static var limit: SchemaField<UInt32> { SchemaField(4) }
+    }
+
+    /// rtm.service.DeadLettersResponse
+    package enum DeadLettersResponse {
+        package static var letters: SchemaField<[DeadLetter]> { SchemaField(1) }
+        package static var more: SchemaField<Bool> { SchemaField(2) }
+    }
 }
 
 /// The numbers of the methods of storage.
@@ -182,13 +319,26 @@ package enum StorageMethod {
     package static let edgeAnswer: UInt32 = 12
     /// Request PurgeHistoryRequest, response PurgeHistoryResponse, from a gateway.
     package static let purgeHistory: UInt32 = 13
+    /// Request EventsRequest, response EventsResponse, from a gateway.
+    package static let events: UInt32 = 14
+    /// Request ClaimReader, response ReaderClaimed, from a gateway.
+    package static let claimReader: UInt32 = 15
+    /// Request KeepReader, response ReaderKept, from a gateway.
+    package static let keepReader: UInt32 = 16
+    /// Request MoveReader, response ReaderMoved, from a gateway.
+    package static let moveReader: UInt32 = 17
+    /// Request ReadersRequest, response ReadersResponse, from a gateway.
+    package static let readers: UInt32 = 18
+    /// Request DeadLettersRequest, response DeadLettersResponse, from a gateway.
+    package static let deadLetters: UInt32 = 19
 
     /// The methods' names, for people who look at traces.
     package static let names: [UInt32: String] = [
         appendHistory: "appendHistory", call: "call", snapshot: "snapshot", lockGranted: "lockGranted",
         session: "session", ban: "ban", banned: "banned", banReport: "banReport", bans: "bans",
         askEdges: "askEdges", edgeQuestion: "edgeQuestion", edgeAnswer: "edgeAnswer",
-        purgeHistory: "purgeHistory"
+        purgeHistory: "purgeHistory", events: "events", claimReader: "claimReader",
+        keepReader: "keepReader", moveReader: "moveReader", readers: "readers", deadLetters: "deadLetters"
     ]
 }
 
@@ -200,6 +350,26 @@ package enum SessionChange: Int, Sendable, Hashable, CaseIterable {
     case left = 2
     /// It subscribed `channel`: a ttl that runs there for its user stops.
     case entered = 3
+}
+
+/// What happened in an app, as its backends read it.
+package enum AppEventType: Int, Sendable, Hashable, CaseIterable {
+    /// Events were lost; `body` is an EventGap.
+    case gap = 1
+    /// `body` is a ServerFrame with the Publication, as in the types up to 6.
+    case message = 2
+    case channelJoined = 3
+    case channelLeft = 4
+    case metadata = 5
+    case lock = 6
+    /// `body` is empty, as in the types up to 9.
+    case channelOccupied = 7
+    case channelVacated = 8
+    case userOffline = 9
+    /// `body` is empty, as in the types up to 12.
+    case login = 10
+    case logout = 11
+    case timeout = 12
 }
 
 /// The answer to a call, or a ticket for a caller that waits for a lock.
@@ -856,5 +1026,642 @@ extension PurgeHistoryResponse: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__purge_history_response__unpack)
         self.init(removed: message.removed)
+    }
+}
+
+/// One event of an app. The events of an app have one order.
+package struct AppEvent: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.AppEvent
+    /// Its place among the app's events. Offsets are dense within an epoch.
+    package var position: StreamPosition
+    package var type: AppEventType
+    /// What it is about: a channel, a user (type user), or the app (none).
+    package var keyType: ChannelType
+    /// The channel's name or the user's id; empty for the app.
+    package var key: String
+    /// Counts the events of the key, without a hole; 0 = made for this answer alone.
+    package var number: UInt64
+    /// UTC; when it happened.
+    package var timeMilliseconds: UInt64
+    package var body: [UInt8]
+
+    package init(
+        position: StreamPosition, type: AppEventType, keyType: ChannelType, key: String = "",
+        number: UInt64 = 0, timeMilliseconds: UInt64 = 0, body: [UInt8] = []
+    ) {
+        self.position = position
+        self.type = type
+        self.keyType = keyType
+        self.key = key
+        self.number = number
+        self.timeMilliseconds = timeMilliseconds
+        self.body = body
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.position, position)
+        sink.field(Fields.type, type)
+        sink.field(Fields.keyType, keyType)
+        sink.field(Fields.key, key)
+        sink.field(Fields.number, number)
+        sink.field(Fields.timeMs, timeMilliseconds)
+        body.withUnsafeBytes { sink.field(Fields.body, WireText($0)) }
+    }
+}
+
+extension AppEvent {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__AppEvent>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        guard let type = AppEventType(rawValue: Int(message.type.rawValue)) else { throw .undecodable }
+        guard let keyType = ChannelType(rawValue: Int(message.key_type.rawValue)) else { throw .undecodable }
+        self.init(
+            position: position, type: type, keyType: keyType, key: WireText(message.key).string,
+            number: message.number, timeMilliseconds: message.time_ms,
+            body: Array(WireText(message.body).bytes))
+    }
+}
+
+/// Events of which it isn't known what they were.
+package struct EventGap: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.EventGap
+    /// One sentence.
+    package var reason: String
+    /// Of messaging, in which they happened.
+    package var shard: UInt32
+    /// UTC; what happened before is not concerned. 0 = not known.
+    package var sinceMilliseconds: UInt64
+
+    package init(reason: String = "", shard: UInt32 = 0, sinceMilliseconds: UInt64 = 0) {
+        self.reason = reason
+        self.shard = shard
+        self.sinceMilliseconds = sinceMilliseconds
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.reason, reason)
+        sink.field(Fields.shard, shard)
+        sink.field(Fields.sinceMs, sinceMilliseconds)
+    }
+}
+
+extension EventGap: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__event_gap__unpack)
+        self.init(
+            reason: WireText(message.reason).string, shard: message.shard,
+            sinceMilliseconds: message.since_ms)
+    }
+}
+
+/// Asks for the events of an app after a position, in their order.
+package struct EventsRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.EventsRequest
+    package var appID: String
+    /// Epoch 0: from the oldest that is kept.
+    package var after: StreamPosition
+    /// Instead of `after`: only what happens from now on.
+    package var fromNewest: Bool
+    /// Events at most.
+    package var limit: UInt32
+    /// Bit n selects AppEventType n; 0 = all.
+    package var types: UInt32
+    /// Only events of channels whose names begin with this, and gaps.
+    package var channelPrefix: String
+    /// How long to wait if there is none.
+    package var wait: Duration
+
+    package init(
+        appID: String = "", after: StreamPosition, fromNewest: Bool = false, limit: UInt32 = 0,
+        types: UInt32 = 0, channelPrefix: String = "", wait: Duration = .zero
+    ) {
+        self.appID = appID
+        self.after = after
+        self.fromNewest = fromNewest
+        self.limit = limit
+        self.types = types
+        self.channelPrefix = channelPrefix
+        self.wait = wait
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.after, after)
+        sink.field(Fields.newest, fromNewest)
+        sink.field(Fields.limit, limit)
+        sink.field(Fields.types, types)
+        sink.field(Fields.channelPrefix, channelPrefix)
+        sink.field(Fields.waitMs, milliseconds: wait)
+    }
+}
+
+extension EventsRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__events_request__unpack)
+        guard let after = StreamPosition(message.after) else { throw .undecodable }
+        self.init(
+            appID: WireText(message.app_id).string, after: after, fromNewest: message.newest != 0,
+            limit: message.limit, types: message.types,
+            channelPrefix: WireText(message.channel_prefix).string,
+            wait: .milliseconds(Int64(message.wait_ms)))
+    }
+}
+
+package struct EventsResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.EventsResponse
+    package var events: [AppEvent]
+    /// After which to read on; events that weren't asked for lie before it.
+    package var next: StreamPosition
+    /// Whether there may be more at once.
+    package var hasMore: Bool
+
+    package init(events: [AppEvent] = [], next: StreamPosition, hasMore: Bool = false) {
+        self.events = events
+        self.next = next
+        self.hasMore = hasMore
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.events, events)
+        sink.field(Fields.next, next)
+        sink.field(Fields.more, hasMore)
+    }
+}
+
+extension EventsResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__events_response__unpack)
+        var events: [AppEvent] = []
+        events.reserveCapacity(message.n_events)
+        for index in 0..<message.n_events {
+            events.append(try AppEvent(decoded: message.events[index]))
+        }
+        guard let next = StreamPosition(message.next) else { throw .undecodable }
+        self.init(events: events, next: next, hasMore: message.more != 0)
+    }
+}
+
+/// Makes a node the owner of a reader, unless another node owns it: a named subscriber whose position is
+/// kept.
+package struct ClaimReader: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ClaimReader
+    package var appID: String
+    /// Chosen by the caller, up to 64 bytes.
+    package var name: String
+    /// The node that asks.
+    package var node: String
+    /// It is the owner for so long, and again with every KeepReader.
+    package var lease: Duration
+
+    package init(appID: String = "", name: String = "", node: String = "", lease: Duration = .zero) {
+        self.appID = appID
+        self.name = name
+        self.node = node
+        self.lease = lease
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.name, name)
+        sink.field(Fields.node, node)
+        sink.field(Fields.leaseMs, milliseconds: lease)
+    }
+}
+
+extension ClaimReader: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__claim_reader__unpack)
+        self.init(
+            appID: WireText(message.app_id).string, name: WireText(message.name).string,
+            node: WireText(message.node).string, lease: .milliseconds(Int64(message.lease_ms)))
+    }
+}
+
+package struct ReaderClaimed: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ReaderClaimed
+    /// Greater than that of every owner before; 0 = another node is the owner.
+    package var term: UInt64
+    /// After which to read on. A new reader begins with what happens next.
+    package var position: StreamPosition
+    /// What the last owner kept.
+    package var state: [UInt8]
+    /// With a term of 0: the node that owns it.
+    package var owner: String
+    /// With a term of 0: when its lease ends.
+    package var wait: Duration
+
+    package init(
+        term: UInt64 = 0, position: StreamPosition, state: [UInt8] = [], owner: String = "",
+        wait: Duration = .zero
+    ) {
+        self.term = term
+        self.position = position
+        self.state = state
+        self.owner = owner
+        self.wait = wait
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.term, term)
+        sink.field(Fields.position, position)
+        state.withUnsafeBytes { sink.field(Fields.state, WireText($0)) }
+        sink.field(Fields.owner, owner)
+        sink.field(Fields.waitMs, milliseconds: wait)
+    }
+}
+
+extension ReaderClaimed: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__reader_claimed__unpack)
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(
+            term: message.term, position: position, state: Array(WireText(message.state).bytes),
+            owner: WireText(message.owner).string, wait: .milliseconds(Int64(message.wait_ms)))
+    }
+}
+
+/// An event that a reader has given up.
+package struct DeadLetter: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.DeadLetter
+    /// Storage numbers them.
+    package var number: UInt64
+    /// Of the event.
+    package var position: StreamPosition
+    /// UTC; when it was given up.
+    package var timeMilliseconds: UInt64
+    /// One sentence.
+    package var reason: String
+    /// What the reader wants to keep of it.
+    package var body: [UInt8]
+
+    package init(
+        number: UInt64 = 0, position: StreamPosition, timeMilliseconds: UInt64 = 0, reason: String = "",
+        body: [UInt8] = []
+    ) {
+        self.number = number
+        self.position = position
+        self.timeMilliseconds = timeMilliseconds
+        self.reason = reason
+        self.body = body
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.number, number)
+        sink.field(Fields.position, position)
+        sink.field(Fields.timeMs, timeMilliseconds)
+        sink.field(Fields.reason, reason)
+        body.withUnsafeBytes { sink.field(Fields.body, WireText($0)) }
+    }
+}
+
+extension DeadLetter {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__DeadLetter>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(
+            number: message.number, position: position, timeMilliseconds: message.time_ms,
+            reason: WireText(message.reason).string, body: Array(WireText(message.body).bytes))
+    }
+}
+
+/// Keeps how far a reader has come. Nothing of it is kept unless the term is that of the present owner.
+package struct KeepReader: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.KeepReader
+    package var appID: String
+    package var name: String
+    package var term: UInt64
+    /// 0 = the owner gives the reader up.
+    package var lease: Duration
+    package var position: StreamPosition
+    /// At most 64 KiB.
+    package var state: [UInt8]
+    /// At most 100. A reader has at most 1,000: the oldest go.
+    package var letters: [DeadLetter]
+    /// Dead letters that are removed.
+    package var removed: [DeadLetterNumber]
+
+    package init(
+        appID: String = "", name: String = "", term: UInt64 = 0, lease: Duration = .zero,
+        position: StreamPosition, state: [UInt8] = [], letters: [DeadLetter] = [],
+        removed: [DeadLetterNumber] = []
+    ) {
+        self.appID = appID
+        self.name = name
+        self.term = term
+        self.lease = lease
+        self.position = position
+        self.state = state
+        self.letters = letters
+        self.removed = removed
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.name, name)
+        sink.field(Fields.term, term)
+        sink.field(Fields.leaseMs, milliseconds: lease)
+        sink.field(Fields.position, position)
+        state.withUnsafeBytes { sink.field(Fields.state, WireText($0)) }
+        sink.field(Fields.letters, letters)
+        sink.field(Fields.removed, removed)
+    }
+}
+
+extension KeepReader: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__keep_reader__unpack)
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        var letters: [DeadLetter] = []
+        letters.reserveCapacity(message.n_letters)
+        for index in 0..<message.n_letters {
+            letters.append(try DeadLetter(decoded: message.letters[index]))
+        }
+        var removed: [DeadLetterNumber] = []
+        removed.reserveCapacity(message.n_removed)
+        for index in 0..<message.n_removed {
+            removed.append(try DeadLetterNumber(decoded: message.removed[index]))
+        }
+        self.init(
+            appID: WireText(message.app_id).string, name: WireText(message.name).string,
+            term: message.term, lease: .milliseconds(Int64(message.lease_ms)), position: position,
+            state: Array(WireText(message.state).bytes), letters: letters, removed: removed)
+    }
+}
+
+package struct DeadLetterNumber: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.DeadLetterNumber
+    package var number: UInt64
+
+    package init(number: UInt64 = 0) {
+        self.number = number
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.number, number)
+    }
+}
+
+extension DeadLetterNumber {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__DeadLetterNumber>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        self.init(number: message.number)
+    }
+}
+
+package struct ReaderKept: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ReaderKept
+    /// False: another node is the owner, or the reader was moved.
+    package var isKept: Bool
+
+    package init(isKept: Bool = false) {
+        self.isKept = isKept
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.kept, isKept)
+    }
+}
+
+extension ReaderKept: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__reader_kept__unpack)
+        self.init(isKept: message.kept != 0)
+    }
+}
+
+/// Moves a reader to another position, or forgets it with its dead letters. Its owner learns of it by its
+/// next KeepReader, which isn't kept.
+package struct MoveReader: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.MoveReader
+    package var appID: String
+    package var name: String
+    /// Epoch 0: before the oldest event that is kept.
+    package var position: StreamPosition
+    /// The reader is forgotten instead.
+    package var forgets: Bool
+
+    package init(appID: String = "", name: String = "", position: StreamPosition, forgets: Bool = false) {
+        self.appID = appID
+        self.name = name
+        self.position = position
+        self.forgets = forgets
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.name, name)
+        sink.field(Fields.position, position)
+        sink.field(Fields.forgets, forgets)
+    }
+}
+
+extension MoveReader: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__move_reader__unpack)
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(
+            appID: WireText(message.app_id).string, name: WireText(message.name).string,
+            position: position, forgets: message.forgets != 0)
+    }
+}
+
+package struct ReaderMoved: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ReaderMoved
+    package var isFound: Bool
+
+    package init(isFound: Bool = false) {
+        self.isFound = isFound
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.found, isFound)
+    }
+}
+
+extension ReaderMoved: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__reader_moved__unpack)
+        self.init(isFound: message.found != 0)
+    }
+}
+
+/// Asks for a page of an app's readers, ordered by name.
+package struct ReadersRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ReadersRequest
+    package var appID: String
+    /// The last name of the page before.
+    package var after: String
+
+    package init(appID: String = "", after: String = "") {
+        self.appID = appID
+        self.after = after
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.after, after)
+    }
+}
+
+extension ReadersRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__readers_request__unpack)
+        self.init(appID: WireText(message.app_id).string, after: WireText(message.after).string)
+    }
+}
+
+package struct EventReader: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.EventReader
+    package var name: String
+    /// Empty if nobody owns it.
+    package var owner: String
+    package var term: UInt64
+    /// What is left of the lease.
+    package var lease: Duration
+    package var position: StreamPosition
+    package var state: [UInt8]
+    /// How many dead letters it has.
+    package var letters: UInt32
+    /// How many were dropped, because it had too many.
+    package var dropped: UInt64
+
+    package init(
+        name: String = "", owner: String = "", term: UInt64 = 0, lease: Duration = .zero,
+        position: StreamPosition, state: [UInt8] = [], letters: UInt32 = 0, dropped: UInt64 = 0
+    ) {
+        self.name = name
+        self.owner = owner
+        self.term = term
+        self.lease = lease
+        self.position = position
+        self.state = state
+        self.letters = letters
+        self.dropped = dropped
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.name, name)
+        sink.field(Fields.owner, owner)
+        sink.field(Fields.term, term)
+        sink.field(Fields.leaseMs, milliseconds: lease)
+        sink.field(Fields.position, position)
+        state.withUnsafeBytes { sink.field(Fields.state, WireText($0)) }
+        sink.field(Fields.letters, letters)
+        sink.field(Fields.dropped, dropped)
+    }
+}
+
+extension EventReader {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__EventReader>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        guard let position = StreamPosition(message.position) else { throw .undecodable }
+        self.init(
+            name: WireText(message.name).string, owner: WireText(message.owner).string,
+            term: message.term, lease: .milliseconds(Int64(message.lease_ms)), position: position,
+            state: Array(WireText(message.state).bytes), letters: message.letters,
+            dropped: message.dropped)
+    }
+}
+
+package struct ReadersResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ReadersResponse
+    package var readers: [EventReader]
+    /// Whether another page follows.
+    package var hasMore: Bool
+    /// Of the app's newest event.
+    package var newest: StreamPosition
+    /// Before the oldest event that is kept.
+    package var oldest: StreamPosition
+
+    package init(
+        readers: [EventReader] = [], hasMore: Bool = false, newest: StreamPosition, oldest: StreamPosition
+    ) {
+        self.readers = readers
+        self.hasMore = hasMore
+        self.newest = newest
+        self.oldest = oldest
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.readers, readers)
+        sink.field(Fields.more, hasMore)
+        sink.field(Fields.newest, newest)
+        sink.field(Fields.oldest, oldest)
+    }
+}
+
+extension ReadersResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__readers_response__unpack)
+        var readers: [EventReader] = []
+        readers.reserveCapacity(message.n_readers)
+        for index in 0..<message.n_readers {
+            readers.append(try EventReader(decoded: message.readers[index]))
+        }
+        guard let newest = StreamPosition(message.newest) else { throw .undecodable }
+        guard let oldest = StreamPosition(message.oldest) else { throw .undecodable }
+        self.init(readers: readers, hasMore: message.more != 0, newest: newest, oldest: oldest)
+    }
+}
+
+/// Asks for a page of a reader's dead letters, ordered by number.
+package struct DeadLettersRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.DeadLettersRequest
+    package var appID: String
+    package var name: String
+    /// The last number of the page before.
+    package var after: UInt64
+    package var limit: UInt32
+
+    package init(appID: String = "", name: String = "", after: UInt64 = 0, limit: UInt32 = 0) {
+        self.appID = appID
+        self.name = name
+        self.after = after
+        self.limit = limit
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.name, name)
+        sink.field(Fields.after, after)
+        sink.field(Fields.limit, limit)
+    }
+}
+
+extension DeadLettersRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__dead_letters_request__unpack)
+        self.init(
+            appID: WireText(message.app_id).string, name: WireText(message.name).string,
+            after: message.after, limit: message.limit)
+    }
+}
+
+package struct DeadLettersResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.DeadLettersResponse
+    package var letters: [DeadLetter]
+    /// Whether another page follows.
+    package var hasMore: Bool
+
+    package init(letters: [DeadLetter] = [], hasMore: Bool = false) {
+        self.letters = letters
+        self.hasMore = hasMore
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.letters, letters)
+        sink.field(Fields.more, hasMore)
+    }
+}
+
+extension DeadLettersResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__dead_letters_response__unpack)
+        var letters: [DeadLetter] = []
+        letters.reserveCapacity(message.n_letters)
+        for index in 0..<message.n_letters {
+            letters.append(try DeadLetter(decoded: message.letters[index]))
+        }
+        self.init(letters: letters, hasMore: message.more != 0)
     }
 }

@@ -14,6 +14,8 @@ enum FuzzedMessage {
         try RoundTrip.unpacked(SupersededPush.self, bytes)
         try RoundTrip.unpacked(ReadRequest.self, bytes)
         try RoundTrip.unpacked(ReadResponse.self, bytes)
+        try RoundTrip.unpacked(FeedRequest.self, bytes)
+        try RoundTrip.unpacked(FeedResponse.self, bytes)
         try RoundTrip.unpacked(AppendResponse.self, bytes)
         try RoundTrip.scanned(PublishResponse.self, bytes)
         try RoundTrip.scanned(DeliveryPush.self, bytes)

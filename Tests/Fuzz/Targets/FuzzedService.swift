@@ -41,5 +41,18 @@ enum FuzzedService {
         try RoundTrip.unpacked(EdgeFindings.self, bytes)
         try RoundTrip.unpacked(PurgeHistoryRequest.self, bytes)
         try RoundTrip.unpacked(PurgeHistoryResponse.self, bytes)
+        try RoundTrip.unpacked(EventGap.self, bytes)
+        try RoundTrip.unpacked(EventsRequest.self, bytes)
+        try RoundTrip.unpacked(EventsResponse.self, bytes)
+        try RoundTrip.unpacked(ClaimReader.self, bytes)
+        try RoundTrip.unpacked(ReaderClaimed.self, bytes)
+        try RoundTrip.unpacked(KeepReader.self, bytes)
+        try RoundTrip.unpacked(ReaderKept.self, bytes)
+        try RoundTrip.unpacked(MoveReader.self, bytes)
+        try RoundTrip.unpacked(ReaderMoved.self, bytes)
+        try RoundTrip.unpacked(ReadersRequest.self, bytes)
+        try RoundTrip.unpacked(ReadersResponse.self, bytes)
+        try RoundTrip.unpacked(DeadLettersRequest.self, bytes)
+        try RoundTrip.unpacked(DeadLettersResponse.self, bytes)
     }
 }

@@ -38,7 +38,8 @@ package struct CommonKeys: ServiceKeys {
             + "which is the app id if it isn't set; subscriptionsMax replaces "
             + "edge.subscriptions.max for the app, sessionsMax edge.sessions.perAppMax, the rates those of "
             + "edge.rates, and historyRetention storage.history.retention; service switches everything off for the "
-            + "app (none), or stream channels alone (messages)."
+            + "app (none), or stream channels alone (messages); events says for how long the app's events are "
+            + "kept for its backends, and unset there are none."
     ).live
 
     /// Listed by the services that admit clients.
@@ -90,6 +91,8 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     package var jwtIssuer: String?
     /// The audience (`aud`) of the app's JWTs. Unset: the app id.
     package var jwtAudience: String?
+    /// For how long the app's events are kept for its backends. Unset: there are none.
+    package var events: Duration?
 
     package init(id: String, certificate: Secret? = nil, subscriptionsMax: Int? = nil) {
         self.id = id
@@ -108,6 +111,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         + bytes.map { RecordField($0.name, .byteSize(0...1 << 40)) }
         + [RecordField("service", .choice(AppService.allCases.map(\.rawValue)))]
         + texts.map { RecordField($0.name, .string, isFile: $0.name == "jwtKeys") }
+        + [RecordField("events", .duration(.seconds(60) ... .seconds(30 * 86_400)))]
 
     private static var rates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
         [
@@ -148,6 +152,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
             historyRetention = RetentionPeriod(rawValue: period)
         }
         if case .choice(let service)? = record["service"] { self.service = AppService(rawValue: service) }
+        if case .duration(let time)? = record["events"] { events = time }
         for (name, path) in Self.rates + Self.laterRates + Self.counts {
             if case .int(let rate)? = record[name] { self[keyPath: path] = rate }
         }
@@ -165,6 +170,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         if let subscriptionsMax { record["subscriptionsMax"] = .int(subscriptionsMax) }
         if let historyRetention { record["historyRetention"] = .choice(historyRetention.rawValue) }
         if let service { record["service"] = .choice(service.rawValue) }
+        if let events { record["events"] = .duration(events) }
         for (name, path) in Self.rates + Self.laterRates + Self.counts {
             if let rate = self[keyPath: path] { record[name] = .int(rate) }
         }

@@ -1042,6 +1042,141 @@ void   rtm__service__delivery_push__free_unpacked
   assert(message->base.descriptor == &rtm__service__delivery_push__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__feed_position__init
+                     (Rtm__Service__FeedPosition         *message)
+{
+  static const Rtm__Service__FeedPosition init_value = RTM__SERVICE__FEED_POSITION__INIT;
+  *message = init_value;
+}
+size_t rtm__service__feed_position__get_packed_size
+                     (const Rtm__Service__FeedPosition *message)
+{
+  assert(message->base.descriptor == &rtm__service__feed_position__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__feed_position__pack
+                     (const Rtm__Service__FeedPosition *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__feed_position__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__feed_position__pack_to_buffer
+                     (const Rtm__Service__FeedPosition *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__feed_position__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__FeedPosition *
+       rtm__service__feed_position__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__FeedPosition *)
+     protobuf_c_message_unpack (&rtm__service__feed_position__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__feed_position__free_unpacked
+                     (Rtm__Service__FeedPosition *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__feed_position__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__feed_request__init
+                     (Rtm__Service__FeedRequest         *message)
+{
+  static const Rtm__Service__FeedRequest init_value = RTM__SERVICE__FEED_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rtm__service__feed_request__get_packed_size
+                     (const Rtm__Service__FeedRequest *message)
+{
+  assert(message->base.descriptor == &rtm__service__feed_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__feed_request__pack
+                     (const Rtm__Service__FeedRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__feed_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__feed_request__pack_to_buffer
+                     (const Rtm__Service__FeedRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__feed_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__FeedRequest *
+       rtm__service__feed_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__FeedRequest *)
+     protobuf_c_message_unpack (&rtm__service__feed_request__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__feed_request__free_unpacked
+                     (Rtm__Service__FeedRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__feed_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__feed_response__init
+                     (Rtm__Service__FeedResponse         *message)
+{
+  static const Rtm__Service__FeedResponse init_value = RTM__SERVICE__FEED_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__feed_response__get_packed_size
+                     (const Rtm__Service__FeedResponse *message)
+{
+  assert(message->base.descriptor == &rtm__service__feed_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__feed_response__pack
+                     (const Rtm__Service__FeedResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__feed_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__feed_response__pack_to_buffer
+                     (const Rtm__Service__FeedResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__feed_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__FeedResponse *
+       rtm__service__feed_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__FeedResponse *)
+     protobuf_c_message_unpack (&rtm__service__feed_response__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__feed_response__free_unpacked
+                     (Rtm__Service__FeedResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__feed_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor rtm__service__leader_push__field_descriptors[2] =
 {
   {
@@ -2723,7 +2858,225 @@ const ProtobufCMessageDescriptor rtm__service__delivery_push__descriptor =
   (ProtobufCMessageInit) rtm__service__delivery_push__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[14] =
+static const ProtobufCFieldDescriptor rtm__service__feed_position__field_descriptors[4] =
+{
+  {
+    "epoch",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__FeedPosition, epoch),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sequence",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__FeedPosition, sequence),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "partition",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__FeedPosition, partition),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "offset",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__FeedPosition, offset),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__feed_position__field_indices_by_name[] = {
+  0,   /* field[0] = epoch */
+  3,   /* field[3] = offset */
+  2,   /* field[2] = partition */
+  1,   /* field[1] = sequence */
+};
+static const ProtobufCIntRange rtm__service__feed_position__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor rtm__service__feed_position__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.FeedPosition",
+  "FeedPosition",
+  "Rtm__Service__FeedPosition",
+  "rtm.service",
+  sizeof(Rtm__Service__FeedPosition),
+  4,
+  rtm__service__feed_position__field_descriptors,
+  rtm__service__feed_position__field_indices_by_name,
+  1,  rtm__service__feed_position__number_ranges,
+  (ProtobufCMessageInit) rtm__service__feed_position__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__feed_request__field_descriptors[3] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__FeedRequest, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__FeedRequest, after),
+    &rtm__service__feed_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "wait_ms",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__FeedRequest, wait_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__feed_request__field_indices_by_name[] = {
+  1,   /* field[1] = after */
+  0,   /* field[0] = app_id */
+  2,   /* field[2] = wait_ms */
+};
+static const ProtobufCIntRange rtm__service__feed_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__feed_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.FeedRequest",
+  "FeedRequest",
+  "Rtm__Service__FeedRequest",
+  "rtm.service",
+  sizeof(Rtm__Service__FeedRequest),
+  3,
+  rtm__service__feed_request__field_descriptors,
+  rtm__service__feed_request__field_indices_by_name,
+  1,  rtm__service__feed_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__feed_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__feed_response__field_descriptors[4] =
+{
+  {
+    "frames",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__FeedResponse, frames),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "next",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__FeedResponse, next),
+    &rtm__service__feed_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "gap",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__FeedResponse, gap),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__FeedResponse, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__feed_response__field_indices_by_name[] = {
+  0,   /* field[0] = frames */
+  2,   /* field[2] = gap */
+  3,   /* field[3] = more */
+  1,   /* field[1] = next */
+};
+static const ProtobufCIntRange rtm__service__feed_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor rtm__service__feed_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.FeedResponse",
+  "FeedResponse",
+  "Rtm__Service__FeedResponse",
+  "rtm.service",
+  sizeof(Rtm__Service__FeedResponse),
+  4,
+  rtm__service__feed_response__field_descriptors,
+  rtm__service__feed_response__field_indices_by_name,
+  1,  rtm__service__feed_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__feed_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[15] =
 {
   { "MESSAGING_NONE", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NONE", 0 },
   { "MESSAGING_ATTACH", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_ATTACH", 1 },
@@ -2739,17 +3092,19 @@ static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_n
   { "MESSAGING_NODES", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NODES", 11 },
   { "MESSAGING_BACKEND_PUBLISH", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_BACKEND_PUBLISH", 12 },
   { "MESSAGING_LIST", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LIST", 13 },
+  { "MESSAGING_FEED", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_FEED", 14 },
 };
 static const ProtobufCIntRange rtm__service__messaging_method__value_ranges[] = {
-{0, 0},{0, 14}
+{0, 0},{0, 15}
 };
-static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[14] =
+static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[15] =
 {
   { "MESSAGING_APPEND", 7 },
   { "MESSAGING_ATTACH", 1 },
   { "MESSAGING_BACKEND_PUBLISH", 12 },
   { "MESSAGING_DELIVERY", 5 },
   { "MESSAGING_DETACH", 2 },
+  { "MESSAGING_FEED", 14 },
   { "MESSAGING_LEADER", 9 },
   { "MESSAGING_LIST", 13 },
   { "MESSAGING_NODES", 11 },
@@ -2767,9 +3122,9 @@ const ProtobufCEnumDescriptor rtm__service__messaging_method__descriptor =
   "MessagingMethod",
   "Rtm__Service__MessagingMethod",
   "rtm.service",
-  14,
+  15,
   rtm__service__messaging_method__enum_values_by_number,
-  14,
+  15,
   rtm__service__messaging_method__enum_values_by_name,
   1,
   rtm__service__messaging_method__value_ranges,

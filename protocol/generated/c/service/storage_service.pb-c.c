@@ -907,6 +907,771 @@ void   rtm__service__purge_history_response__free_unpacked
   assert(message->base.descriptor == &rtm__service__purge_history_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__app_event__init
+                     (Rtm__Service__AppEvent         *message)
+{
+  static const Rtm__Service__AppEvent init_value = RTM__SERVICE__APP_EVENT__INIT;
+  *message = init_value;
+}
+size_t rtm__service__app_event__get_packed_size
+                     (const Rtm__Service__AppEvent *message)
+{
+  assert(message->base.descriptor == &rtm__service__app_event__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__app_event__pack
+                     (const Rtm__Service__AppEvent *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__app_event__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__app_event__pack_to_buffer
+                     (const Rtm__Service__AppEvent *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__app_event__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__AppEvent *
+       rtm__service__app_event__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__AppEvent *)
+     protobuf_c_message_unpack (&rtm__service__app_event__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__app_event__free_unpacked
+                     (Rtm__Service__AppEvent *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__app_event__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__event_gap__init
+                     (Rtm__Service__EventGap         *message)
+{
+  static const Rtm__Service__EventGap init_value = RTM__SERVICE__EVENT_GAP__INIT;
+  *message = init_value;
+}
+size_t rtm__service__event_gap__get_packed_size
+                     (const Rtm__Service__EventGap *message)
+{
+  assert(message->base.descriptor == &rtm__service__event_gap__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__event_gap__pack
+                     (const Rtm__Service__EventGap *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__event_gap__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__event_gap__pack_to_buffer
+                     (const Rtm__Service__EventGap *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__event_gap__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EventGap *
+       rtm__service__event_gap__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EventGap *)
+     protobuf_c_message_unpack (&rtm__service__event_gap__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__event_gap__free_unpacked
+                     (Rtm__Service__EventGap *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__event_gap__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__events_request__init
+                     (Rtm__Service__EventsRequest         *message)
+{
+  static const Rtm__Service__EventsRequest init_value = RTM__SERVICE__EVENTS_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rtm__service__events_request__get_packed_size
+                     (const Rtm__Service__EventsRequest *message)
+{
+  assert(message->base.descriptor == &rtm__service__events_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__events_request__pack
+                     (const Rtm__Service__EventsRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__events_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__events_request__pack_to_buffer
+                     (const Rtm__Service__EventsRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__events_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EventsRequest *
+       rtm__service__events_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EventsRequest *)
+     protobuf_c_message_unpack (&rtm__service__events_request__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__events_request__free_unpacked
+                     (Rtm__Service__EventsRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__events_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__events_response__init
+                     (Rtm__Service__EventsResponse         *message)
+{
+  static const Rtm__Service__EventsResponse init_value = RTM__SERVICE__EVENTS_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__events_response__get_packed_size
+                     (const Rtm__Service__EventsResponse *message)
+{
+  assert(message->base.descriptor == &rtm__service__events_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__events_response__pack
+                     (const Rtm__Service__EventsResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__events_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__events_response__pack_to_buffer
+                     (const Rtm__Service__EventsResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__events_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EventsResponse *
+       rtm__service__events_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EventsResponse *)
+     protobuf_c_message_unpack (&rtm__service__events_response__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__events_response__free_unpacked
+                     (Rtm__Service__EventsResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__events_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__claim_reader__init
+                     (Rtm__Service__ClaimReader         *message)
+{
+  static const Rtm__Service__ClaimReader init_value = RTM__SERVICE__CLAIM_READER__INIT;
+  *message = init_value;
+}
+size_t rtm__service__claim_reader__get_packed_size
+                     (const Rtm__Service__ClaimReader *message)
+{
+  assert(message->base.descriptor == &rtm__service__claim_reader__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__claim_reader__pack
+                     (const Rtm__Service__ClaimReader *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__claim_reader__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__claim_reader__pack_to_buffer
+                     (const Rtm__Service__ClaimReader *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__claim_reader__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ClaimReader *
+       rtm__service__claim_reader__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ClaimReader *)
+     protobuf_c_message_unpack (&rtm__service__claim_reader__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__claim_reader__free_unpacked
+                     (Rtm__Service__ClaimReader *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__claim_reader__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__reader_claimed__init
+                     (Rtm__Service__ReaderClaimed         *message)
+{
+  static const Rtm__Service__ReaderClaimed init_value = RTM__SERVICE__READER_CLAIMED__INIT;
+  *message = init_value;
+}
+size_t rtm__service__reader_claimed__get_packed_size
+                     (const Rtm__Service__ReaderClaimed *message)
+{
+  assert(message->base.descriptor == &rtm__service__reader_claimed__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__reader_claimed__pack
+                     (const Rtm__Service__ReaderClaimed *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__reader_claimed__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__reader_claimed__pack_to_buffer
+                     (const Rtm__Service__ReaderClaimed *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__reader_claimed__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ReaderClaimed *
+       rtm__service__reader_claimed__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ReaderClaimed *)
+     protobuf_c_message_unpack (&rtm__service__reader_claimed__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__reader_claimed__free_unpacked
+                     (Rtm__Service__ReaderClaimed *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__reader_claimed__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__dead_letter__init
+                     (Rtm__Service__DeadLetter         *message)
+{
+  static const Rtm__Service__DeadLetter init_value = RTM__SERVICE__DEAD_LETTER__INIT;
+  *message = init_value;
+}
+size_t rtm__service__dead_letter__get_packed_size
+                     (const Rtm__Service__DeadLetter *message)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__dead_letter__pack
+                     (const Rtm__Service__DeadLetter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__dead_letter__pack_to_buffer
+                     (const Rtm__Service__DeadLetter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__DeadLetter *
+       rtm__service__dead_letter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__DeadLetter *)
+     protobuf_c_message_unpack (&rtm__service__dead_letter__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__dead_letter__free_unpacked
+                     (Rtm__Service__DeadLetter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__dead_letter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__keep_reader__init
+                     (Rtm__Service__KeepReader         *message)
+{
+  static const Rtm__Service__KeepReader init_value = RTM__SERVICE__KEEP_READER__INIT;
+  *message = init_value;
+}
+size_t rtm__service__keep_reader__get_packed_size
+                     (const Rtm__Service__KeepReader *message)
+{
+  assert(message->base.descriptor == &rtm__service__keep_reader__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__keep_reader__pack
+                     (const Rtm__Service__KeepReader *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__keep_reader__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__keep_reader__pack_to_buffer
+                     (const Rtm__Service__KeepReader *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__keep_reader__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__KeepReader *
+       rtm__service__keep_reader__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__KeepReader *)
+     protobuf_c_message_unpack (&rtm__service__keep_reader__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__keep_reader__free_unpacked
+                     (Rtm__Service__KeepReader *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__keep_reader__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__dead_letter_number__init
+                     (Rtm__Service__DeadLetterNumber         *message)
+{
+  static const Rtm__Service__DeadLetterNumber init_value = RTM__SERVICE__DEAD_LETTER_NUMBER__INIT;
+  *message = init_value;
+}
+size_t rtm__service__dead_letter_number__get_packed_size
+                     (const Rtm__Service__DeadLetterNumber *message)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letter_number__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__dead_letter_number__pack
+                     (const Rtm__Service__DeadLetterNumber *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letter_number__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__dead_letter_number__pack_to_buffer
+                     (const Rtm__Service__DeadLetterNumber *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letter_number__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__DeadLetterNumber *
+       rtm__service__dead_letter_number__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__DeadLetterNumber *)
+     protobuf_c_message_unpack (&rtm__service__dead_letter_number__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__dead_letter_number__free_unpacked
+                     (Rtm__Service__DeadLetterNumber *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__dead_letter_number__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__reader_kept__init
+                     (Rtm__Service__ReaderKept         *message)
+{
+  static const Rtm__Service__ReaderKept init_value = RTM__SERVICE__READER_KEPT__INIT;
+  *message = init_value;
+}
+size_t rtm__service__reader_kept__get_packed_size
+                     (const Rtm__Service__ReaderKept *message)
+{
+  assert(message->base.descriptor == &rtm__service__reader_kept__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__reader_kept__pack
+                     (const Rtm__Service__ReaderKept *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__reader_kept__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__reader_kept__pack_to_buffer
+                     (const Rtm__Service__ReaderKept *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__reader_kept__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ReaderKept *
+       rtm__service__reader_kept__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ReaderKept *)
+     protobuf_c_message_unpack (&rtm__service__reader_kept__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__reader_kept__free_unpacked
+                     (Rtm__Service__ReaderKept *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__reader_kept__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__move_reader__init
+                     (Rtm__Service__MoveReader         *message)
+{
+  static const Rtm__Service__MoveReader init_value = RTM__SERVICE__MOVE_READER__INIT;
+  *message = init_value;
+}
+size_t rtm__service__move_reader__get_packed_size
+                     (const Rtm__Service__MoveReader *message)
+{
+  assert(message->base.descriptor == &rtm__service__move_reader__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__move_reader__pack
+                     (const Rtm__Service__MoveReader *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__move_reader__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__move_reader__pack_to_buffer
+                     (const Rtm__Service__MoveReader *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__move_reader__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__MoveReader *
+       rtm__service__move_reader__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__MoveReader *)
+     protobuf_c_message_unpack (&rtm__service__move_reader__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__move_reader__free_unpacked
+                     (Rtm__Service__MoveReader *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__move_reader__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__reader_moved__init
+                     (Rtm__Service__ReaderMoved         *message)
+{
+  static const Rtm__Service__ReaderMoved init_value = RTM__SERVICE__READER_MOVED__INIT;
+  *message = init_value;
+}
+size_t rtm__service__reader_moved__get_packed_size
+                     (const Rtm__Service__ReaderMoved *message)
+{
+  assert(message->base.descriptor == &rtm__service__reader_moved__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__reader_moved__pack
+                     (const Rtm__Service__ReaderMoved *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__reader_moved__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__reader_moved__pack_to_buffer
+                     (const Rtm__Service__ReaderMoved *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__reader_moved__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ReaderMoved *
+       rtm__service__reader_moved__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ReaderMoved *)
+     protobuf_c_message_unpack (&rtm__service__reader_moved__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__reader_moved__free_unpacked
+                     (Rtm__Service__ReaderMoved *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__reader_moved__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__readers_request__init
+                     (Rtm__Service__ReadersRequest         *message)
+{
+  static const Rtm__Service__ReadersRequest init_value = RTM__SERVICE__READERS_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rtm__service__readers_request__get_packed_size
+                     (const Rtm__Service__ReadersRequest *message)
+{
+  assert(message->base.descriptor == &rtm__service__readers_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__readers_request__pack
+                     (const Rtm__Service__ReadersRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__readers_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__readers_request__pack_to_buffer
+                     (const Rtm__Service__ReadersRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__readers_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ReadersRequest *
+       rtm__service__readers_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ReadersRequest *)
+     protobuf_c_message_unpack (&rtm__service__readers_request__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__readers_request__free_unpacked
+                     (Rtm__Service__ReadersRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__readers_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__event_reader__init
+                     (Rtm__Service__EventReader         *message)
+{
+  static const Rtm__Service__EventReader init_value = RTM__SERVICE__EVENT_READER__INIT;
+  *message = init_value;
+}
+size_t rtm__service__event_reader__get_packed_size
+                     (const Rtm__Service__EventReader *message)
+{
+  assert(message->base.descriptor == &rtm__service__event_reader__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__event_reader__pack
+                     (const Rtm__Service__EventReader *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__event_reader__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__event_reader__pack_to_buffer
+                     (const Rtm__Service__EventReader *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__event_reader__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EventReader *
+       rtm__service__event_reader__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EventReader *)
+     protobuf_c_message_unpack (&rtm__service__event_reader__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__event_reader__free_unpacked
+                     (Rtm__Service__EventReader *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__event_reader__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__readers_response__init
+                     (Rtm__Service__ReadersResponse         *message)
+{
+  static const Rtm__Service__ReadersResponse init_value = RTM__SERVICE__READERS_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__readers_response__get_packed_size
+                     (const Rtm__Service__ReadersResponse *message)
+{
+  assert(message->base.descriptor == &rtm__service__readers_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__readers_response__pack
+                     (const Rtm__Service__ReadersResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__readers_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__readers_response__pack_to_buffer
+                     (const Rtm__Service__ReadersResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__readers_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ReadersResponse *
+       rtm__service__readers_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ReadersResponse *)
+     protobuf_c_message_unpack (&rtm__service__readers_response__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__readers_response__free_unpacked
+                     (Rtm__Service__ReadersResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__readers_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__dead_letters_request__init
+                     (Rtm__Service__DeadLettersRequest         *message)
+{
+  static const Rtm__Service__DeadLettersRequest init_value = RTM__SERVICE__DEAD_LETTERS_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rtm__service__dead_letters_request__get_packed_size
+                     (const Rtm__Service__DeadLettersRequest *message)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letters_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__dead_letters_request__pack
+                     (const Rtm__Service__DeadLettersRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letters_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__dead_letters_request__pack_to_buffer
+                     (const Rtm__Service__DeadLettersRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letters_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__DeadLettersRequest *
+       rtm__service__dead_letters_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__DeadLettersRequest *)
+     protobuf_c_message_unpack (&rtm__service__dead_letters_request__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__dead_letters_request__free_unpacked
+                     (Rtm__Service__DeadLettersRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__dead_letters_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__dead_letters_response__init
+                     (Rtm__Service__DeadLettersResponse         *message)
+{
+  static const Rtm__Service__DeadLettersResponse init_value = RTM__SERVICE__DEAD_LETTERS_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__dead_letters_response__get_packed_size
+                     (const Rtm__Service__DeadLettersResponse *message)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letters_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__dead_letters_response__pack
+                     (const Rtm__Service__DeadLettersResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letters_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__dead_letters_response__pack_to_buffer
+                     (const Rtm__Service__DeadLettersResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__dead_letters_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__DeadLettersResponse *
+       rtm__service__dead_letters_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__DeadLettersResponse *)
+     protobuf_c_message_unpack (&rtm__service__dead_letters_response__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__dead_letters_response__free_unpacked
+                     (Rtm__Service__DeadLettersResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__dead_letters_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor rtm__service__append_history_request__field_descriptors[6] =
 {
   {
@@ -2278,7 +3043,1329 @@ const ProtobufCMessageDescriptor rtm__service__purge_history_response__descripto
   (ProtobufCMessageInit) rtm__service__purge_history_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[14] =
+static const ProtobufCFieldDescriptor rtm__service__app_event__field_descriptors[7] =
+{
+  {
+    "position",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppEvent, position),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "type",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppEvent, type),
+    &rtm__service__app_event_type__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "key_type",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppEvent, key_type),
+    &rtm__client__channel_type__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "key",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppEvent, key),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "number",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppEvent, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "time_ms",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppEvent, time_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "body",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppEvent, body),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__app_event__field_indices_by_name[] = {
+  6,   /* field[6] = body */
+  3,   /* field[3] = key */
+  2,   /* field[2] = key_type */
+  4,   /* field[4] = number */
+  0,   /* field[0] = position */
+  5,   /* field[5] = time_ms */
+  1,   /* field[1] = type */
+};
+static const ProtobufCIntRange rtm__service__app_event__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor rtm__service__app_event__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.AppEvent",
+  "AppEvent",
+  "Rtm__Service__AppEvent",
+  "rtm.service",
+  sizeof(Rtm__Service__AppEvent),
+  7,
+  rtm__service__app_event__field_descriptors,
+  rtm__service__app_event__field_indices_by_name,
+  1,  rtm__service__app_event__number_ranges,
+  (ProtobufCMessageInit) rtm__service__app_event__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__event_gap__field_descriptors[3] =
+{
+  {
+    "reason",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventGap, reason),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "shard",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventGap, shard),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "since_ms",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventGap, since_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__event_gap__field_indices_by_name[] = {
+  0,   /* field[0] = reason */
+  1,   /* field[1] = shard */
+  2,   /* field[2] = since_ms */
+};
+static const ProtobufCIntRange rtm__service__event_gap__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__event_gap__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EventGap",
+  "EventGap",
+  "Rtm__Service__EventGap",
+  "rtm.service",
+  sizeof(Rtm__Service__EventGap),
+  3,
+  rtm__service__event_gap__field_descriptors,
+  rtm__service__event_gap__field_indices_by_name,
+  1,  rtm__service__event_gap__number_ranges,
+  (ProtobufCMessageInit) rtm__service__event_gap__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__events_request__field_descriptors[7] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventsRequest, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventsRequest, after),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "newest",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventsRequest, newest),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "limit",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventsRequest, limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "types",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventsRequest, types),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "channel_prefix",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventsRequest, channel_prefix),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "wait_ms",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventsRequest, wait_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__events_request__field_indices_by_name[] = {
+  1,   /* field[1] = after */
+  0,   /* field[0] = app_id */
+  5,   /* field[5] = channel_prefix */
+  3,   /* field[3] = limit */
+  2,   /* field[2] = newest */
+  4,   /* field[4] = types */
+  6,   /* field[6] = wait_ms */
+};
+static const ProtobufCIntRange rtm__service__events_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 7 }
+};
+const ProtobufCMessageDescriptor rtm__service__events_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EventsRequest",
+  "EventsRequest",
+  "Rtm__Service__EventsRequest",
+  "rtm.service",
+  sizeof(Rtm__Service__EventsRequest),
+  7,
+  rtm__service__events_request__field_descriptors,
+  rtm__service__events_request__field_indices_by_name,
+  1,  rtm__service__events_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__events_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__events_response__field_descriptors[3] =
+{
+  {
+    "events",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__EventsResponse, n_events),
+    offsetof(Rtm__Service__EventsResponse, events),
+    &rtm__service__app_event__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "next",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventsResponse, next),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventsResponse, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__events_response__field_indices_by_name[] = {
+  0,   /* field[0] = events */
+  2,   /* field[2] = more */
+  1,   /* field[1] = next */
+};
+static const ProtobufCIntRange rtm__service__events_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__events_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EventsResponse",
+  "EventsResponse",
+  "Rtm__Service__EventsResponse",
+  "rtm.service",
+  sizeof(Rtm__Service__EventsResponse),
+  3,
+  rtm__service__events_response__field_descriptors,
+  rtm__service__events_response__field_indices_by_name,
+  1,  rtm__service__events_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__events_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__claim_reader__field_descriptors[4] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ClaimReader, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "name",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ClaimReader, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "node",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ClaimReader, node),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "lease_ms",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ClaimReader, lease_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__claim_reader__field_indices_by_name[] = {
+  0,   /* field[0] = app_id */
+  3,   /* field[3] = lease_ms */
+  1,   /* field[1] = name */
+  2,   /* field[2] = node */
+};
+static const ProtobufCIntRange rtm__service__claim_reader__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor rtm__service__claim_reader__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ClaimReader",
+  "ClaimReader",
+  "Rtm__Service__ClaimReader",
+  "rtm.service",
+  sizeof(Rtm__Service__ClaimReader),
+  4,
+  rtm__service__claim_reader__field_descriptors,
+  rtm__service__claim_reader__field_indices_by_name,
+  1,  rtm__service__claim_reader__number_ranges,
+  (ProtobufCMessageInit) rtm__service__claim_reader__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__reader_claimed__field_descriptors[5] =
+{
+  {
+    "term",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReaderClaimed, term),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "position",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReaderClaimed, position),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "state",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReaderClaimed, state),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "owner",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReaderClaimed, owner),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "wait_ms",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReaderClaimed, wait_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__reader_claimed__field_indices_by_name[] = {
+  3,   /* field[3] = owner */
+  1,   /* field[1] = position */
+  2,   /* field[2] = state */
+  0,   /* field[0] = term */
+  4,   /* field[4] = wait_ms */
+};
+static const ProtobufCIntRange rtm__service__reader_claimed__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor rtm__service__reader_claimed__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ReaderClaimed",
+  "ReaderClaimed",
+  "Rtm__Service__ReaderClaimed",
+  "rtm.service",
+  sizeof(Rtm__Service__ReaderClaimed),
+  5,
+  rtm__service__reader_claimed__field_descriptors,
+  rtm__service__reader_claimed__field_indices_by_name,
+  1,  rtm__service__reader_claimed__number_ranges,
+  (ProtobufCMessageInit) rtm__service__reader_claimed__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__dead_letter__field_descriptors[5] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeadLetter, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "position",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeadLetter, position),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "time_ms",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeadLetter, time_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeadLetter, reason),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "body",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeadLetter, body),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__dead_letter__field_indices_by_name[] = {
+  4,   /* field[4] = body */
+  0,   /* field[0] = number */
+  1,   /* field[1] = position */
+  3,   /* field[3] = reason */
+  2,   /* field[2] = time_ms */
+};
+static const ProtobufCIntRange rtm__service__dead_letter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor rtm__service__dead_letter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.DeadLetter",
+  "DeadLetter",
+  "Rtm__Service__DeadLetter",
+  "rtm.service",
+  sizeof(Rtm__Service__DeadLetter),
+  5,
+  rtm__service__dead_letter__field_descriptors,
+  rtm__service__dead_letter__field_indices_by_name,
+  1,  rtm__service__dead_letter__number_ranges,
+  (ProtobufCMessageInit) rtm__service__dead_letter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__keep_reader__field_descriptors[8] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__KeepReader, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "name",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__KeepReader, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "term",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__KeepReader, term),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "lease_ms",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__KeepReader, lease_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "position",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__KeepReader, position),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "state",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__KeepReader, state),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "letters",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__KeepReader, n_letters),
+    offsetof(Rtm__Service__KeepReader, letters),
+    &rtm__service__dead_letter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "removed",
+    8,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__KeepReader, n_removed),
+    offsetof(Rtm__Service__KeepReader, removed),
+    &rtm__service__dead_letter_number__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__keep_reader__field_indices_by_name[] = {
+  0,   /* field[0] = app_id */
+  3,   /* field[3] = lease_ms */
+  6,   /* field[6] = letters */
+  1,   /* field[1] = name */
+  4,   /* field[4] = position */
+  7,   /* field[7] = removed */
+  5,   /* field[5] = state */
+  2,   /* field[2] = term */
+};
+static const ProtobufCIntRange rtm__service__keep_reader__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor rtm__service__keep_reader__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.KeepReader",
+  "KeepReader",
+  "Rtm__Service__KeepReader",
+  "rtm.service",
+  sizeof(Rtm__Service__KeepReader),
+  8,
+  rtm__service__keep_reader__field_descriptors,
+  rtm__service__keep_reader__field_indices_by_name,
+  1,  rtm__service__keep_reader__number_ranges,
+  (ProtobufCMessageInit) rtm__service__keep_reader__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__dead_letter_number__field_descriptors[1] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeadLetterNumber, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__dead_letter_number__field_indices_by_name[] = {
+  0,   /* field[0] = number */
+};
+static const ProtobufCIntRange rtm__service__dead_letter_number__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__service__dead_letter_number__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.DeadLetterNumber",
+  "DeadLetterNumber",
+  "Rtm__Service__DeadLetterNumber",
+  "rtm.service",
+  sizeof(Rtm__Service__DeadLetterNumber),
+  1,
+  rtm__service__dead_letter_number__field_descriptors,
+  rtm__service__dead_letter_number__field_indices_by_name,
+  1,  rtm__service__dead_letter_number__number_ranges,
+  (ProtobufCMessageInit) rtm__service__dead_letter_number__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__reader_kept__field_descriptors[1] =
+{
+  {
+    "kept",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReaderKept, kept),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__reader_kept__field_indices_by_name[] = {
+  0,   /* field[0] = kept */
+};
+static const ProtobufCIntRange rtm__service__reader_kept__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__service__reader_kept__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ReaderKept",
+  "ReaderKept",
+  "Rtm__Service__ReaderKept",
+  "rtm.service",
+  sizeof(Rtm__Service__ReaderKept),
+  1,
+  rtm__service__reader_kept__field_descriptors,
+  rtm__service__reader_kept__field_indices_by_name,
+  1,  rtm__service__reader_kept__number_ranges,
+  (ProtobufCMessageInit) rtm__service__reader_kept__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__move_reader__field_descriptors[4] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__MoveReader, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "name",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__MoveReader, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "position",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__MoveReader, position),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "forgets",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__MoveReader, forgets),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__move_reader__field_indices_by_name[] = {
+  0,   /* field[0] = app_id */
+  3,   /* field[3] = forgets */
+  1,   /* field[1] = name */
+  2,   /* field[2] = position */
+};
+static const ProtobufCIntRange rtm__service__move_reader__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor rtm__service__move_reader__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.MoveReader",
+  "MoveReader",
+  "Rtm__Service__MoveReader",
+  "rtm.service",
+  sizeof(Rtm__Service__MoveReader),
+  4,
+  rtm__service__move_reader__field_descriptors,
+  rtm__service__move_reader__field_indices_by_name,
+  1,  rtm__service__move_reader__number_ranges,
+  (ProtobufCMessageInit) rtm__service__move_reader__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__reader_moved__field_descriptors[1] =
+{
+  {
+    "found",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReaderMoved, found),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__reader_moved__field_indices_by_name[] = {
+  0,   /* field[0] = found */
+};
+static const ProtobufCIntRange rtm__service__reader_moved__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__service__reader_moved__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ReaderMoved",
+  "ReaderMoved",
+  "Rtm__Service__ReaderMoved",
+  "rtm.service",
+  sizeof(Rtm__Service__ReaderMoved),
+  1,
+  rtm__service__reader_moved__field_descriptors,
+  rtm__service__reader_moved__field_indices_by_name,
+  1,  rtm__service__reader_moved__number_ranges,
+  (ProtobufCMessageInit) rtm__service__reader_moved__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__readers_request__field_descriptors[2] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReadersRequest, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReadersRequest, after),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__readers_request__field_indices_by_name[] = {
+  1,   /* field[1] = after */
+  0,   /* field[0] = app_id */
+};
+static const ProtobufCIntRange rtm__service__readers_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__readers_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ReadersRequest",
+  "ReadersRequest",
+  "Rtm__Service__ReadersRequest",
+  "rtm.service",
+  sizeof(Rtm__Service__ReadersRequest),
+  2,
+  rtm__service__readers_request__field_descriptors,
+  rtm__service__readers_request__field_indices_by_name,
+  1,  rtm__service__readers_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__readers_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__event_reader__field_descriptors[8] =
+{
+  {
+    "name",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventReader, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "owner",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventReader, owner),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "term",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventReader, term),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "lease_ms",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventReader, lease_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "position",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventReader, position),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "state",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BYTES,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventReader, state),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "letters",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventReader, letters),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "dropped",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EventReader, dropped),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__event_reader__field_indices_by_name[] = {
+  7,   /* field[7] = dropped */
+  3,   /* field[3] = lease_ms */
+  6,   /* field[6] = letters */
+  0,   /* field[0] = name */
+  1,   /* field[1] = owner */
+  4,   /* field[4] = position */
+  5,   /* field[5] = state */
+  2,   /* field[2] = term */
+};
+static const ProtobufCIntRange rtm__service__event_reader__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor rtm__service__event_reader__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EventReader",
+  "EventReader",
+  "Rtm__Service__EventReader",
+  "rtm.service",
+  sizeof(Rtm__Service__EventReader),
+  8,
+  rtm__service__event_reader__field_descriptors,
+  rtm__service__event_reader__field_indices_by_name,
+  1,  rtm__service__event_reader__number_ranges,
+  (ProtobufCMessageInit) rtm__service__event_reader__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__readers_response__field_descriptors[4] =
+{
+  {
+    "readers",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__ReadersResponse, n_readers),
+    offsetof(Rtm__Service__ReadersResponse, readers),
+    &rtm__service__event_reader__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReadersResponse, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "newest",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReadersResponse, newest),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "oldest",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ReadersResponse, oldest),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__readers_response__field_indices_by_name[] = {
+  1,   /* field[1] = more */
+  2,   /* field[2] = newest */
+  3,   /* field[3] = oldest */
+  0,   /* field[0] = readers */
+};
+static const ProtobufCIntRange rtm__service__readers_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor rtm__service__readers_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ReadersResponse",
+  "ReadersResponse",
+  "Rtm__Service__ReadersResponse",
+  "rtm.service",
+  sizeof(Rtm__Service__ReadersResponse),
+  4,
+  rtm__service__readers_response__field_descriptors,
+  rtm__service__readers_response__field_indices_by_name,
+  1,  rtm__service__readers_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__readers_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__dead_letters_request__field_descriptors[4] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeadLettersRequest, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "name",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeadLettersRequest, name),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeadLettersRequest, after),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "limit",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeadLettersRequest, limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__dead_letters_request__field_indices_by_name[] = {
+  2,   /* field[2] = after */
+  0,   /* field[0] = app_id */
+  3,   /* field[3] = limit */
+  1,   /* field[1] = name */
+};
+static const ProtobufCIntRange rtm__service__dead_letters_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor rtm__service__dead_letters_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.DeadLettersRequest",
+  "DeadLettersRequest",
+  "Rtm__Service__DeadLettersRequest",
+  "rtm.service",
+  sizeof(Rtm__Service__DeadLettersRequest),
+  4,
+  rtm__service__dead_letters_request__field_descriptors,
+  rtm__service__dead_letters_request__field_indices_by_name,
+  1,  rtm__service__dead_letters_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__dead_letters_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__dead_letters_response__field_descriptors[2] =
+{
+  {
+    "letters",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__DeadLettersResponse, n_letters),
+    offsetof(Rtm__Service__DeadLettersResponse, letters),
+    &rtm__service__dead_letter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__DeadLettersResponse, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__dead_letters_response__field_indices_by_name[] = {
+  0,   /* field[0] = letters */
+  1,   /* field[1] = more */
+};
+static const ProtobufCIntRange rtm__service__dead_letters_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__dead_letters_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.DeadLettersResponse",
+  "DeadLettersResponse",
+  "Rtm__Service__DeadLettersResponse",
+  "rtm.service",
+  sizeof(Rtm__Service__DeadLettersResponse),
+  2,
+  rtm__service__dead_letters_response__field_descriptors,
+  rtm__service__dead_letters_response__field_indices_by_name,
+  1,  rtm__service__dead_letters_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__dead_letters_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[20] =
 {
   { "STORAGE_NONE", "RTM__SERVICE__STORAGE_METHOD__STORAGE_NONE", 0 },
   { "STORAGE_APPEND_HISTORY", "RTM__SERVICE__STORAGE_METHOD__STORAGE_APPEND_HISTORY", 1 },
@@ -2294,11 +4381,17 @@ static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_num
   { "STORAGE_EDGE_QUESTION", "RTM__SERVICE__STORAGE_METHOD__STORAGE_EDGE_QUESTION", 11 },
   { "STORAGE_EDGE_ANSWER", "RTM__SERVICE__STORAGE_METHOD__STORAGE_EDGE_ANSWER", 12 },
   { "STORAGE_PURGE_HISTORY", "RTM__SERVICE__STORAGE_METHOD__STORAGE_PURGE_HISTORY", 13 },
+  { "STORAGE_EVENTS", "RTM__SERVICE__STORAGE_METHOD__STORAGE_EVENTS", 14 },
+  { "STORAGE_CLAIM_READER", "RTM__SERVICE__STORAGE_METHOD__STORAGE_CLAIM_READER", 15 },
+  { "STORAGE_KEEP_READER", "RTM__SERVICE__STORAGE_METHOD__STORAGE_KEEP_READER", 16 },
+  { "STORAGE_MOVE_READER", "RTM__SERVICE__STORAGE_METHOD__STORAGE_MOVE_READER", 17 },
+  { "STORAGE_READERS", "RTM__SERVICE__STORAGE_METHOD__STORAGE_READERS", 18 },
+  { "STORAGE_DEAD_LETTERS", "RTM__SERVICE__STORAGE_METHOD__STORAGE_DEAD_LETTERS", 19 },
 };
 static const ProtobufCIntRange rtm__service__storage_method__value_ranges[] = {
-{0, 0},{0, 14}
+{0, 0},{0, 20}
 };
-static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[14] =
+static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[20] =
 {
   { "STORAGE_APPEND_HISTORY", 1 },
   { "STORAGE_ASK_EDGES", 10 },
@@ -2307,11 +4400,17 @@ static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_b
   { "STORAGE_BANS", 9 },
   { "STORAGE_BAN_REPORT", 8 },
   { "STORAGE_CALL", 2 },
+  { "STORAGE_CLAIM_READER", 15 },
+  { "STORAGE_DEAD_LETTERS", 19 },
   { "STORAGE_EDGE_ANSWER", 12 },
   { "STORAGE_EDGE_QUESTION", 11 },
+  { "STORAGE_EVENTS", 14 },
+  { "STORAGE_KEEP_READER", 16 },
   { "STORAGE_LOCK_GRANTED", 4 },
+  { "STORAGE_MOVE_READER", 17 },
   { "STORAGE_NONE", 0 },
   { "STORAGE_PURGE_HISTORY", 13 },
+  { "STORAGE_READERS", 18 },
   { "STORAGE_SESSION", 5 },
   { "STORAGE_SNAPSHOT", 3 },
 };
@@ -2322,9 +4421,9 @@ const ProtobufCEnumDescriptor rtm__service__storage_method__descriptor =
   "StorageMethod",
   "Rtm__Service__StorageMethod",
   "rtm.service",
-  14,
+  20,
   rtm__service__storage_method__enum_values_by_number,
-  14,
+  20,
   rtm__service__storage_method__enum_values_by_name,
   1,
   rtm__service__storage_method__value_ranges,
@@ -2360,5 +4459,55 @@ const ProtobufCEnumDescriptor rtm__service__session_change__descriptor =
   rtm__service__session_change__enum_values_by_name,
   1,
   rtm__service__session_change__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue rtm__service__app_event_type__enum_values_by_number[13] =
+{
+  { "APP_EVENT_NONE", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_NONE", 0 },
+  { "APP_EVENT_GAP", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_GAP", 1 },
+  { "APP_EVENT_MESSAGE", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_MESSAGE", 2 },
+  { "APP_EVENT_CHANNEL_JOINED", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_CHANNEL_JOINED", 3 },
+  { "APP_EVENT_CHANNEL_LEFT", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_CHANNEL_LEFT", 4 },
+  { "APP_EVENT_METADATA", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_METADATA", 5 },
+  { "APP_EVENT_LOCK", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_LOCK", 6 },
+  { "APP_EVENT_CHANNEL_OCCUPIED", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_CHANNEL_OCCUPIED", 7 },
+  { "APP_EVENT_CHANNEL_VACATED", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_CHANNEL_VACATED", 8 },
+  { "APP_EVENT_USER_OFFLINE", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_USER_OFFLINE", 9 },
+  { "APP_EVENT_LOGIN", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_LOGIN", 10 },
+  { "APP_EVENT_LOGOUT", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_LOGOUT", 11 },
+  { "APP_EVENT_TIMEOUT", "RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_TIMEOUT", 12 },
+};
+static const ProtobufCIntRange rtm__service__app_event_type__value_ranges[] = {
+{0, 0},{0, 13}
+};
+static const ProtobufCEnumValueIndex rtm__service__app_event_type__enum_values_by_name[13] =
+{
+  { "APP_EVENT_CHANNEL_JOINED", 3 },
+  { "APP_EVENT_CHANNEL_LEFT", 4 },
+  { "APP_EVENT_CHANNEL_OCCUPIED", 7 },
+  { "APP_EVENT_CHANNEL_VACATED", 8 },
+  { "APP_EVENT_GAP", 1 },
+  { "APP_EVENT_LOCK", 6 },
+  { "APP_EVENT_LOGIN", 10 },
+  { "APP_EVENT_LOGOUT", 11 },
+  { "APP_EVENT_MESSAGE", 2 },
+  { "APP_EVENT_METADATA", 5 },
+  { "APP_EVENT_NONE", 0 },
+  { "APP_EVENT_TIMEOUT", 12 },
+  { "APP_EVENT_USER_OFFLINE", 9 },
+};
+const ProtobufCEnumDescriptor rtm__service__app_event_type__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "rtm.service.AppEventType",
+  "AppEventType",
+  "Rtm__Service__AppEventType",
+  "rtm.service",
+  13,
+  rtm__service__app_event_type__enum_values_by_number,
+  13,
+  rtm__service__app_event_type__enum_values_by_name,
+  1,
+  rtm__service__app_event_type__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

@@ -69,6 +69,9 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
 
   /// request ListRequest, response ListResponse, from a gateway
   case messagingList // = 13
+
+  /// request FeedRequest, response FeedResponse, from storage
+  case messagingFeed // = 14
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -91,6 +94,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case 11: self = .messagingNodes
     case 12: self = .messagingBackendPublish
     case 13: self = .messagingList
+    case 14: self = .messagingFeed
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -111,6 +115,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case .messagingNodes: return 11
     case .messagingBackendPublish: return 12
     case .messagingList: return 13
+    case .messagingFeed: return 14
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -131,6 +136,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     .messagingNodes,
     .messagingBackendPublish,
     .messagingList,
+    .messagingFeed,
   ]
 
 }
@@ -798,12 +804,94 @@ package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
   package init() {}
 }
 
+/// A place among the entries of all channels of an app in one shard.
+package nonisolated struct Rtm_Service_FeedPosition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// of the shard's logs; 0 = no place
+  package var epoch: UInt64 = 0
+
+  /// of the shard's entries, of all apps, so many had come: no entry of the app before them is missing
+  package var sequence: UInt64 = 0
+
+  /// the newest entry of the app before the place: its partition
+  package var partition: UInt32 = 0
+
+  /// and its offset there; 0 = there was none
+  package var offset: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Asks for the entries of all channels of an app in this shard after a place, in the order in which they came.
+package nonisolated struct Rtm_Service_FeedRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  /// epoch 0: only the place after the newest entry is asked for
+  package var after: Rtm_Service_FeedPosition {
+    get {_after ?? Rtm_Service_FeedPosition()}
+    set {_after = newValue}
+  }
+  /// Returns true if `after` has been explicitly set.
+  package var hasAfter: Bool {self._after != nil}
+  /// Clears the value of `after`. Subsequent reads from it will return its default value.
+  package mutating func clearAfter() {self._after = nil}
+
+  /// how long to wait if there is none
+  package var waitMs: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _after: Rtm_Service_FeedPosition? = nil
+}
+
+package nonisolated struct Rtm_Service_FeedResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// ServerFrames with their length prefixes, as subscribers receive them
+  package var frames: Data = Data()
+
+  /// after which to read on
+  package var next: Rtm_Service_FeedPosition {
+    get {_next ?? Rtm_Service_FeedPosition()}
+    set {_next = newValue}
+  }
+  /// Returns true if `next` has been explicitly set.
+  package var hasNext: Bool {self._next != nil}
+  /// Clears the value of `next`. Subsequent reads from it will return its default value.
+  package mutating func clearNext() {self._next = nil}
+
+  /// entries after the given place are lost. Those that follow the loss are in `frames`
+  package var gap: Bool = false
+
+  /// whether there are more at once
+  package var more: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _next: Rtm_Service_FeedPosition? = nil
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_MessagingMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0\u{1}MESSAGING_LEADER\0\u{1}MESSAGING_OUTDATED\0\u{1}MESSAGING_NODES\0\u{1}MESSAGING_BACKEND_PUBLISH\0\u{1}MESSAGING_LIST\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0\u{1}MESSAGING_LEADER\0\u{1}MESSAGING_OUTDATED\0\u{1}MESSAGING_NODES\0\u{1}MESSAGING_BACKEND_PUBLISH\0\u{1}MESSAGING_LIST\0\u{1}MESSAGING_FEED\0")
 }
 
 nonisolated extension Rtm_Service_PublishOutcome: SwiftProtobuf._ProtoNameProviding {
@@ -1853,6 +1941,144 @@ nonisolated extension Rtm_Service_DeliveryPush: SwiftProtobuf.Message, SwiftProt
     if lhs.frames != rhs.frames {return false}
     if lhs.count != rhs.count {return false}
     if lhs.offsetsBetween != rhs.offsetsBetween {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_FeedPosition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".FeedPosition"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}epoch\0\u{1}sequence\0\u{1}partition\0\u{1}offset\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.epoch) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.partition) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.epoch != 0 {
+      try visitor.visitSingularUInt64Field(value: self.epoch, fieldNumber: 1)
+    }
+    if self.sequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 2)
+    }
+    if self.partition != 0 {
+      try visitor.visitSingularUInt32Field(value: self.partition, fieldNumber: 3)
+    }
+    if self.offset != 0 {
+      try visitor.visitSingularUInt64Field(value: self.offset, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_FeedPosition, rhs: Rtm_Service_FeedPosition) -> Bool {
+    if lhs.epoch != rhs.epoch {return false}
+    if lhs.sequence != rhs.sequence {return false}
+    if lhs.partition != rhs.partition {return false}
+    if lhs.offset != rhs.offset {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_FeedRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".FeedRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}after\0\u{3}wait_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._after) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.waitMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    try { if let v = self._after {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.waitMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.waitMs, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_FeedRequest, rhs: Rtm_Service_FeedRequest) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs._after != rhs._after {return false}
+    if lhs.waitMs != rhs.waitMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_FeedResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".FeedResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}frames\0\u{1}next\0\u{1}gap\0\u{1}more\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.frames) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._next) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.gap) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.more) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.frames.isEmpty {
+      try visitor.visitSingularBytesField(value: self.frames, fieldNumber: 1)
+    }
+    try { if let v = self._next {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.gap != false {
+      try visitor.visitSingularBoolField(value: self.gap, fieldNumber: 3)
+    }
+    if self.more != false {
+      try visitor.visitSingularBoolField(value: self.more, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_FeedResponse, rhs: Rtm_Service_FeedResponse) -> Bool {
+    if lhs.frames != rhs.frames {return false}
+    if lhs._next != rhs._next {return false}
+    if lhs.gap != rhs.gap {return false}
+    if lhs.more != rhs.more {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

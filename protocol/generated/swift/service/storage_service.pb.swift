@@ -69,6 +69,24 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
 
   /// request PurgeHistoryRequest, response PurgeHistoryResponse, from a gateway
   case storagePurgeHistory // = 13
+
+  /// request EventsRequest, response EventsResponse, from a gateway
+  case storageEvents // = 14
+
+  /// request ClaimReader, response ReaderClaimed, from a gateway
+  case storageClaimReader // = 15
+
+  /// request KeepReader, response ReaderKept, from a gateway
+  case storageKeepReader // = 16
+
+  /// request MoveReader, response ReaderMoved, from a gateway
+  case storageMoveReader // = 17
+
+  /// request ReadersRequest, response ReadersResponse, from a gateway
+  case storageReaders // = 18
+
+  /// request DeadLettersRequest, response DeadLettersResponse, from a gateway
+  case storageDeadLetters // = 19
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -91,6 +109,12 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case 11: self = .storageEdgeQuestion
     case 12: self = .storageEdgeAnswer
     case 13: self = .storagePurgeHistory
+    case 14: self = .storageEvents
+    case 15: self = .storageClaimReader
+    case 16: self = .storageKeepReader
+    case 17: self = .storageMoveReader
+    case 18: self = .storageReaders
+    case 19: self = .storageDeadLetters
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -111,6 +135,12 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case .storageEdgeQuestion: return 11
     case .storageEdgeAnswer: return 12
     case .storagePurgeHistory: return 13
+    case .storageEvents: return 14
+    case .storageClaimReader: return 15
+    case .storageKeepReader: return 16
+    case .storageMoveReader: return 17
+    case .storageReaders: return 18
+    case .storageDeadLetters: return 19
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -131,6 +161,12 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     .storageEdgeQuestion,
     .storageEdgeAnswer,
     .storagePurgeHistory,
+    .storageEvents,
+    .storageClaimReader,
+    .storageKeepReader,
+    .storageMoveReader,
+    .storageReaders,
+    .storageDeadLetters,
   ]
 
 }
@@ -180,6 +216,93 @@ package nonisolated enum Rtm_Service_SessionChange: SwiftProtobuf.Enum, Swift.Ca
     .ended,
     .left,
     .entered,
+  ]
+
+}
+
+/// What happened in an app, as its backends read it.
+package nonisolated enum Rtm_Service_AppEventType: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case appEventNone // = 0
+
+  /// events were lost; `body` is an EventGap
+  case appEventGap // = 1
+
+  /// `body` is a ServerFrame with the Publication, as in the types up to 6
+  case appEventMessage // = 2
+  case appEventChannelJoined // = 3
+  case appEventChannelLeft // = 4
+  case appEventMetadata // = 5
+  case appEventLock // = 6
+
+  /// `body` is empty, as in the types up to 9
+  case appEventChannelOccupied // = 7
+  case appEventChannelVacated // = 8
+  case appEventUserOffline // = 9
+
+  /// `body` is empty, as in the types up to 12
+  case appEventLogin // = 10
+  case appEventLogout // = 11
+  case appEventTimeout // = 12
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .appEventNone
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .appEventNone
+    case 1: self = .appEventGap
+    case 2: self = .appEventMessage
+    case 3: self = .appEventChannelJoined
+    case 4: self = .appEventChannelLeft
+    case 5: self = .appEventMetadata
+    case 6: self = .appEventLock
+    case 7: self = .appEventChannelOccupied
+    case 8: self = .appEventChannelVacated
+    case 9: self = .appEventUserOffline
+    case 10: self = .appEventLogin
+    case 11: self = .appEventLogout
+    case 12: self = .appEventTimeout
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .appEventNone: return 0
+    case .appEventGap: return 1
+    case .appEventMessage: return 2
+    case .appEventChannelJoined: return 3
+    case .appEventChannelLeft: return 4
+    case .appEventMetadata: return 5
+    case .appEventLock: return 6
+    case .appEventChannelOccupied: return 7
+    case .appEventChannelVacated: return 8
+    case .appEventUserOffline: return 9
+    case .appEventLogin: return 10
+    case .appEventLogout: return 11
+    case .appEventTimeout: return 12
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Rtm_Service_AppEventType] = [
+    .appEventNone,
+    .appEventGap,
+    .appEventMessage,
+    .appEventChannelJoined,
+    .appEventChannelLeft,
+    .appEventMetadata,
+    .appEventLock,
+    .appEventChannelOccupied,
+    .appEventChannelVacated,
+    .appEventUserOffline,
+    .appEventLogin,
+    .appEventLogout,
+    .appEventTimeout,
   ]
 
 }
@@ -650,16 +773,473 @@ package nonisolated struct Rtm_Service_PurgeHistoryResponse: Sendable {
   package init() {}
 }
 
+/// One event of an app. The events of an app have one order.
+package nonisolated struct Rtm_Service_AppEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// its place among the app's events. Offsets are dense within an epoch
+  package var position: Rtm_Client_StreamPosition {
+    get {_position ?? Rtm_Client_StreamPosition()}
+    set {_position = newValue}
+  }
+  /// Returns true if `position` has been explicitly set.
+  package var hasPosition: Bool {self._position != nil}
+  /// Clears the value of `position`. Subsequent reads from it will return its default value.
+  package mutating func clearPosition() {self._position = nil}
+
+  package var type: Rtm_Service_AppEventType = .appEventNone
+
+  /// what it is about: a channel, a user (type user), or the app (none)
+  package var keyType: Rtm_Client_ChannelType = .none
+
+  /// the channel's name or the user's id; empty for the app
+  package var key: String = String()
+
+  /// counts the events of the key, without a hole; 0 = made for this answer alone
+  package var number: UInt64 = 0
+
+  /// UTC; when it happened
+  package var timeMs: UInt64 = 0
+
+  package var body: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _position: Rtm_Client_StreamPosition? = nil
+}
+
+/// Events of which it isn't known what they were.
+package nonisolated struct Rtm_Service_EventGap: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// one sentence
+  package var reason: String = String()
+
+  /// of messaging, in which they happened
+  package var shard: UInt32 = 0
+
+  /// UTC; what happened before is not concerned. 0 = not known
+  package var sinceMs: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Asks for the events of an app after a position, in their order.
+package nonisolated struct Rtm_Service_EventsRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  /// epoch 0: from the oldest that is kept
+  package var after: Rtm_Client_StreamPosition {
+    get {_after ?? Rtm_Client_StreamPosition()}
+    set {_after = newValue}
+  }
+  /// Returns true if `after` has been explicitly set.
+  package var hasAfter: Bool {self._after != nil}
+  /// Clears the value of `after`. Subsequent reads from it will return its default value.
+  package mutating func clearAfter() {self._after = nil}
+
+  /// instead of `after`: only what happens from now on
+  package var newest: Bool = false
+
+  /// events at most
+  package var limit: UInt32 = 0
+
+  /// bit n selects AppEventType n; 0 = all
+  package var types: UInt32 = 0
+
+  /// only events of channels whose names begin with this, and gaps
+  package var channelPrefix: String = String()
+
+  /// how long to wait if there is none
+  package var waitMs: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _after: Rtm_Client_StreamPosition? = nil
+}
+
+package nonisolated struct Rtm_Service_EventsResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var events: [Rtm_Service_AppEvent] = []
+
+  /// after which to read on; events that weren't asked for lie before it
+  package var next: Rtm_Client_StreamPosition {
+    get {_next ?? Rtm_Client_StreamPosition()}
+    set {_next = newValue}
+  }
+  /// Returns true if `next` has been explicitly set.
+  package var hasNext: Bool {self._next != nil}
+  /// Clears the value of `next`. Subsequent reads from it will return its default value.
+  package mutating func clearNext() {self._next = nil}
+
+  /// whether there may be more at once
+  package var more: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _next: Rtm_Client_StreamPosition? = nil
+}
+
+/// Makes a node the owner of a reader, unless another node owns it: a named subscriber whose position is kept.
+package nonisolated struct Rtm_Service_ClaimReader: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  /// chosen by the caller, up to 64 bytes
+  package var name: String = String()
+
+  /// the node that asks
+  package var node: String = String()
+
+  /// it is the owner for so long, and again with every KeepReader
+  package var leaseMs: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_ReaderClaimed: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// greater than that of every owner before; 0 = another node is the owner
+  package var term: UInt64 = 0
+
+  /// after which to read on. A new reader begins with what happens next
+  package var position: Rtm_Client_StreamPosition {
+    get {_position ?? Rtm_Client_StreamPosition()}
+    set {_position = newValue}
+  }
+  /// Returns true if `position` has been explicitly set.
+  package var hasPosition: Bool {self._position != nil}
+  /// Clears the value of `position`. Subsequent reads from it will return its default value.
+  package mutating func clearPosition() {self._position = nil}
+
+  /// what the last owner kept
+  package var state: Data = Data()
+
+  /// with a term of 0: the node that owns it
+  package var owner: String = String()
+
+  /// with a term of 0: when its lease ends
+  package var waitMs: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _position: Rtm_Client_StreamPosition? = nil
+}
+
+/// An event that a reader has given up.
+package nonisolated struct Rtm_Service_DeadLetter: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// storage numbers them
+  package var number: UInt64 = 0
+
+  /// of the event
+  package var position: Rtm_Client_StreamPosition {
+    get {_position ?? Rtm_Client_StreamPosition()}
+    set {_position = newValue}
+  }
+  /// Returns true if `position` has been explicitly set.
+  package var hasPosition: Bool {self._position != nil}
+  /// Clears the value of `position`. Subsequent reads from it will return its default value.
+  package mutating func clearPosition() {self._position = nil}
+
+  /// UTC; when it was given up
+  package var timeMs: UInt64 = 0
+
+  /// one sentence
+  package var reason: String = String()
+
+  /// what the reader wants to keep of it
+  package var body: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _position: Rtm_Client_StreamPosition? = nil
+}
+
+/// Keeps how far a reader has come. Nothing of it is kept unless the term is that of the present owner.
+package nonisolated struct Rtm_Service_KeepReader: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  package var name: String = String()
+
+  package var term: UInt64 = 0
+
+  /// 0 = the owner gives the reader up
+  package var leaseMs: UInt32 = 0
+
+  package var position: Rtm_Client_StreamPosition {
+    get {_position ?? Rtm_Client_StreamPosition()}
+    set {_position = newValue}
+  }
+  /// Returns true if `position` has been explicitly set.
+  package var hasPosition: Bool {self._position != nil}
+  /// Clears the value of `position`. Subsequent reads from it will return its default value.
+  package mutating func clearPosition() {self._position = nil}
+
+  /// at most 64 KiB
+  package var state: Data = Data()
+
+  /// at most 100. A reader has at most 1,000: the oldest go
+  package var letters: [Rtm_Service_DeadLetter] = []
+
+  /// dead letters that are removed
+  package var removed: [Rtm_Service_DeadLetterNumber] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _position: Rtm_Client_StreamPosition? = nil
+}
+
+package nonisolated struct Rtm_Service_DeadLetterNumber: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var number: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_ReaderKept: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// false: another node is the owner, or the reader was moved
+  package var kept: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Moves a reader to another position, or forgets it with its dead letters. Its owner learns of it by its next KeepReader,
+/// which isn't kept.
+package nonisolated struct Rtm_Service_MoveReader: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  package var name: String = String()
+
+  /// epoch 0: before the oldest event that is kept
+  package var position: Rtm_Client_StreamPosition {
+    get {_position ?? Rtm_Client_StreamPosition()}
+    set {_position = newValue}
+  }
+  /// Returns true if `position` has been explicitly set.
+  package var hasPosition: Bool {self._position != nil}
+  /// Clears the value of `position`. Subsequent reads from it will return its default value.
+  package mutating func clearPosition() {self._position = nil}
+
+  /// the reader is forgotten instead
+  package var forgets: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _position: Rtm_Client_StreamPosition? = nil
+}
+
+package nonisolated struct Rtm_Service_ReaderMoved: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var found: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Asks for a page of an app's readers, ordered by name.
+package nonisolated struct Rtm_Service_ReadersRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  /// the last name of the page before
+  package var after: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_EventReader: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var name: String = String()
+
+  /// empty if nobody owns it
+  package var owner: String = String()
+
+  package var term: UInt64 = 0
+
+  /// what is left of the lease
+  package var leaseMs: UInt32 = 0
+
+  package var position: Rtm_Client_StreamPosition {
+    get {_position ?? Rtm_Client_StreamPosition()}
+    set {_position = newValue}
+  }
+  /// Returns true if `position` has been explicitly set.
+  package var hasPosition: Bool {self._position != nil}
+  /// Clears the value of `position`. Subsequent reads from it will return its default value.
+  package mutating func clearPosition() {self._position = nil}
+
+  package var state: Data = Data()
+
+  /// how many dead letters it has
+  package var letters: UInt32 = 0
+
+  /// how many were dropped, because it had too many
+  package var dropped: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _position: Rtm_Client_StreamPosition? = nil
+}
+
+package nonisolated struct Rtm_Service_ReadersResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var readers: [Rtm_Service_EventReader] = []
+
+  /// whether another page follows
+  package var more: Bool = false
+
+  /// of the app's newest event
+  package var newest: Rtm_Client_StreamPosition {
+    get {_newest ?? Rtm_Client_StreamPosition()}
+    set {_newest = newValue}
+  }
+  /// Returns true if `newest` has been explicitly set.
+  package var hasNewest: Bool {self._newest != nil}
+  /// Clears the value of `newest`. Subsequent reads from it will return its default value.
+  package mutating func clearNewest() {self._newest = nil}
+
+  /// before the oldest event that is kept
+  package var oldest: Rtm_Client_StreamPosition {
+    get {_oldest ?? Rtm_Client_StreamPosition()}
+    set {_oldest = newValue}
+  }
+  /// Returns true if `oldest` has been explicitly set.
+  package var hasOldest: Bool {self._oldest != nil}
+  /// Clears the value of `oldest`. Subsequent reads from it will return its default value.
+  package mutating func clearOldest() {self._oldest = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _newest: Rtm_Client_StreamPosition? = nil
+  fileprivate var _oldest: Rtm_Client_StreamPosition? = nil
+}
+
+/// Asks for a page of a reader's dead letters, ordered by number.
+package nonisolated struct Rtm_Service_DeadLettersRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  package var name: String = String()
+
+  /// the last number of the page before
+  package var after: UInt64 = 0
+
+  package var limit: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_DeadLettersResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var letters: [Rtm_Service_DeadLetter] = []
+
+  /// whether another page follows
+  package var more: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_StorageMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0\u{1}STORAGE_BAN\0\u{1}STORAGE_BANNED\0\u{1}STORAGE_BAN_REPORT\0\u{1}STORAGE_BANS\0\u{1}STORAGE_ASK_EDGES\0\u{1}STORAGE_EDGE_QUESTION\0\u{1}STORAGE_EDGE_ANSWER\0\u{1}STORAGE_PURGE_HISTORY\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0\u{1}STORAGE_BAN\0\u{1}STORAGE_BANNED\0\u{1}STORAGE_BAN_REPORT\0\u{1}STORAGE_BANS\0\u{1}STORAGE_ASK_EDGES\0\u{1}STORAGE_EDGE_QUESTION\0\u{1}STORAGE_EDGE_ANSWER\0\u{1}STORAGE_PURGE_HISTORY\0\u{1}STORAGE_EVENTS\0\u{1}STORAGE_CLAIM_READER\0\u{1}STORAGE_KEEP_READER\0\u{1}STORAGE_MOVE_READER\0\u{1}STORAGE_READERS\0\u{1}STORAGE_DEAD_LETTERS\0")
 }
 
 nonisolated extension Rtm_Service_SessionChange: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SESSION_CHANGE_UNSPECIFIED\0\u{1}SESSION_CHANGE_ENDED\0\u{1}SESSION_CHANGE_LEFT\0\u{1}SESSION_CHANGE_ENTERED\0")
+}
+
+nonisolated extension Rtm_Service_AppEventType: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0APP_EVENT_NONE\0\u{1}APP_EVENT_GAP\0\u{1}APP_EVENT_MESSAGE\0\u{1}APP_EVENT_CHANNEL_JOINED\0\u{1}APP_EVENT_CHANNEL_LEFT\0\u{1}APP_EVENT_METADATA\0\u{1}APP_EVENT_LOCK\0\u{1}APP_EVENT_CHANNEL_OCCUPIED\0\u{1}APP_EVENT_CHANNEL_VACATED\0\u{1}APP_EVENT_USER_OFFLINE\0\u{1}APP_EVENT_LOGIN\0\u{1}APP_EVENT_LOGOUT\0\u{1}APP_EVENT_TIMEOUT\0")
 }
 
 nonisolated extension Rtm_Service_AppendHistoryRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -1516,6 +2096,812 @@ nonisolated extension Rtm_Service_PurgeHistoryResponse: SwiftProtobuf.Message, S
 
   package static func ==(lhs: Rtm_Service_PurgeHistoryResponse, rhs: Rtm_Service_PurgeHistoryResponse) -> Bool {
     if lhs.removed != rhs.removed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_AppEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AppEvent"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}type\0\u{3}key_type\0\u{1}key\0\u{1}number\0\u{3}time_ms\0\u{1}body\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._position) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.type) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.keyType) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.key) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.timeMs) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.body) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._position {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.type != .appEventNone {
+      try visitor.visitSingularEnumField(value: self.type, fieldNumber: 2)
+    }
+    if self.keyType != .none {
+      try visitor.visitSingularEnumField(value: self.keyType, fieldNumber: 3)
+    }
+    if !self.key.isEmpty {
+      try visitor.visitSingularStringField(value: self.key, fieldNumber: 4)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 5)
+    }
+    if self.timeMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.timeMs, fieldNumber: 6)
+    }
+    if !self.body.isEmpty {
+      try visitor.visitSingularBytesField(value: self.body, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_AppEvent, rhs: Rtm_Service_AppEvent) -> Bool {
+    if lhs._position != rhs._position {return false}
+    if lhs.type != rhs.type {return false}
+    if lhs.keyType != rhs.keyType {return false}
+    if lhs.key != rhs.key {return false}
+    if lhs.number != rhs.number {return false}
+    if lhs.timeMs != rhs.timeMs {return false}
+    if lhs.body != rhs.body {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EventGap: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EventGap"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0\u{1}shard\0\u{3}since_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.shard) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.sinceMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 1)
+    }
+    if self.shard != 0 {
+      try visitor.visitSingularUInt32Field(value: self.shard, fieldNumber: 2)
+    }
+    if self.sinceMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sinceMs, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EventGap, rhs: Rtm_Service_EventGap) -> Bool {
+    if lhs.reason != rhs.reason {return false}
+    if lhs.shard != rhs.shard {return false}
+    if lhs.sinceMs != rhs.sinceMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EventsRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EventsRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}after\0\u{1}newest\0\u{1}limit\0\u{1}types\0\u{3}channel_prefix\0\u{3}wait_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._after) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.newest) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.types) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.channelPrefix) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.waitMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    try { if let v = self._after {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.newest != false {
+      try visitor.visitSingularBoolField(value: self.newest, fieldNumber: 3)
+    }
+    if self.limit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.limit, fieldNumber: 4)
+    }
+    if self.types != 0 {
+      try visitor.visitSingularUInt32Field(value: self.types, fieldNumber: 5)
+    }
+    if !self.channelPrefix.isEmpty {
+      try visitor.visitSingularStringField(value: self.channelPrefix, fieldNumber: 6)
+    }
+    if self.waitMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.waitMs, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EventsRequest, rhs: Rtm_Service_EventsRequest) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs._after != rhs._after {return false}
+    if lhs.newest != rhs.newest {return false}
+    if lhs.limit != rhs.limit {return false}
+    if lhs.types != rhs.types {return false}
+    if lhs.channelPrefix != rhs.channelPrefix {return false}
+    if lhs.waitMs != rhs.waitMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EventsResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EventsResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}events\0\u{1}next\0\u{1}more\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.events) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._next) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.more) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.events.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.events, fieldNumber: 1)
+    }
+    try { if let v = self._next {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.more != false {
+      try visitor.visitSingularBoolField(value: self.more, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EventsResponse, rhs: Rtm_Service_EventsResponse) -> Bool {
+    if lhs.events != rhs.events {return false}
+    if lhs._next != rhs._next {return false}
+    if lhs.more != rhs.more {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ClaimReader: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ClaimReader"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}name\0\u{1}node\0\u{3}lease_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.node) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.leaseMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    if !self.node.isEmpty {
+      try visitor.visitSingularStringField(value: self.node, fieldNumber: 3)
+    }
+    if self.leaseMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.leaseMs, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ClaimReader, rhs: Rtm_Service_ClaimReader) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.node != rhs.node {return false}
+    if lhs.leaseMs != rhs.leaseMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ReaderClaimed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ReaderClaimed"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}term\0\u{1}position\0\u{1}state\0\u{1}owner\0\u{3}wait_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.term) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._position) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.state) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.owner) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.waitMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.term != 0 {
+      try visitor.visitSingularUInt64Field(value: self.term, fieldNumber: 1)
+    }
+    try { if let v = self._position {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.state.isEmpty {
+      try visitor.visitSingularBytesField(value: self.state, fieldNumber: 3)
+    }
+    if !self.owner.isEmpty {
+      try visitor.visitSingularStringField(value: self.owner, fieldNumber: 4)
+    }
+    if self.waitMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.waitMs, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ReaderClaimed, rhs: Rtm_Service_ReaderClaimed) -> Bool {
+    if lhs.term != rhs.term {return false}
+    if lhs._position != rhs._position {return false}
+    if lhs.state != rhs.state {return false}
+    if lhs.owner != rhs.owner {return false}
+    if lhs.waitMs != rhs.waitMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_DeadLetter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".DeadLetter"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}position\0\u{3}time_ms\0\u{1}reason\0\u{1}body\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._position) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.timeMs) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.body) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    try { if let v = self._position {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.timeMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.timeMs, fieldNumber: 3)
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 4)
+    }
+    if !self.body.isEmpty {
+      try visitor.visitSingularBytesField(value: self.body, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_DeadLetter, rhs: Rtm_Service_DeadLetter) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs._position != rhs._position {return false}
+    if lhs.timeMs != rhs.timeMs {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.body != rhs.body {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_KeepReader: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".KeepReader"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}name\0\u{1}term\0\u{3}lease_ms\0\u{1}position\0\u{1}state\0\u{1}letters\0\u{1}removed\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.term) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.leaseMs) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._position) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.state) }()
+      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.letters) }()
+      case 8: try { try decoder.decodeRepeatedMessageField(value: &self.removed) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    if self.term != 0 {
+      try visitor.visitSingularUInt64Field(value: self.term, fieldNumber: 3)
+    }
+    if self.leaseMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.leaseMs, fieldNumber: 4)
+    }
+    try { if let v = self._position {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    if !self.state.isEmpty {
+      try visitor.visitSingularBytesField(value: self.state, fieldNumber: 6)
+    }
+    if !self.letters.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.letters, fieldNumber: 7)
+    }
+    if !self.removed.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.removed, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_KeepReader, rhs: Rtm_Service_KeepReader) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.term != rhs.term {return false}
+    if lhs.leaseMs != rhs.leaseMs {return false}
+    if lhs._position != rhs._position {return false}
+    if lhs.state != rhs.state {return false}
+    if lhs.letters != rhs.letters {return false}
+    if lhs.removed != rhs.removed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_DeadLetterNumber: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".DeadLetterNumber"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_DeadLetterNumber, rhs: Rtm_Service_DeadLetterNumber) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ReaderKept: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ReaderKept"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kept\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.kept) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kept != false {
+      try visitor.visitSingularBoolField(value: self.kept, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ReaderKept, rhs: Rtm_Service_ReaderKept) -> Bool {
+    if lhs.kept != rhs.kept {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_MoveReader: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".MoveReader"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}name\0\u{1}position\0\u{1}forgets\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._position) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.forgets) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    try { if let v = self._position {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if self.forgets != false {
+      try visitor.visitSingularBoolField(value: self.forgets, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_MoveReader, rhs: Rtm_Service_MoveReader) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs._position != rhs._position {return false}
+    if lhs.forgets != rhs.forgets {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ReaderMoved: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ReaderMoved"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}found\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.found) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.found != false {
+      try visitor.visitSingularBoolField(value: self.found, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ReaderMoved, rhs: Rtm_Service_ReaderMoved) -> Bool {
+    if lhs.found != rhs.found {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ReadersRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ReadersRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}after\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.after) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    if !self.after.isEmpty {
+      try visitor.visitSingularStringField(value: self.after, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ReadersRequest, rhs: Rtm_Service_ReadersRequest) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs.after != rhs.after {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EventReader: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EventReader"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}owner\0\u{1}term\0\u{3}lease_ms\0\u{1}position\0\u{1}state\0\u{1}letters\0\u{1}dropped\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.owner) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.term) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.leaseMs) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._position) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.state) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.letters) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.dropped) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if !self.owner.isEmpty {
+      try visitor.visitSingularStringField(value: self.owner, fieldNumber: 2)
+    }
+    if self.term != 0 {
+      try visitor.visitSingularUInt64Field(value: self.term, fieldNumber: 3)
+    }
+    if self.leaseMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.leaseMs, fieldNumber: 4)
+    }
+    try { if let v = self._position {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    if !self.state.isEmpty {
+      try visitor.visitSingularBytesField(value: self.state, fieldNumber: 6)
+    }
+    if self.letters != 0 {
+      try visitor.visitSingularUInt32Field(value: self.letters, fieldNumber: 7)
+    }
+    if self.dropped != 0 {
+      try visitor.visitSingularUInt64Field(value: self.dropped, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EventReader, rhs: Rtm_Service_EventReader) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.owner != rhs.owner {return false}
+    if lhs.term != rhs.term {return false}
+    if lhs.leaseMs != rhs.leaseMs {return false}
+    if lhs._position != rhs._position {return false}
+    if lhs.state != rhs.state {return false}
+    if lhs.letters != rhs.letters {return false}
+    if lhs.dropped != rhs.dropped {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ReadersResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ReadersResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}readers\0\u{1}more\0\u{1}newest\0\u{1}oldest\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.readers) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.more) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._newest) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._oldest) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.readers.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.readers, fieldNumber: 1)
+    }
+    if self.more != false {
+      try visitor.visitSingularBoolField(value: self.more, fieldNumber: 2)
+    }
+    try { if let v = self._newest {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._oldest {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ReadersResponse, rhs: Rtm_Service_ReadersResponse) -> Bool {
+    if lhs.readers != rhs.readers {return false}
+    if lhs.more != rhs.more {return false}
+    if lhs._newest != rhs._newest {return false}
+    if lhs._oldest != rhs._oldest {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_DeadLettersRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".DeadLettersRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}name\0\u{1}after\0\u{1}limit\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.after) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    if self.after != 0 {
+      try visitor.visitSingularUInt64Field(value: self.after, fieldNumber: 3)
+    }
+    if self.limit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.limit, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_DeadLettersRequest, rhs: Rtm_Service_DeadLettersRequest) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.after != rhs.after {return false}
+    if lhs.limit != rhs.limit {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_DeadLettersResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".DeadLettersResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}letters\0\u{1}more\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.letters) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.more) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.letters.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.letters, fieldNumber: 1)
+    }
+    if self.more != false {
+      try visitor.visitSingularBoolField(value: self.more, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_DeadLettersResponse, rhs: Rtm_Service_DeadLettersResponse) -> Bool {
+    if lhs.letters != rhs.letters {return false}
+    if lhs.more != rhs.more {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

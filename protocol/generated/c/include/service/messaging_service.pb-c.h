@@ -39,6 +39,9 @@ typedef struct Rtm__Service__AppendResponse Rtm__Service__AppendResponse;
 typedef struct Rtm__Service__ReadRequest Rtm__Service__ReadRequest;
 typedef struct Rtm__Service__ReadResponse Rtm__Service__ReadResponse;
 typedef struct Rtm__Service__DeliveryPush Rtm__Service__DeliveryPush;
+typedef struct Rtm__Service__FeedPosition Rtm__Service__FeedPosition;
+typedef struct Rtm__Service__FeedRequest Rtm__Service__FeedRequest;
+typedef struct Rtm__Service__FeedResponse Rtm__Service__FeedResponse;
 
 
 /* --- enums --- */
@@ -96,7 +99,11 @@ typedef enum _Rtm__Service__MessagingMethod {
   /*
    * request ListRequest, response ListResponse, from a gateway
    */
-  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LIST = 13
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LIST = 13,
+  /*
+   * request FeedRequest, response FeedResponse, from storage
+   */
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_FEED = 14
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__MESSAGING_METHOD)
 } Rtm__Service__MessagingMethod;
 /*
@@ -652,6 +659,80 @@ struct  Rtm__Service__DeliveryPush
     , 0, 0, 0, 0, {0,NULL}, 0, 0 }
 
 
+/*
+ * A place among the entries of all channels of an app in one shard.
+ */
+struct  Rtm__Service__FeedPosition
+{
+  ProtobufCMessage base;
+  /*
+   * of the shard's logs; 0 = no place
+   */
+  uint64_t epoch;
+  /*
+   * of the shard's entries, of all apps, so many had come: no entry of the app before them is missing
+   */
+  uint64_t sequence;
+  /*
+   * the newest entry of the app before the place: its partition
+   */
+  uint32_t partition;
+  /*
+   * and its offset there; 0 = there was none
+   */
+  uint64_t offset;
+};
+#define RTM__SERVICE__FEED_POSITION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__feed_position__descriptor) \
+    , 0, 0, 0, 0 }
+
+
+/*
+ * Asks for the entries of all channels of an app in this shard after a place, in the order in which they came.
+ */
+struct  Rtm__Service__FeedRequest
+{
+  ProtobufCMessage base;
+  char *app_id;
+  /*
+   * epoch 0: only the place after the newest entry is asked for
+   */
+  Rtm__Service__FeedPosition *after;
+  /*
+   * how long to wait if there is none
+   */
+  uint32_t wait_ms;
+};
+#define RTM__SERVICE__FEED_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__feed_request__descriptor) \
+    , (char *)protobuf_c_empty_string, NULL, 0 }
+
+
+struct  Rtm__Service__FeedResponse
+{
+  ProtobufCMessage base;
+  /*
+   * ServerFrames with their length prefixes, as subscribers receive them
+   */
+  ProtobufCBinaryData frames;
+  /*
+   * after which to read on
+   */
+  Rtm__Service__FeedPosition *next;
+  /*
+   * entries after the given place are lost. Those that follow the loss are in `frames`
+   */
+  protobuf_c_boolean gap;
+  /*
+   * whether there are more at once
+   */
+  protobuf_c_boolean more;
+};
+#define RTM__SERVICE__FEED_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__feed_response__descriptor) \
+    , {0,NULL}, NULL, 0, 0 }
+
+
 /* Rtm__Service__LeaderPush methods */
 void   rtm__service__leader_push__init
                      (Rtm__Service__LeaderPush         *message);
@@ -1089,6 +1170,63 @@ Rtm__Service__DeliveryPush *
 void   rtm__service__delivery_push__free_unpacked
                      (Rtm__Service__DeliveryPush *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__FeedPosition methods */
+void   rtm__service__feed_position__init
+                     (Rtm__Service__FeedPosition         *message);
+size_t rtm__service__feed_position__get_packed_size
+                     (const Rtm__Service__FeedPosition   *message);
+size_t rtm__service__feed_position__pack
+                     (const Rtm__Service__FeedPosition   *message,
+                      uint8_t             *out);
+size_t rtm__service__feed_position__pack_to_buffer
+                     (const Rtm__Service__FeedPosition   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__FeedPosition *
+       rtm__service__feed_position__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__feed_position__free_unpacked
+                     (Rtm__Service__FeedPosition *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__FeedRequest methods */
+void   rtm__service__feed_request__init
+                     (Rtm__Service__FeedRequest         *message);
+size_t rtm__service__feed_request__get_packed_size
+                     (const Rtm__Service__FeedRequest   *message);
+size_t rtm__service__feed_request__pack
+                     (const Rtm__Service__FeedRequest   *message,
+                      uint8_t             *out);
+size_t rtm__service__feed_request__pack_to_buffer
+                     (const Rtm__Service__FeedRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__FeedRequest *
+       rtm__service__feed_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__feed_request__free_unpacked
+                     (Rtm__Service__FeedRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__FeedResponse methods */
+void   rtm__service__feed_response__init
+                     (Rtm__Service__FeedResponse         *message);
+size_t rtm__service__feed_response__get_packed_size
+                     (const Rtm__Service__FeedResponse   *message);
+size_t rtm__service__feed_response__pack
+                     (const Rtm__Service__FeedResponse   *message,
+                      uint8_t             *out);
+size_t rtm__service__feed_response__pack_to_buffer
+                     (const Rtm__Service__FeedResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__FeedResponse *
+       rtm__service__feed_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__feed_response__free_unpacked
+                     (Rtm__Service__FeedResponse *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Rtm__Service__LeaderPush_Closure)
@@ -1160,6 +1298,15 @@ typedef void (*Rtm__Service__ReadResponse_Closure)
 typedef void (*Rtm__Service__DeliveryPush_Closure)
                  (const Rtm__Service__DeliveryPush *message,
                   void *closure_data);
+typedef void (*Rtm__Service__FeedPosition_Closure)
+                 (const Rtm__Service__FeedPosition *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__FeedRequest_Closure)
+                 (const Rtm__Service__FeedRequest *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__FeedResponse_Closure)
+                 (const Rtm__Service__FeedResponse *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -1191,6 +1338,9 @@ extern const ProtobufCMessageDescriptor rtm__service__append_response__descripto
 extern const ProtobufCMessageDescriptor rtm__service__read_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__read_response__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__delivery_push__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__feed_position__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__feed_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__feed_response__descriptor;
 
 PROTOBUF_C__END_DECLS
 

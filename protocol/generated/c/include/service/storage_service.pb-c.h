@@ -39,6 +39,23 @@ typedef struct Rtm__Service__SubscriberCount Rtm__Service__SubscriberCount;
 typedef struct Rtm__Service__EdgeSession Rtm__Service__EdgeSession;
 typedef struct Rtm__Service__PurgeHistoryRequest Rtm__Service__PurgeHistoryRequest;
 typedef struct Rtm__Service__PurgeHistoryResponse Rtm__Service__PurgeHistoryResponse;
+typedef struct Rtm__Service__AppEvent Rtm__Service__AppEvent;
+typedef struct Rtm__Service__EventGap Rtm__Service__EventGap;
+typedef struct Rtm__Service__EventsRequest Rtm__Service__EventsRequest;
+typedef struct Rtm__Service__EventsResponse Rtm__Service__EventsResponse;
+typedef struct Rtm__Service__ClaimReader Rtm__Service__ClaimReader;
+typedef struct Rtm__Service__ReaderClaimed Rtm__Service__ReaderClaimed;
+typedef struct Rtm__Service__DeadLetter Rtm__Service__DeadLetter;
+typedef struct Rtm__Service__KeepReader Rtm__Service__KeepReader;
+typedef struct Rtm__Service__DeadLetterNumber Rtm__Service__DeadLetterNumber;
+typedef struct Rtm__Service__ReaderKept Rtm__Service__ReaderKept;
+typedef struct Rtm__Service__MoveReader Rtm__Service__MoveReader;
+typedef struct Rtm__Service__ReaderMoved Rtm__Service__ReaderMoved;
+typedef struct Rtm__Service__ReadersRequest Rtm__Service__ReadersRequest;
+typedef struct Rtm__Service__EventReader Rtm__Service__EventReader;
+typedef struct Rtm__Service__ReadersResponse Rtm__Service__ReadersResponse;
+typedef struct Rtm__Service__DeadLettersRequest Rtm__Service__DeadLettersRequest;
+typedef struct Rtm__Service__DeadLettersResponse Rtm__Service__DeadLettersResponse;
 
 
 /* --- enums --- */
@@ -96,7 +113,31 @@ typedef enum _Rtm__Service__StorageMethod {
   /*
    * request PurgeHistoryRequest, response PurgeHistoryResponse, from a gateway
    */
-  RTM__SERVICE__STORAGE_METHOD__STORAGE_PURGE_HISTORY = 13
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_PURGE_HISTORY = 13,
+  /*
+   * request EventsRequest, response EventsResponse, from a gateway
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_EVENTS = 14,
+  /*
+   * request ClaimReader, response ReaderClaimed, from a gateway
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_CLAIM_READER = 15,
+  /*
+   * request KeepReader, response ReaderKept, from a gateway
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_KEEP_READER = 16,
+  /*
+   * request MoveReader, response ReaderMoved, from a gateway
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_MOVE_READER = 17,
+  /*
+   * request ReadersRequest, response ReadersResponse, from a gateway
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_READERS = 18,
+  /*
+   * request DeadLettersRequest, response DeadLettersResponse, from a gateway
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_DEAD_LETTERS = 19
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__STORAGE_METHOD)
 } Rtm__Service__StorageMethod;
 /*
@@ -118,6 +159,37 @@ typedef enum _Rtm__Service__SessionChange {
   RTM__SERVICE__SESSION_CHANGE__SESSION_CHANGE_ENTERED = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SESSION_CHANGE)
 } Rtm__Service__SessionChange;
+/*
+ * What happened in an app, as its backends read it.
+ */
+typedef enum _Rtm__Service__AppEventType {
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_NONE = 0,
+  /*
+   * events were lost; `body` is an EventGap
+   */
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_GAP = 1,
+  /*
+   * `body` is a ServerFrame with the Publication, as in the types up to 6
+   */
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_MESSAGE = 2,
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_CHANNEL_JOINED = 3,
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_CHANNEL_LEFT = 4,
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_METADATA = 5,
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_LOCK = 6,
+  /*
+   * `body` is empty, as in the types up to 9
+   */
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_CHANNEL_OCCUPIED = 7,
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_CHANNEL_VACATED = 8,
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_USER_OFFLINE = 9,
+  /*
+   * `body` is empty, as in the types up to 12
+   */
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_LOGIN = 10,
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_LOGOUT = 11,
+  RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_TIMEOUT = 12
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__APP_EVENT_TYPE)
+} Rtm__Service__AppEventType;
 
 /* --- messages --- */
 
@@ -555,6 +627,399 @@ struct  Rtm__Service__PurgeHistoryResponse
     , 0 }
 
 
+/*
+ * One event of an app. The events of an app have one order.
+ */
+struct  Rtm__Service__AppEvent
+{
+  ProtobufCMessage base;
+  /*
+   * its place among the app's events. Offsets are dense within an epoch
+   */
+  Rtm__Client__StreamPosition *position;
+  Rtm__Service__AppEventType type;
+  /*
+   * what it is about: a channel, a user (type user), or the app (none)
+   */
+  Rtm__Client__ChannelType key_type;
+  /*
+   * the channel's name or the user's id; empty for the app
+   */
+  char *key;
+  /*
+   * counts the events of the key, without a hole; 0 = made for this answer alone
+   */
+  uint64_t number;
+  /*
+   * UTC; when it happened
+   */
+  uint64_t time_ms;
+  ProtobufCBinaryData body;
+};
+#define RTM__SERVICE__APP_EVENT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__app_event__descriptor) \
+    , NULL, RTM__SERVICE__APP_EVENT_TYPE__APP_EVENT_NONE, RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, 0, 0, {0,NULL} }
+
+
+/*
+ * Events of which it isn't known what they were.
+ */
+struct  Rtm__Service__EventGap
+{
+  ProtobufCMessage base;
+  /*
+   * one sentence
+   */
+  char *reason;
+  /*
+   * of messaging, in which they happened
+   */
+  uint32_t shard;
+  /*
+   * UTC; what happened before is not concerned. 0 = not known
+   */
+  uint64_t since_ms;
+};
+#define RTM__SERVICE__EVENT_GAP__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__event_gap__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, 0 }
+
+
+/*
+ * Asks for the events of an app after a position, in their order.
+ */
+struct  Rtm__Service__EventsRequest
+{
+  ProtobufCMessage base;
+  char *app_id;
+  /*
+   * epoch 0: from the oldest that is kept
+   */
+  Rtm__Client__StreamPosition *after;
+  /*
+   * instead of `after`: only what happens from now on
+   */
+  protobuf_c_boolean newest;
+  /*
+   * events at most
+   */
+  uint32_t limit;
+  /*
+   * bit n selects AppEventType n; 0 = all
+   */
+  uint32_t types;
+  /*
+   * only events of channels whose names begin with this, and gaps
+   */
+  char *channel_prefix;
+  /*
+   * how long to wait if there is none
+   */
+  uint32_t wait_ms;
+};
+#define RTM__SERVICE__EVENTS_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__events_request__descriptor) \
+    , (char *)protobuf_c_empty_string, NULL, 0, 0, 0, (char *)protobuf_c_empty_string, 0 }
+
+
+struct  Rtm__Service__EventsResponse
+{
+  ProtobufCMessage base;
+  size_t n_events;
+  Rtm__Service__AppEvent **events;
+  /*
+   * after which to read on; events that weren't asked for lie before it
+   */
+  Rtm__Client__StreamPosition *next;
+  /*
+   * whether there may be more at once
+   */
+  protobuf_c_boolean more;
+};
+#define RTM__SERVICE__EVENTS_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__events_response__descriptor) \
+    , 0,NULL, NULL, 0 }
+
+
+/*
+ * Makes a node the owner of a reader, unless another node owns it: a named subscriber whose position is kept.
+ */
+struct  Rtm__Service__ClaimReader
+{
+  ProtobufCMessage base;
+  char *app_id;
+  /*
+   * chosen by the caller, up to 64 bytes
+   */
+  char *name;
+  /*
+   * the node that asks
+   */
+  char *node;
+  /*
+   * it is the owner for so long, and again with every KeepReader
+   */
+  uint32_t lease_ms;
+};
+#define RTM__SERVICE__CLAIM_READER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__claim_reader__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0 }
+
+
+struct  Rtm__Service__ReaderClaimed
+{
+  ProtobufCMessage base;
+  /*
+   * greater than that of every owner before; 0 = another node is the owner
+   */
+  uint64_t term;
+  /*
+   * after which to read on. A new reader begins with what happens next
+   */
+  Rtm__Client__StreamPosition *position;
+  /*
+   * what the last owner kept
+   */
+  ProtobufCBinaryData state;
+  /*
+   * with a term of 0: the node that owns it
+   */
+  char *owner;
+  /*
+   * with a term of 0: when its lease ends
+   */
+  uint32_t wait_ms;
+};
+#define RTM__SERVICE__READER_CLAIMED__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__reader_claimed__descriptor) \
+    , 0, NULL, {0,NULL}, (char *)protobuf_c_empty_string, 0 }
+
+
+/*
+ * An event that a reader has given up.
+ */
+struct  Rtm__Service__DeadLetter
+{
+  ProtobufCMessage base;
+  /*
+   * storage numbers them
+   */
+  uint64_t number;
+  /*
+   * of the event
+   */
+  Rtm__Client__StreamPosition *position;
+  /*
+   * UTC; when it was given up
+   */
+  uint64_t time_ms;
+  /*
+   * one sentence
+   */
+  char *reason;
+  /*
+   * what the reader wants to keep of it
+   */
+  ProtobufCBinaryData body;
+};
+#define RTM__SERVICE__DEAD_LETTER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__dead_letter__descriptor) \
+    , 0, NULL, 0, (char *)protobuf_c_empty_string, {0,NULL} }
+
+
+/*
+ * Keeps how far a reader has come. Nothing of it is kept unless the term is that of the present owner.
+ */
+struct  Rtm__Service__KeepReader
+{
+  ProtobufCMessage base;
+  char *app_id;
+  char *name;
+  uint64_t term;
+  /*
+   * 0 = the owner gives the reader up
+   */
+  uint32_t lease_ms;
+  Rtm__Client__StreamPosition *position;
+  /*
+   * at most 64 KiB
+   */
+  ProtobufCBinaryData state;
+  /*
+   * at most 100. A reader has at most 1,000: the oldest go
+   */
+  size_t n_letters;
+  Rtm__Service__DeadLetter **letters;
+  /*
+   * dead letters that are removed
+   */
+  size_t n_removed;
+  Rtm__Service__DeadLetterNumber **removed;
+};
+#define RTM__SERVICE__KEEP_READER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__keep_reader__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, NULL, {0,NULL}, 0,NULL, 0,NULL }
+
+
+struct  Rtm__Service__DeadLetterNumber
+{
+  ProtobufCMessage base;
+  uint64_t number;
+};
+#define RTM__SERVICE__DEAD_LETTER_NUMBER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__dead_letter_number__descriptor) \
+    , 0 }
+
+
+struct  Rtm__Service__ReaderKept
+{
+  ProtobufCMessage base;
+  /*
+   * false: another node is the owner, or the reader was moved
+   */
+  protobuf_c_boolean kept;
+};
+#define RTM__SERVICE__READER_KEPT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__reader_kept__descriptor) \
+    , 0 }
+
+
+/*
+ * Moves a reader to another position, or forgets it with its dead letters. Its owner learns of it by its next KeepReader,
+ * which isn't kept.
+ */
+struct  Rtm__Service__MoveReader
+{
+  ProtobufCMessage base;
+  char *app_id;
+  char *name;
+  /*
+   * epoch 0: before the oldest event that is kept
+   */
+  Rtm__Client__StreamPosition *position;
+  /*
+   * the reader is forgotten instead
+   */
+  protobuf_c_boolean forgets;
+};
+#define RTM__SERVICE__MOVE_READER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__move_reader__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, 0 }
+
+
+struct  Rtm__Service__ReaderMoved
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean found;
+};
+#define RTM__SERVICE__READER_MOVED__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__reader_moved__descriptor) \
+    , 0 }
+
+
+/*
+ * Asks for a page of an app's readers, ordered by name.
+ */
+struct  Rtm__Service__ReadersRequest
+{
+  ProtobufCMessage base;
+  char *app_id;
+  /*
+   * the last name of the page before
+   */
+  char *after;
+};
+#define RTM__SERVICE__READERS_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__readers_request__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+
+
+struct  Rtm__Service__EventReader
+{
+  ProtobufCMessage base;
+  char *name;
+  /*
+   * empty if nobody owns it
+   */
+  char *owner;
+  uint64_t term;
+  /*
+   * what is left of the lease
+   */
+  uint32_t lease_ms;
+  Rtm__Client__StreamPosition *position;
+  ProtobufCBinaryData state;
+  /*
+   * how many dead letters it has
+   */
+  uint32_t letters;
+  /*
+   * how many were dropped, because it had too many
+   */
+  uint64_t dropped;
+};
+#define RTM__SERVICE__EVENT_READER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__event_reader__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, NULL, {0,NULL}, 0, 0 }
+
+
+struct  Rtm__Service__ReadersResponse
+{
+  ProtobufCMessage base;
+  size_t n_readers;
+  Rtm__Service__EventReader **readers;
+  /*
+   * whether another page follows
+   */
+  protobuf_c_boolean more;
+  /*
+   * of the app's newest event
+   */
+  Rtm__Client__StreamPosition *newest;
+  /*
+   * before the oldest event that is kept
+   */
+  Rtm__Client__StreamPosition *oldest;
+};
+#define RTM__SERVICE__READERS_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__readers_response__descriptor) \
+    , 0,NULL, 0, NULL, NULL }
+
+
+/*
+ * Asks for a page of a reader's dead letters, ordered by number.
+ */
+struct  Rtm__Service__DeadLettersRequest
+{
+  ProtobufCMessage base;
+  char *app_id;
+  char *name;
+  /*
+   * the last number of the page before
+   */
+  uint64_t after;
+  uint32_t limit;
+};
+#define RTM__SERVICE__DEAD_LETTERS_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__dead_letters_request__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0 }
+
+
+struct  Rtm__Service__DeadLettersResponse
+{
+  ProtobufCMessage base;
+  size_t n_letters;
+  Rtm__Service__DeadLetter **letters;
+  /*
+   * whether another page follows
+   */
+  protobuf_c_boolean more;
+};
+#define RTM__SERVICE__DEAD_LETTERS_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__dead_letters_response__descriptor) \
+    , 0,NULL, 0 }
+
+
 /* Rtm__Service__AppendHistoryRequest methods */
 void   rtm__service__append_history_request__init
                      (Rtm__Service__AppendHistoryRequest         *message);
@@ -935,6 +1400,329 @@ Rtm__Service__PurgeHistoryResponse *
 void   rtm__service__purge_history_response__free_unpacked
                      (Rtm__Service__PurgeHistoryResponse *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__AppEvent methods */
+void   rtm__service__app_event__init
+                     (Rtm__Service__AppEvent         *message);
+size_t rtm__service__app_event__get_packed_size
+                     (const Rtm__Service__AppEvent   *message);
+size_t rtm__service__app_event__pack
+                     (const Rtm__Service__AppEvent   *message,
+                      uint8_t             *out);
+size_t rtm__service__app_event__pack_to_buffer
+                     (const Rtm__Service__AppEvent   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__AppEvent *
+       rtm__service__app_event__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__app_event__free_unpacked
+                     (Rtm__Service__AppEvent *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__EventGap methods */
+void   rtm__service__event_gap__init
+                     (Rtm__Service__EventGap         *message);
+size_t rtm__service__event_gap__get_packed_size
+                     (const Rtm__Service__EventGap   *message);
+size_t rtm__service__event_gap__pack
+                     (const Rtm__Service__EventGap   *message,
+                      uint8_t             *out);
+size_t rtm__service__event_gap__pack_to_buffer
+                     (const Rtm__Service__EventGap   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EventGap *
+       rtm__service__event_gap__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__event_gap__free_unpacked
+                     (Rtm__Service__EventGap *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__EventsRequest methods */
+void   rtm__service__events_request__init
+                     (Rtm__Service__EventsRequest         *message);
+size_t rtm__service__events_request__get_packed_size
+                     (const Rtm__Service__EventsRequest   *message);
+size_t rtm__service__events_request__pack
+                     (const Rtm__Service__EventsRequest   *message,
+                      uint8_t             *out);
+size_t rtm__service__events_request__pack_to_buffer
+                     (const Rtm__Service__EventsRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EventsRequest *
+       rtm__service__events_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__events_request__free_unpacked
+                     (Rtm__Service__EventsRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__EventsResponse methods */
+void   rtm__service__events_response__init
+                     (Rtm__Service__EventsResponse         *message);
+size_t rtm__service__events_response__get_packed_size
+                     (const Rtm__Service__EventsResponse   *message);
+size_t rtm__service__events_response__pack
+                     (const Rtm__Service__EventsResponse   *message,
+                      uint8_t             *out);
+size_t rtm__service__events_response__pack_to_buffer
+                     (const Rtm__Service__EventsResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EventsResponse *
+       rtm__service__events_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__events_response__free_unpacked
+                     (Rtm__Service__EventsResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ClaimReader methods */
+void   rtm__service__claim_reader__init
+                     (Rtm__Service__ClaimReader         *message);
+size_t rtm__service__claim_reader__get_packed_size
+                     (const Rtm__Service__ClaimReader   *message);
+size_t rtm__service__claim_reader__pack
+                     (const Rtm__Service__ClaimReader   *message,
+                      uint8_t             *out);
+size_t rtm__service__claim_reader__pack_to_buffer
+                     (const Rtm__Service__ClaimReader   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ClaimReader *
+       rtm__service__claim_reader__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__claim_reader__free_unpacked
+                     (Rtm__Service__ClaimReader *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ReaderClaimed methods */
+void   rtm__service__reader_claimed__init
+                     (Rtm__Service__ReaderClaimed         *message);
+size_t rtm__service__reader_claimed__get_packed_size
+                     (const Rtm__Service__ReaderClaimed   *message);
+size_t rtm__service__reader_claimed__pack
+                     (const Rtm__Service__ReaderClaimed   *message,
+                      uint8_t             *out);
+size_t rtm__service__reader_claimed__pack_to_buffer
+                     (const Rtm__Service__ReaderClaimed   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ReaderClaimed *
+       rtm__service__reader_claimed__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__reader_claimed__free_unpacked
+                     (Rtm__Service__ReaderClaimed *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__DeadLetter methods */
+void   rtm__service__dead_letter__init
+                     (Rtm__Service__DeadLetter         *message);
+size_t rtm__service__dead_letter__get_packed_size
+                     (const Rtm__Service__DeadLetter   *message);
+size_t rtm__service__dead_letter__pack
+                     (const Rtm__Service__DeadLetter   *message,
+                      uint8_t             *out);
+size_t rtm__service__dead_letter__pack_to_buffer
+                     (const Rtm__Service__DeadLetter   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__DeadLetter *
+       rtm__service__dead_letter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__dead_letter__free_unpacked
+                     (Rtm__Service__DeadLetter *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__KeepReader methods */
+void   rtm__service__keep_reader__init
+                     (Rtm__Service__KeepReader         *message);
+size_t rtm__service__keep_reader__get_packed_size
+                     (const Rtm__Service__KeepReader   *message);
+size_t rtm__service__keep_reader__pack
+                     (const Rtm__Service__KeepReader   *message,
+                      uint8_t             *out);
+size_t rtm__service__keep_reader__pack_to_buffer
+                     (const Rtm__Service__KeepReader   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__KeepReader *
+       rtm__service__keep_reader__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__keep_reader__free_unpacked
+                     (Rtm__Service__KeepReader *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__DeadLetterNumber methods */
+void   rtm__service__dead_letter_number__init
+                     (Rtm__Service__DeadLetterNumber         *message);
+size_t rtm__service__dead_letter_number__get_packed_size
+                     (const Rtm__Service__DeadLetterNumber   *message);
+size_t rtm__service__dead_letter_number__pack
+                     (const Rtm__Service__DeadLetterNumber   *message,
+                      uint8_t             *out);
+size_t rtm__service__dead_letter_number__pack_to_buffer
+                     (const Rtm__Service__DeadLetterNumber   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__DeadLetterNumber *
+       rtm__service__dead_letter_number__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__dead_letter_number__free_unpacked
+                     (Rtm__Service__DeadLetterNumber *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ReaderKept methods */
+void   rtm__service__reader_kept__init
+                     (Rtm__Service__ReaderKept         *message);
+size_t rtm__service__reader_kept__get_packed_size
+                     (const Rtm__Service__ReaderKept   *message);
+size_t rtm__service__reader_kept__pack
+                     (const Rtm__Service__ReaderKept   *message,
+                      uint8_t             *out);
+size_t rtm__service__reader_kept__pack_to_buffer
+                     (const Rtm__Service__ReaderKept   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ReaderKept *
+       rtm__service__reader_kept__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__reader_kept__free_unpacked
+                     (Rtm__Service__ReaderKept *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__MoveReader methods */
+void   rtm__service__move_reader__init
+                     (Rtm__Service__MoveReader         *message);
+size_t rtm__service__move_reader__get_packed_size
+                     (const Rtm__Service__MoveReader   *message);
+size_t rtm__service__move_reader__pack
+                     (const Rtm__Service__MoveReader   *message,
+                      uint8_t             *out);
+size_t rtm__service__move_reader__pack_to_buffer
+                     (const Rtm__Service__MoveReader   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__MoveReader *
+       rtm__service__move_reader__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__move_reader__free_unpacked
+                     (Rtm__Service__MoveReader *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ReaderMoved methods */
+void   rtm__service__reader_moved__init
+                     (Rtm__Service__ReaderMoved         *message);
+size_t rtm__service__reader_moved__get_packed_size
+                     (const Rtm__Service__ReaderMoved   *message);
+size_t rtm__service__reader_moved__pack
+                     (const Rtm__Service__ReaderMoved   *message,
+                      uint8_t             *out);
+size_t rtm__service__reader_moved__pack_to_buffer
+                     (const Rtm__Service__ReaderMoved   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ReaderMoved *
+       rtm__service__reader_moved__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__reader_moved__free_unpacked
+                     (Rtm__Service__ReaderMoved *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ReadersRequest methods */
+void   rtm__service__readers_request__init
+                     (Rtm__Service__ReadersRequest         *message);
+size_t rtm__service__readers_request__get_packed_size
+                     (const Rtm__Service__ReadersRequest   *message);
+size_t rtm__service__readers_request__pack
+                     (const Rtm__Service__ReadersRequest   *message,
+                      uint8_t             *out);
+size_t rtm__service__readers_request__pack_to_buffer
+                     (const Rtm__Service__ReadersRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ReadersRequest *
+       rtm__service__readers_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__readers_request__free_unpacked
+                     (Rtm__Service__ReadersRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__EventReader methods */
+void   rtm__service__event_reader__init
+                     (Rtm__Service__EventReader         *message);
+size_t rtm__service__event_reader__get_packed_size
+                     (const Rtm__Service__EventReader   *message);
+size_t rtm__service__event_reader__pack
+                     (const Rtm__Service__EventReader   *message,
+                      uint8_t             *out);
+size_t rtm__service__event_reader__pack_to_buffer
+                     (const Rtm__Service__EventReader   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EventReader *
+       rtm__service__event_reader__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__event_reader__free_unpacked
+                     (Rtm__Service__EventReader *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ReadersResponse methods */
+void   rtm__service__readers_response__init
+                     (Rtm__Service__ReadersResponse         *message);
+size_t rtm__service__readers_response__get_packed_size
+                     (const Rtm__Service__ReadersResponse   *message);
+size_t rtm__service__readers_response__pack
+                     (const Rtm__Service__ReadersResponse   *message,
+                      uint8_t             *out);
+size_t rtm__service__readers_response__pack_to_buffer
+                     (const Rtm__Service__ReadersResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ReadersResponse *
+       rtm__service__readers_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__readers_response__free_unpacked
+                     (Rtm__Service__ReadersResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__DeadLettersRequest methods */
+void   rtm__service__dead_letters_request__init
+                     (Rtm__Service__DeadLettersRequest         *message);
+size_t rtm__service__dead_letters_request__get_packed_size
+                     (const Rtm__Service__DeadLettersRequest   *message);
+size_t rtm__service__dead_letters_request__pack
+                     (const Rtm__Service__DeadLettersRequest   *message,
+                      uint8_t             *out);
+size_t rtm__service__dead_letters_request__pack_to_buffer
+                     (const Rtm__Service__DeadLettersRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__DeadLettersRequest *
+       rtm__service__dead_letters_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__dead_letters_request__free_unpacked
+                     (Rtm__Service__DeadLettersRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__DeadLettersResponse methods */
+void   rtm__service__dead_letters_response__init
+                     (Rtm__Service__DeadLettersResponse         *message);
+size_t rtm__service__dead_letters_response__get_packed_size
+                     (const Rtm__Service__DeadLettersResponse   *message);
+size_t rtm__service__dead_letters_response__pack
+                     (const Rtm__Service__DeadLettersResponse   *message,
+                      uint8_t             *out);
+size_t rtm__service__dead_letters_response__pack_to_buffer
+                     (const Rtm__Service__DeadLettersResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__DeadLettersResponse *
+       rtm__service__dead_letters_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__dead_letters_response__free_unpacked
+                     (Rtm__Service__DeadLettersResponse *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Rtm__Service__AppendHistoryRequest_Closure)
@@ -997,6 +1785,57 @@ typedef void (*Rtm__Service__PurgeHistoryRequest_Closure)
 typedef void (*Rtm__Service__PurgeHistoryResponse_Closure)
                  (const Rtm__Service__PurgeHistoryResponse *message,
                   void *closure_data);
+typedef void (*Rtm__Service__AppEvent_Closure)
+                 (const Rtm__Service__AppEvent *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__EventGap_Closure)
+                 (const Rtm__Service__EventGap *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__EventsRequest_Closure)
+                 (const Rtm__Service__EventsRequest *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__EventsResponse_Closure)
+                 (const Rtm__Service__EventsResponse *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ClaimReader_Closure)
+                 (const Rtm__Service__ClaimReader *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ReaderClaimed_Closure)
+                 (const Rtm__Service__ReaderClaimed *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__DeadLetter_Closure)
+                 (const Rtm__Service__DeadLetter *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__KeepReader_Closure)
+                 (const Rtm__Service__KeepReader *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__DeadLetterNumber_Closure)
+                 (const Rtm__Service__DeadLetterNumber *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ReaderKept_Closure)
+                 (const Rtm__Service__ReaderKept *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__MoveReader_Closure)
+                 (const Rtm__Service__MoveReader *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ReaderMoved_Closure)
+                 (const Rtm__Service__ReaderMoved *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ReadersRequest_Closure)
+                 (const Rtm__Service__ReadersRequest *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__EventReader_Closure)
+                 (const Rtm__Service__EventReader *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ReadersResponse_Closure)
+                 (const Rtm__Service__ReadersResponse *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__DeadLettersRequest_Closure)
+                 (const Rtm__Service__DeadLettersRequest *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__DeadLettersResponse_Closure)
+                 (const Rtm__Service__DeadLettersResponse *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -1005,6 +1844,7 @@ typedef void (*Rtm__Service__PurgeHistoryResponse_Closure)
 
 extern const ProtobufCEnumDescriptor    rtm__service__storage_method__descriptor;
 extern const ProtobufCEnumDescriptor    rtm__service__session_change__descriptor;
+extern const ProtobufCEnumDescriptor    rtm__service__app_event_type__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__append_history_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__storage_call_response__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__lock_granted_push__descriptor;
@@ -1025,6 +1865,23 @@ extern const ProtobufCMessageDescriptor rtm__service__subscriber_count__descript
 extern const ProtobufCMessageDescriptor rtm__service__edge_session__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__purge_history_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__purge_history_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__app_event__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__event_gap__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__events_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__events_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__claim_reader__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__reader_claimed__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__dead_letter__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__keep_reader__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__dead_letter_number__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__reader_kept__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__move_reader__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__reader_moved__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__readers_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__event_reader__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__readers_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__dead_letters_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__dead_letters_response__descriptor;
 
 PROTOBUF_C__END_DECLS
 
