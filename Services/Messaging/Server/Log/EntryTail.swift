@@ -53,6 +53,23 @@ struct EntryTail {
             feature: head.feature, frame: frame ?? ByteBuffer())
     }
 
+    /// Nil if there is none with this number.
+    func segment(numbered number: UInt32) -> EntrySegment? {
+        if number == open.number { return open }
+        guard let first = full.first, number >= first.number, number < open.number else { return nil }
+        return full[Int(number - first.number)]
+    }
+
+    /// The newest of those that take no append any more.
+    var lastSegment: EntrySegment? { full.last }
+
+    /// Whether the segment that goes first has no entry behind the place.
+    func isFirstSegmentBefore(_ place: EntryPlace) -> Bool {
+        guard let first = full.first else { return false }
+        return first.number < place.segment
+            || first.number == place.segment && Int(place.index) + 1 == first.records.count
+    }
+
     /// The first segment that has this number or a greater one; nil if there is none with an entry.
     func firstSegment(from number: UInt32) -> EntrySegment? {
         if let first = full.first, number < open.number {

@@ -28,6 +28,7 @@ extension BrokerLimits {
             channelsPerSessionMax: configuration[MessagingKeys.channelsPerSessionMax],
             forgottenPerAppMax: configuration[MessagingKeys.channelsPerAppMax],
             tailBytesMax: Self.tailBytesMax(configuration[MessagingKeys.tailTotalBytesMax]))
+        feedOutageMax = configuration[MessagingKeys.feedOutageMax].milliseconds
     }
 
     private static func tailBytesMax(_ configured: Int) -> Int {

@@ -25,6 +25,11 @@ package struct MessagingKeys: ServiceKeys {
         "messaging.tail.ageMax", default: .seconds(150), in: .zero ... .seconds(86_400),
         "How long an entry is kept for subscribers who come back; at least the resume window of 2 minutes."
     )
+    package let feedOutageMax = ConfigurationKey<Duration>.duration(
+        "messaging.feed.outageMax", default: .seconds(3_600), in: .zero ... .seconds(86_400),
+        "How long after storage was last heard of the entries that it still has to collect as events are kept "
+            + "beyond messaging.tail.ageMax, if there is memory for them."
+    )
     package let channelsMax = ConfigurationKey<Int>.int(
         "messaging.channels.max", default: 1_000_000, in: 1...100_000_000,
         "Channels that this node holds beside inboxes; a publish or subscribe to one more is refused.")

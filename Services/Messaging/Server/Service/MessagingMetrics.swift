@@ -9,6 +9,8 @@ package final class MessagingMetrics: Sendable {
     let pushed: Counter
     let replayed: Counter
     let gaps: Counter
+    let fed: Counter
+    let feedGaps: Counter
     let superseded: Counter
     let channels: Gauge
     let openChannels: Gauge
@@ -36,6 +38,13 @@ package final class MessagingMetrics: Sendable {
         gaps = registry.counter(
             "rtm_messaging_gaps_total",
             "Positions that could not be continued. A high value: tails are too short, subscribers come back to too much, or this node was restarted."
+        )
+        fed = registry.counter(
+            "rtm_messaging_fed_total", "Entries sent to storage, which keeps them as events of their apps.")
+        feedGaps = registry.counter(
+            "rtm_messaging_feed_gaps_total",
+            "How often entries were gone before storage collected them: backends got the event gap. Storage was away "
+                + "for too long, or this node was restarted without a journal."
         )
         superseded = registry.counter(
             "rtm_messaging_superseded_total", "Sessions that ended because their user logged in elsewhere.")

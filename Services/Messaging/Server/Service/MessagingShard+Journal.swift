@@ -40,7 +40,11 @@ extension MessagingShard {
     ///   (-11021) for an attach, because a login's attach is written, too.
     func checkLeadership(_ method: UInt32) throws(RTMError) {
         guard isLeader else { throw RTMError(.notConnected, "another messaging node leads this shard") }
-        guard method != MessagingMethod.read, method != MessagingMethod.list, isJournalBehind else { return }
+        switch method {
+        case MessagingMethod.read, MessagingMethod.list, MessagingMethod.feed: return
+        default: break
+        }
+        guard isJournalBehind else { return }
         throw RTMError(
             method == MessagingMethod.attach ? .channelSubscribeFailed : .channelPublishMessageFailed,
             "too much waits to be written to Redis; try again in a second", retryAfter: .seconds(1),

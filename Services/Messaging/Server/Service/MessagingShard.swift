@@ -32,6 +32,7 @@ package final class MessagingShard {
     private var listCount = 0
     /// The nodes that are announced to callers; nil if another shard announces them.
     private var nodes: NodesPush?
+    private lazy var feedReads = FeedReads { [unowned self] in answer($0) }
 
     /// - Parameters:
     ///   - secret: random for each start of the process. It decides which channels share a partition.
@@ -68,6 +69,7 @@ package final class MessagingShard {
     /// Drops old entries and forgets channels (`Broker.sweep`). The log sweep calls it at a
     /// regular interval.
     package func sweep(_ count: Int) {
+        if !feedReads.isEmpty { feedReads.expire(now: clock()) }
         // What a sweep records would gather while Redis is away, or while another node may lead.
         guard !isJournalBehind, journal?.redis.leadership.state.isAwaitingSuccessor != true else { return }
         let now = clock()
@@ -107,6 +109,7 @@ extension MessagingShard: ServiceLinkHandler {
     package func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
         links[Int(link.id)] = nil
         broker.linkClosed(Int(link.id), now: clock())
+        feedReads.linkClosed(link)
         closeGate()
         metrics.links.add(-1)
     }
@@ -129,6 +132,7 @@ extension MessagingShard: ServiceLinkHandler {
             case MessagingMethod.backendPublish:
                 try publish(BackendPublishRequest(scanning: body), id, link)
             case MessagingMethod.append: try append(AppendRequest(scanning: body), id, link)
+            case MessagingMethod.feed: try feed(FeedRequest(body, in: arena), id, link)
             default: throw RTMError(.serviceNotSupport, "messaging has no method \(method)")
             }
         } catch let error as RTMError {
@@ -184,6 +188,7 @@ extension MessagingShard: ServiceLinkHandler {
     private func deliver(_ appended: Broker.Appended) {
         let entries = appended.entries
         metrics.appended.increment(by: entries.count)
+        if !feedReads.isEmpty { feedReads.appended(entries.app) }
         guard !appended.interests.isEmpty else { return }
         broker.frames(of: appended).withUnsafeReadableBytes { frames in
             appended.interests.each { interest in
@@ -264,6 +269,33 @@ extension MessagingShard: ServiceLinkHandler {
             return
         }
         link.eventLoop.assumeIsolated().execute { self.look(scan, id, link) }
+    }
+
+    private func feed(_ request: FeedRequest, _ id: UInt64, _ link: AcceptedServiceLink) {
+        let now = clock()
+        let page = broker.feed(request.appID, after: request.after, bytesMax: Self.pageBytesMax, now: now)
+        let wait = request.wait.milliseconds
+        guard page.isEmpty, request.after.epoch != 0, wait > 0, let app = broker.number(ofApp: request.appID)
+        else { return respond(page, to: id, link) }
+        feedReads.wait(
+            .init(request: request, id: id, link: link, app: app, deadline: now + wait))
+    }
+
+    /// Answers a read that has waited. If another node leads by now, its link has closed.
+    private func answer(_ read: FeedReads.Read) {
+        let page = broker.feed(
+            read.request.appID, after: read.request.after, bytesMax: Self.pageBytesMax, now: clock())
+        respond(page, to: read.id, read.link)
+    }
+
+    private func respond(_ page: Broker.FeedPage, to id: UInt64, _ link: AcceptedServiceLink) {
+        metrics.fed.increment(by: page.count)
+        if page.gap { metrics.feedGaps.increment() }
+        page.frames.withUnsafeReadableBytes { bytes in
+            link.respond(
+                to: id,
+                FeedResponse(frames: WireText(bytes), next: page.next, gap: page.gap, more: page.more))
+        }
     }
 
     private func push(

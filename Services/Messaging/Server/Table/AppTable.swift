@@ -15,8 +15,23 @@ struct AppTable {
         var forgotten: ForgottenChannels
         /// When the newest entry came that was dropped for want of memory; 0 before the first.
         fileprivate(set) var newestGiven: UInt64 = 0
+        /// The newest entry that was given up; nil before the first. No entry that came when the shard had had more
+        /// than this many entries is lost.
+        var given: EntryIdentity?
+        var lostSequence: UInt64 = 0
+        /// How far the feed was read; nil if nobody reads it.
+        var fed: Fed?
         /// The memory of the tail, as far as it is counted in the sum.
         fileprivate var bytes = 0
+    }
+
+    struct Fed {
+        /// The newest entry that was read; nil if there was none.
+        let entry: EntryIdentity?
+        /// Its place in the tail; `.none` if the tail doesn't have it.
+        let place: EntryPlace
+        /// When somebody asked last, in milliseconds.
+        var at: UInt64
     }
 
     private let limits: BrokerLimits

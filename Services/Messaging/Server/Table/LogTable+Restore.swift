@@ -22,6 +22,7 @@ extension LogTable {
             partitions[partition].head = max(partitions[partition].head, head.offset)
             if isFirst { apps.unknown[UInt16(partition)] = .init(head: head.offset, timestamp: heads.time) }
         }
+        if isFirst { knownFrom = sequence }
     }
 
     /// - Parameter since: entries that are older aren't in the journal.

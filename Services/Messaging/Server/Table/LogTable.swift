@@ -26,6 +26,8 @@ struct LogTable {
     /// When this node began to lead. Of channels that it took over it doesn't know when they were left, so
     /// they count as left then.
     var leaderSince: UInt64 = 0
+    /// How many entries there had been when nothing was known yet: a journal begins there.
+    var knownFrom: UInt64 = 0
 
     init(limits: BrokerLimits, firstEpoch: UInt64, names: NameHash) {
         self.limits = limits
@@ -238,6 +240,9 @@ extension LogTable {
 
     mutating func markLost(_ records: ContiguousArray<EntryRecord>) {
         for record in records { self[record.channel].chain.gaveUp(record) }
+        guard let last = records.last else { return }
+        let app = self[last.channel].app
+        (apps[app].given, apps[app].lostSequence) = (EntryIdentity(last), sequence)
     }
 }
 
@@ -291,12 +296,20 @@ extension LogTable {
             apps.changeTail(of: app) { $0.close() }
         }
         while left > 0, let end = apps[app].tail.firstSegmentEnd, end + ageMax < now,
+            !isAwaited(app, now: now),
             let records = apps.changeTail(of: app, { $0.removeFirst() })
         {
             markLost(records)
             left -= 1
         }
         if apps[app].tail.oldestTime == nil { apps.changeTail(of: app) { $0.release() } }
+    }
+
+    /// Whether the segment of an app that goes first has entries that storage hasn't collected. While storage is
+    /// away they are kept for longer, as long as there is memory.
+    private func isAwaited(_ app: Int, now: UInt64) -> Bool {
+        guard let fed = apps[app].fed, fed.at + limits.feedOutageMax > now else { return false }
+        return !apps[app].tail.isFirstSegmentBefore(fed.place)
     }
 
     /// Looks at the next slot, or at the end of a partition.
