@@ -29,6 +29,13 @@ package protocol StorageCaller: AnyObject {
         _ context: Int, _ outcome: Result<PurgeHistoryResponse, ServiceLinkRequestFailure>)
     /// A gateway asks what this event loop has. `answer` may be called later, on the same event loop.
     func storageAsked(_ query: EdgeQuery, _ answer: @escaping (EdgeFindings) -> Void)
+    func storageReadEvents(_ context: Int, _ outcome: Result<EventsResponse, ServiceLinkRequestFailure>)
+    func storageClaimedReader(_ context: Int, _ outcome: Result<ReaderClaimed, ServiceLinkRequestFailure>)
+    func storageKeptReader(_ context: Int, _ outcome: Result<ReaderKept, ServiceLinkRequestFailure>)
+    func storageMovedReader(_ context: Int, _ outcome: Result<ReaderMoved, ServiceLinkRequestFailure>)
+    func storageListedReaders(_ context: Int, _ outcome: Result<ReadersResponse, ServiceLinkRequestFailure>)
+    func storageListedDeadLetters(
+        _ context: Int, _ outcome: Result<DeadLettersResponse, ServiceLinkRequestFailure>)
     /// An operator shuts a user out or ends a session, or lets the user in again. When the link comes up,
     /// all bans arrive, and behind them one without a user. Returns what was found and done.
     func storageBanned(_ ban: Ban) -> BanReport
@@ -56,6 +63,25 @@ extension StorageCaller {
     package func storageBanned(_ ban: Ban) -> BanReport {
         BanReport(number: ban.number, isAppKnown: false, sessions: 0)
     }
+    /// For a caller that reads no events.
+    package func storageReadEvents(
+        _ context: Int, _ outcome: Result<EventsResponse, ServiceLinkRequestFailure>
+    ) {}
+    package func storageClaimedReader(
+        _ context: Int, _ outcome: Result<ReaderClaimed, ServiceLinkRequestFailure>
+    ) {}
+    package func storageKeptReader(
+        _ context: Int, _ outcome: Result<ReaderKept, ServiceLinkRequestFailure>
+    ) {}
+    package func storageMovedReader(
+        _ context: Int, _ outcome: Result<ReaderMoved, ServiceLinkRequestFailure>
+    ) {}
+    package func storageListedReaders(
+        _ context: Int, _ outcome: Result<ReadersResponse, ServiceLinkRequestFailure>
+    ) {}
+    package func storageListedDeadLetters(
+        _ context: Int, _ outcome: Result<DeadLettersResponse, ServiceLinkRequestFailure>
+    ) {}
 }
 
 /// Typed calls to storage over one link. Every call has exactly one outcome.
@@ -127,6 +153,46 @@ package final class StorageClient: ServiceClient {
         }
     }
 
+    /// Waits for as long as the request says, and then for as long as every call.
+    package func events(_ request: EventsRequest, context: Int) {
+        do throws(RTMError) {
+            try calls.link.request(
+                StorageMethod.events, request, timeout: calls.timeout + request.wait, context: context)
+        } catch {
+            caller?.storageReadEvents(context, .failure(.refused(error)))
+        }
+    }
+
+    package func claimReader(_ request: ClaimReader, context: Int) {
+        if let failure = calls.refusal(sending: StorageMethod.claimReader, request, context: context) {
+            caller?.storageClaimedReader(context, .failure(failure))
+        }
+    }
+
+    package func keepReader(_ request: KeepReader, context: Int) {
+        if let failure = calls.refusal(sending: StorageMethod.keepReader, request, context: context) {
+            caller?.storageKeptReader(context, .failure(failure))
+        }
+    }
+
+    package func moveReader(_ request: MoveReader, context: Int) {
+        if let failure = calls.refusal(sending: StorageMethod.moveReader, request, context: context) {
+            caller?.storageMovedReader(context, .failure(failure))
+        }
+    }
+
+    package func readers(_ request: ReadersRequest, context: Int) {
+        if let failure = calls.refusal(sending: StorageMethod.readers, request, context: context) {
+            caller?.storageListedReaders(context, .failure(failure))
+        }
+    }
+
+    package func deadLetters(_ request: DeadLettersRequest, context: Int) {
+        if let failure = calls.refusal(sending: StorageMethod.deadLetters, request, context: context) {
+            caller?.storageListedDeadLetters(context, .failure(failure))
+        }
+    }
+
     /// Has no answer. False if the link is down: then it was not sent.
     @discardableResult
     package func session(_ push: SessionPush) -> Bool { calls.link.push(StorageMethod.session, push) }
@@ -166,7 +232,27 @@ package final class StorageClient: ServiceClient {
         case StorageMethod.purgeHistory:
             caller?.storagePurgedHistory(
                 context, outcome.result { try PurgeHistoryResponse($0, in: calls.arena) })
+        case StorageMethod.events...StorageMethod.deadLetters: eventsResponse(to: method, context, outcome)
         default: break
+        }
+    }
+
+    private func eventsResponse(to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome) {
+        switch method {
+        case StorageMethod.events:
+            caller?.storageReadEvents(context, outcome.result { try EventsResponse($0, in: calls.arena) })
+        case StorageMethod.claimReader:
+            caller?.storageClaimedReader(context, outcome.result { try ReaderClaimed($0, in: calls.arena) })
+        case StorageMethod.keepReader:
+            caller?.storageKeptReader(context, outcome.result { try ReaderKept($0, in: calls.arena) })
+        case StorageMethod.moveReader:
+            caller?.storageMovedReader(context, outcome.result { try ReaderMoved($0, in: calls.arena) })
+        case StorageMethod.readers:
+            caller?.storageListedReaders(
+                context, outcome.result { try ReadersResponse($0, in: calls.arena) })
+        default:
+            caller?.storageListedDeadLetters(
+                context, outcome.result { try DeadLettersResponse($0, in: calls.arena) })
         }
     }
 

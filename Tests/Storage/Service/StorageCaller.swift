@@ -95,6 +95,18 @@ final class StorageCaller: Sendable {
         }
     }
 
+    func events(
+        after position: StreamPosition, wait: Duration = .zero, appID: String = "app"
+    ) async throws -> EventsResponse {
+        let bytes = try await request(StorageMethod.events) { link, timeout, context in
+            try link.request(
+                StorageMethod.events,
+                EventsRequest(appID: appID, after: position, limit: 1_000, wait: wait), timeout: timeout,
+                context: context)
+        }
+        return try bytes.withUnsafeBytes { try EventsResponse($0, in: DecodeArena()) }
+    }
+
     /// How many requests stand in line for a lock.
     var inLine: Int { get async throws { try await loop.submit { self.end.value.tickets.count }.get() } }
 
@@ -183,7 +195,7 @@ private final class End: ServiceLinkClientDelegate {
                 tickets[response.ticket] = number
             case StorageMethod.snapshot:
                 complete(number, .success(Array(try SnapshotResponse(body, in: arena).frames.bytes)))
-            default: complete(number, .success([]))
+            default: complete(number, .success(Array(body)))
             }
         } catch {
             complete(number, .failure(error))

@@ -261,6 +261,11 @@ final class LogHost: Sendable {
             to: channels, at: .tcp(host: messaging.host, port: messaging.port), on: group.next())
     }
 
+    func publisher() async throws -> LogPublisher {
+        try await LogPublisher.connected(
+            to: .tcp(host: messaging.host, port: messaging.port), on: group.next())
+    }
+
     /// A storage process over the directory, and a caller of it. The body ends the process.
     func withStorage(
         _ directory: String, _ arguments: [String] = [],

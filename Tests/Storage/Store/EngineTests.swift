@@ -46,6 +46,9 @@ struct EngineTests {
             case .success(.purged(_, let count)): "\(answered.request) purged \(count)"
             case .success(.banned(let ban, let before)):
                 "\(answered.request) \(ban) \(String(describing: before))"
+            case .success(.claimedReader(let claimed)): "\(answered.request) \(claimed)"
+            case .success(.keptReader(let isKept)): "\(answered.request) kept \(isKept)"
+            case .success(.movedReader(let isFound)): "\(answered.request) moved \(isFound)"
             case .failure(let error): "\(answered.request) \(error)"
             }
         }

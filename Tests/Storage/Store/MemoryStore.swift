@@ -15,6 +15,9 @@ final class MemoryStore {
         var events: [OutboxEvent] = []
         var expiryClock: UInt64?
         var bans: [BannedUser: Ban] = [:]
+        var readers: [EventReaderKey: EventReaderState] = [:]
+        var letters: [EventReaderKey: [DeadLetter]] = [:]
+        var droppedLetters: [EventReaderKey: Int] = [:]
     }
 
     let source: UInt64
@@ -44,6 +47,10 @@ extension MemoryStore: WritableStore {
         let bans = state.bans.filter { $0.value.untilMilliseconds > keys.now }
         group.bans = keys.listsBans ? bans : bans.filter { keys.bans.contains($0.key) }
         group.banCount = bans.count
+        for app in keys.eventApps {
+            group.eventApps[app] = EventApp(readers: state.readers.keys.count { $0.appID == app })
+        }
+        group.readers = state.readers.filter { keys.readers.contains($0.key) }
         return group
     }
 
@@ -66,6 +73,7 @@ extension MemoryStore: WritableStore {
             state.bans = state.bans.filter { $0.value.untilMilliseconds > time }
         }
         for (user, ban) in changes.bans { state.bans[user] = ban }
+        keep(changes.readers, changes.letters)
         state.events.removeAll { event in changes.announced.contains { $0.contains(event.sequence) } }
         state.events += changes.events
         state.expiryClock = changes.expiryClock ?? state.expiryClock
@@ -74,6 +82,24 @@ extension MemoryStore: WritableStore {
     }
 
     func prove() {}
+
+    private func keep(
+        _ readers: OrderedDictionary<EventReaderKey, EventReaderState?>,
+        _ letters: [GroupChanges.LettersChange]
+    ) {
+        for (key, reader) in readers {
+            state.readers[key] = reader
+            if reader == nil { (state.letters[key], state.droppedLetters[key]) = (nil, nil) }
+        }
+        for change in letters {
+            let kept = (state.letters[change.reader] ?? []).filter { !change.removed.contains($0.number) }
+            let all = kept + change.kept
+            let last = all.last?.number ?? 0
+            let newest = all.filter { $0.number + UInt64(EventReaderState.lettersMax) > last }
+            state.letters[change.reader] = newest
+            state.droppedLetters[change.reader, default: 0] += all.count - newest.count
+        }
+    }
 
     private func append(_ message: StoredMessage) {
         guard !has(message) else { return }
@@ -145,6 +171,35 @@ extension MemoryStore: ReadableStore {
                 && $0.tokensBeforeSeconds == 0
         }
         return Array(behind.sorted { ($0.appID, $0.userID) < ($1.appID, $1.userID) }.prefix(limit))
+    }
+
+    func readers(_ request: ReadersRequest, limit: Int, now: UInt64) -> [EventReader] {
+        let behind = state.readers.filter { $0.key.appID == request.appID && $0.key.name > request.after }
+        return behind.sorted { $0.key.name < $1.key.name }.prefix(limit).map { key, reader in
+            let isOwned = reader.isOwned(now: now)
+            return EventReader(
+                name: key.name, owner: isOwned ? reader.owner : "", term: reader.term,
+                lease: .milliseconds(isOwned ? Int64(reader.leaseEnd - now) : 0), position: reader.position,
+                state: reader.state, letters: UInt32(state.letters[key]?.count ?? 0),
+                dropped: UInt64(state.droppedLetters[key] ?? 0))
+        }
+    }
+
+    func deadLetters(_ request: DeadLettersRequest, limit: Int) -> [DeadLetter] {
+        let key = EventReaderKey(appID: request.appID, name: request.name)
+        return Array((state.letters[key] ?? []).filter { $0.number > request.after }.prefix(limit))
+    }
+
+    func eventFeeds(of app: String) throws(StoreFailure) -> [EventLogs.FeedKey: EventLogs.FeedMark] {
+        throw StoreFailure(kind: .refused, reason: "this engine keeps no events of apps")
+    }
+
+    func eventPage(_ request: EventsRequest, limit: Int) throws(StoreFailure) -> EventsResponse {
+        throw StoreFailure(kind: .refused, reason: "this engine keeps no events of apps")
+    }
+
+    func eventBounds(of app: String) -> (newest: StreamPosition, oldest: StreamPosition) {
+        (StreamPosition(epoch: 0, offset: 0), StreamPosition(epoch: 0, offset: 0))
     }
 
     func events(after sequence: UInt64, limit: Int) -> [OutboxEvent] {

@@ -13,6 +13,11 @@ struct StorageRead: Sendable {
         case events(after: UInt64, limit: Int)
         /// For operators: a page of the bans that hold.
         case bans(BansRequest)
+        /// For the collector: how far the feeds of an app were read.
+        case eventFeeds(appID: String)
+        case appEvents(EventsRequest)
+        case readers(ReadersRequest)
+        case deadLetters(DeadLettersRequest)
     }
 
     let work: Work
@@ -28,6 +33,10 @@ struct ReadOutcome: Sendable {
         case snapshot(ByteBuffer)
         case events([OutboxEvent])
         case bans(BansResponse)
+        case eventFeeds([EventLogs.FeedKey: EventLogs.FeedMark])
+        case appEvents(EventsResponse)
+        case readers(ReadersResponse)
+        case deadLetters(DeadLettersResponse)
     }
 
     let read: StorageRead
@@ -65,6 +74,12 @@ extension ReadableStore {
         case .snapshot(let request): .snapshot(try frames(request))
         case .events(let sequence, let limit): .events(try events(after: sequence, limit: limit))
         case .bans(let place): .bans(try page(after: place, now))
+        case .eventFeeds(let app): .eventFeeds(try eventFeeds(of: app))
+        case .appEvents(let request):
+            .appEvents(
+                try eventPage(request, limit: min(max(1, Int(request.limit)), EventsResponse.countMax)))
+        case .readers(let request): .readers(try page(request, now))
+        case .deadLetters(let request): .deadLetters(try page(request))
         }
     }
 
@@ -72,6 +87,20 @@ extension ReadableStore {
         let bans = try bans(after: place, now: now, limit: BansResponse.countMax + 1)
         return BansResponse(
             bans: Array(bans.prefix(BansResponse.countMax)), hasMore: bans.count > BansResponse.countMax)
+    }
+
+    private func page(_ request: ReadersRequest, _ now: UInt64) throws(StoreFailure) -> ReadersResponse {
+        let readers = try readers(request, limit: ReadersResponse.countMax + 1, now: now)
+        let bounds = try eventBounds(of: request.appID)
+        return ReadersResponse(
+            readers: Array(readers.prefix(ReadersResponse.countMax)),
+            hasMore: readers.count > ReadersResponse.countMax, newest: bounds.newest, oldest: bounds.oldest)
+    }
+
+    private func page(_ request: DeadLettersRequest) throws(StoreFailure) -> DeadLettersResponse {
+        let limit = min(max(1, Int(request.limit)), DeadLettersResponse.countMax)
+        let letters = try deadLetters(request, limit: limit + 1)
+        return DeadLettersResponse(letters: Array(letters.prefix(limit)), hasMore: letters.count > limit)
     }
 
     private func metadataAnswer(_ channel: ChannelKey) throws(StoreFailure) -> Metadata {
@@ -102,10 +131,26 @@ extension BansResponse {
     static let countMax = 1_000
 }
 
+extension EventsResponse {
+    /// Limit: events of a page.
+    static let countMax = 1_000
+}
+
+extension ReadersResponse {
+    /// Limit: readers of a page. The state of each of them may have 64 KiB.
+    static let countMax = 100
+}
+
+extension DeadLettersResponse {
+    /// Limit: dead letters of a page.
+    static let countMax = 100
+}
+
 extension StorageRead.Work {
     var failureCode: ErrorCode {
         switch self {
-        case .metadata, .snapshot, .events, .bans: .storageNotAvailable
+        case .metadata, .snapshot, .events, .bans, .readers, .deadLetters, .eventFeeds, .appEvents:
+            .storageNotAvailable
         case .locks: .lockOperationFailed
         case .history: .historyOperationFailed
         }

@@ -10,6 +10,8 @@ struct StorageRules: Sendable {
     /// How large the database may become; nil means as large as the disk. It is part of refusals.
     var bytesMax: Int?
     var retention = HistoryRetention(usual: .oneWeek, ofApps: [:])
+    /// For how long the events of each app are kept, in milliseconds; apps without events aren't in it.
+    var events: [String: UInt64] = [:]
 }
 
 /// The times of two clocks, in milliseconds.

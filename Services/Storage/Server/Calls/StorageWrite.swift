@@ -20,6 +20,14 @@ struct StorageWrite: Sendable {
         case ban(Ban)
         /// Reports who is shut out, once at the start.
         case listBans
+        case claimReader(ClaimReader)
+        case keepReader(KeepReader)
+        case moveReader(MoveReader)
+        /// What messaging has sent of an app becomes events.
+        case collect(CollectedFeed)
+        /// Everything of the app that happened until then was collected, so what is due by then is announced.
+        case settleEvents(appID: String, upTo: UInt64)
+        case removeEvents(before: [String: UInt64], limit: Int)
     }
 
     let work: Work
@@ -70,6 +78,9 @@ struct WriteOutcome: Sendable {
         case purged(HistoryPurge, Int)
         /// The ban as it holds now, and what held before.
         case banned(Ban, before: Ban?)
+        case claimedReader(ReaderClaimed)
+        case keptReader(Bool)
+        case movedReader(Bool)
     }
 
     struct Answered: Sendable {
@@ -84,6 +95,13 @@ struct WriteOutcome: Sendable {
     var events: [OutboxEvent] = []
     /// All bans, if they were listed.
     var bans: [Ban] = []
+    /// The feeds that were collected, and whether their entries were kept.
+    var collected: [(feed: EventLogs.FeedKey, isKept: Bool)] = []
+    /// The apps that have new events, with the offset of the newest.
+    var newEvents: [String: UInt64] = [:]
+    var eventsKept = 0
+    /// How many events were removed, if the group removed some.
+    var eventsExpired: Int?
     /// How many messages were removed, if the group removed expired ones.
     var expired: Int?
     /// How large the store is, if the group removed expired messages, which it does once a second.

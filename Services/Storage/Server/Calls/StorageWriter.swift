@@ -70,6 +70,9 @@ struct StorageWriter<Store: WritableStore> {
         guard !changes.isEmpty else { return }
         let written = try store.write(changes)
         outcome.events = changes.events
+        outcome.eventsKept = changes.collected.events.count
+        outcome.eventsExpired = written.eventsExpired
+        for event in changes.collected.events { outcome.newEvents[event.key.appID] = event.offset }
         (outcome.expired, outcome.size) = (written.expired, written.size)
         for (write, count) in zip(purges, written.purged) {
             guard case .purgeHistory(let purge) = write.work else { continue }
@@ -96,7 +99,22 @@ struct StorageWriter<Store: WritableStore> {
                 keys.messages.append(message)
             case .ban(let ban): keys.bans.insert(BannedUser(ban))
             case .listBans: keys.listsBans = true
-            case .session, .linkLost, .announced, .removeExpiredHistory, .purgeHistory, .removeUnusedChannels:
+            case .claimReader(let request):
+                keys.eventApps.insert(request.appID)
+                keys.readers.insert(.init(appID: request.appID, name: request.name))
+            case .collect(let feed):
+                keys.eventApps.insert(feed.appID)
+                feed.keys(&keys.eventKeys, &keys.eventMembers)
+            case .settleEvents(let app, let time):
+                keys.eventApps.insert(app)
+                keys.settled[app] = time
+            case .keepReader(let request):
+                keys.readers.insert(.init(appID: request.appID, name: request.name))
+            case .moveReader(let request):
+                keys.eventApps.insert(request.appID)
+                keys.readers.insert(.init(appID: request.appID, name: request.name))
+            case .session, .linkLost, .announced, .removeExpiredHistory, .purgeHistory, .removeUnusedChannels,
+                .removeEvents:
                 break
             }
         }
@@ -145,6 +163,14 @@ struct StorageWriter<Store: WritableStore> {
         case .removeUnusedChannels(let limit): group.removeUnusedChannels(limit: limit)
         case .ban(let ban): self.ban(ban, write, now)
         case .listBans: listBans(now)
+        case .claimReader(let request): try claim(request, write, now)
+        case .keepReader(let request): keep(request, write, now)
+        case .moveReader(let request): move(request, write)
+        case .collect(let feed):
+            let isKept = group.collect(feed, now: now.wall)
+            outcome.collected.append((.init(appID: feed.appID, shard: feed.shard), isKept))
+        case .settleEvents(let app, let time): group.settle(app, upTo: time)
+        case .removeEvents(let cutoffs, let limit): group.removeEvents(before: cutoffs, limit: limit)
         }
     }
 
@@ -197,8 +223,11 @@ struct StorageWriter<Store: WritableStore> {
             case .metadata: refuse(write, failure, .storageNotAvailable)
             case .lock: refuse(write, failure, .lockOperationFailed)
             case .history, .purgeHistory: refuse(write, failure, .historyOperationFailed)
-            case .ban: refuse(write, failure, .storageNotAvailable)
-            case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels, .listBans:
+            case .ban, .claimReader, .keepReader, .moveReader: refuse(write, failure, .storageNotAvailable)
+            case .collect(let feed):
+                outcome.collected.append((.init(appID: feed.appID, shard: feed.shard), false))
+            case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels, .listBans,
+                .settleEvents, .removeEvents:
                 break
             }
         }
@@ -257,6 +286,10 @@ extension WriteOutcome {
         settled += other.settled
         events += other.events
         bans += other.bans
+        collected += other.collected
+        newEvents.merge(other.newEvents) { $1 }
+        eventsKept += other.eventsKept
+        eventsExpired = other.eventsExpired ?? eventsExpired
         expired = other.expired ?? expired
         size = other.size ?? size
         failure = other.failure ?? failure

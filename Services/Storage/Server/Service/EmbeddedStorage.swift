@@ -15,6 +15,8 @@ package final class EmbeddedStorage {
     private let eventLoop: any EventLoop
     private let queues: StorageQueues
     private let outbox: Outbox
+    private let collector: EventCollector
+    private let events: [String: UInt64]
     private let node: StorageNode
     private let server: ServiceLinkServer
     private let reader: SQLiteReader
@@ -61,8 +63,13 @@ package final class EmbeddedStorage {
             to: messaging, link, queues: queues, metrics: metrics,
             probe: ReadinessRegistry(logger: logger).probe("messaging"), endOfTurn: .shared(on: eventLoop),
             logger: logger, interval: .seconds(1))
+        collector = EventCollector(
+            from: messaging, link, queues: queues, metrics: metrics, endOfTurn: .shared(on: eventLoop),
+            logger: logger, interval: .seconds(1), wallClock: wallClock)
+        events = rules.events
         let node = StorageNode(
-            queues: queues, retention: rules.retention, outbox: outbox, metrics: metrics, logger: logger)
+            queues: queues, retention: rules.retention, outbox: outbox, collector: collector, on: eventLoop,
+            metrics: metrics, logger: logger, wallClock: wallClock)
         self.node = node
         self.eventLoop = eventLoop
         self.wallClock = wallClock
@@ -76,6 +83,7 @@ package final class EmbeddedStorage {
         turn.work = { [unowned self] in work() }
         outbox.start(on: eventLoop)
         node.start()
+        node.keepEvents(for: events)
         let bound = NIOLoopBound(node, eventLoop: eventLoop)
         cleaning = eventLoop.scheduleRepeatedTask(
             initialDelay: Self.cleaningInterval, delay: Self.cleaningInterval
@@ -88,6 +96,7 @@ package final class EmbeddedStorage {
         turn.work = nil
         cleaning?.cancel()
         expiry?.cancel()
+        collector.stop()
         outbox.stop()
         // The writer is the last to close, because only it can move the log into the database.
         reader.close()

@@ -99,21 +99,31 @@ package enum StorageDefinition {
             let outbox = Outbox(
                 to: messaging, link, queues: threads.queues, metrics: metrics, probe: probe,
                 endOfTurn: .shared(on: loop), logger: context.logger)
+            let collector = EventCollector(
+                from: messaging, link, queues: threads.queues, metrics: metrics,
+                endOfTurn: .shared(on: loop), logger: context.logger, wallClock: WallClock.milliseconds)
             let node = StorageNode(
-                queues: threads.queues, retention: rules.retention, outbox: outbox, metrics: metrics,
-                logger: context.logger)
-            return NIOLoopBound((node: node, outbox: outbox), eventLoop: loop)
+                queues: threads.queues, retention: rules.retention, outbox: outbox, collector: collector,
+                on: loop, metrics: metrics, logger: context.logger)
+            return NIOLoopBound((node: node, outbox: outbox, collector: collector), eventLoop: loop)
         }.get()
         context.onChange(of: CommonKeys.apps.declarations + StorageKeys.live) { next in
-            let retention = StorageRules(next).retention
-            return { loop.execute { core.value.node.retention = retention } }
+            let rules = StorageRules(next)
+            return {
+                loop.execute {
+                    core.value.node.retention = rules.retention
+                    core.value.node.keepEvents(for: rules.events)
+                }
+            }
         }
         var server = ServiceLinkServerConfiguration(service: "storage")
         server.link = link
         server.fit(context, at: place)
         let listener = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in core.value.node }
         let services: [any Service] = [
-            StorageDatabase(threads: threads, core: core, loop: loop, probe: context.probe("database")),
+            StorageDatabase(
+                threads: threads, core: core, loop: loop, events: rules.events,
+                probe: context.probe("database")),
             ServiceLinkListener(listener, at: place),
         ]
         guard !place.isNetworked else { return services }
@@ -136,8 +146,9 @@ private struct StorageDatabase: Service {
 
     let name = "storage database"
     let threads: StorageThreads
-    let core: NIOLoopBound<(node: StorageNode, outbox: Outbox)>
+    let core: NIOLoopBound<(node: StorageNode, outbox: Outbox, collector: EventCollector)>
     let loop: any EventLoop
+    let events: [String: UInt64]
     let probe: ReadinessProbe
 
     func start() async throws {
@@ -154,6 +165,7 @@ private struct StorageDatabase: Service {
         try await loop.submit {
             core.value.outbox.start(on: loop)
             core.value.node.start()
+            core.value.node.keepEvents(for: events)
         }.get()
         loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.cleaningInterval) { _ in
             core.value.node.cleanUp()
@@ -161,7 +173,10 @@ private struct StorageDatabase: Service {
     }
 
     func shutdown(deadline: ContinuousClock.Instant) async {
-        try? await loop.submit { core.value.outbox.stop() }.get()
+        try? await loop.submit {
+            core.value.collector.stop()
+            core.value.outbox.stop()
+        }.get()
         await threads.stop()
     }
 }

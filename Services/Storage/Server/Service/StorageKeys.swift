@@ -1,4 +1,5 @@
 import RTMServiceKit
+import RTMWire
 
 /// The configuration keys of the storage service.
 struct StorageKeys: ServiceKeys {
@@ -73,6 +74,10 @@ extension StorageRules {
         let ofApps = configuration[CommonKeys.apps].compactMap { app in
             app.historyRetention.map { (app.id, $0) }
         }
+        events = Dictionary(
+            configuration[CommonKeys.apps].compactMap { app in
+                app.events.map { (app.id, $0.milliseconds) }
+            }) { $1 }
         retention = HistoryRetention(
             usual: configuration[StorageKeys.retention], ofApps: Dictionary(ofApps) { $1 })
     }

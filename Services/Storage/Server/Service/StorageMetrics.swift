@@ -15,6 +15,11 @@ final class StorageMetrics: Sendable {
     let announced: Counter
     let announceRetries: Counter
     let links: Gauge
+    let eventsKept: Counter
+    let eventsExpired: Counter
+    let eventGaps: Counter
+    let eventsLag: Gauge
+    let eventWaits: Gauge
     private let bytes: Gauge
     private let historyBytes: [String: Gauge]
 
@@ -63,6 +68,19 @@ final class StorageMetrics: Sendable {
         announceRetries = registry.counter(
             "rtm_storage_announce_retries_total",
             "Events that messaging did not take and that are sent again.")
+        eventsKept = registry.counter(
+            "rtm_storage_events_total", "Events of apps that were kept for their backends.")
+        eventsExpired = registry.counter(
+            "rtm_storage_events_expired_total", "Events of apps removed because their time was over.")
+        eventGaps = registry.counter(
+            "rtm_storage_event_gaps_total",
+            "How often messaging no longer had what was to be collected: backends got the event gap.")
+        eventsLag = registry.gauge(
+            "rtm_storage_events_lag_seconds",
+            "For how long events wait to be collected from messaging. If it grows, messaging can't be reached, "
+                + "or the disk is too slow for the events.")
+        eventWaits = registry.gauge(
+            "rtm_storage_event_waits", "Reads of events that wait for the next one.")
         links = registry.gauge("rtm_storage_links", "Links from edges. At 0 no edge reaches this service.")
     }
 }

@@ -21,13 +21,25 @@ final class StorageNode {
     private var questions = EdgeInquiries()
     /// The links of operators' programs, which have no users.
     private var operators: Set<UInt64> = []
+    private var eventWaits = EventWaits()
+    private let collector: EventCollector
+    /// For how long the events of each app are kept, in milliseconds; apps without events aren't in it.
+    private(set) var eventRetention: [String: UInt64] = [:]
+    /// False where no app has events, and nothing is left of those that had some.
+    private var mayHaveEvents = true
+    private let eventLoop: any EventLoop
+    private let wallClock: () -> UInt64
     /// The ticket of the last caller that asked for a lock.
     private var lastTicket: UInt64 = 0
 
     init(
-        queues: StorageQueues, retention: HistoryRetention, outbox: Outbox, metrics: StorageMetrics,
-        logger: Logger
+        queues: StorageQueues, retention: HistoryRetention, outbox: Outbox, collector: EventCollector,
+        on eventLoop: any EventLoop, metrics: StorageMetrics, logger: Logger,
+        wallClock: @escaping () -> UInt64 = WallClock.milliseconds
     ) {
+        self.wallClock = wallClock
+        self.collector = collector
+        self.eventLoop = eventLoop
         self.queues = queues
         self.retention = retention
         self.outbox = outbox
@@ -51,6 +63,8 @@ extension StorageNode: ServiceLinkHandler {
         metrics.links.add(-1)
         for inquiry in inquiries.lost(link.id) { answer(inquiry) }
         for inquiry in questions.lost(link.id) { answer(inquiry) }
+        eventWaits.linkClosed(link.id)
+        metrics.eventWaits.set(eventWaits.count)
         _ = queues.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
     }
 
@@ -75,6 +89,9 @@ extension StorageNode: ServiceLinkHandler {
                 try askEdges(EdgeQuestion(body, in: arena), id, link)
             case StorageMethod.purgeHistory:
                 try purge(PurgeHistoryRequest(body, in: arena), id, link)
+            case StorageMethod.events...StorageMethod.deadLetters:
+                operators.insert(link.id)
+                try events(method, body, id, link)
             default: throw RTMError(.serviceNotSupport, "storage has no method \(method)")
             }
         } catch let error as RTMError {
@@ -82,6 +99,103 @@ extension StorageNode: ServiceLinkHandler {
         } catch {
             refuse(id, RTMError(.invalidParameter, "storage can't read the request: \(error)"), link)
         }
+    }
+
+    /// What gateways ask about events and their readers (W-42, W-44).
+    private func events(
+        _ method: UInt32, _ body: UnsafeRawBufferPointer, _ id: UInt64, _ link: AcceptedServiceLink
+    ) throws {
+        switch method {
+        case StorageMethod.events:
+            let request = try EventsRequest(body, in: arena)
+            try checkEvents(request.appID)
+            let wait = min(request.wait, Self.waitMax).milliseconds
+            try read(
+                .init(request: request, link: link.id, id: id, deadline: steadyMilliseconds + wait))
+        case StorageMethod.claimReader:
+            let request = try ClaimReader(body, in: arena)
+            try request.check()
+            try checkEvents(request.appID)
+            try write(.claimReader(request), .storageNotAvailable, nil, id, link)
+        case StorageMethod.keepReader:
+            let request = try KeepReader(body, in: arena)
+            try request.check()
+            try write(.keepReader(request), .storageNotAvailable, nil, id, link)
+        case StorageMethod.moveReader:
+            try write(.moveReader(MoveReader(body, in: arena)), .storageNotAvailable, nil, id, link)
+        case StorageMethod.readers: try read(.readers(ReadersRequest(body, in: arena)), id, link)
+        default: try read(.deadLetters(DeadLettersRequest(body, in: arena)), id, link)
+        }
+    }
+
+    /// Limit: how long a read of events waits.
+    private static let waitMax = Duration.seconds(60)
+
+    private var steadyMilliseconds: UInt64 { eventLoop.now.uptimeNanoseconds / 1_000_000 }
+
+    private func checkEvents(_ app: String) throws(RTMError) {
+        guard eventRetention[app] != nil else {
+            throw RTMError(
+                .invalidParameter,
+                "the app has no events: set events in its record of apps to the time for which they are kept")
+        }
+    }
+
+    private func read(_ wait: EventWaits.Wait) throws(RTMError) {
+        let number = eventWaits.begin(wait)
+        let read = StorageRead(work: .appEvents(wait.request), link: wait.link, request: number)
+        guard queues.reads.put(read) else {
+            _ = eventWaits.ended(number)
+            throw overfull(.storageNotAvailable, queues.reads.countMax)
+        }
+    }
+
+    /// A read of events has ended.
+    private func readEvents(_ number: UInt64, _ result: Result<ReadOutcome.Answer, RTMError>) {
+        guard let wait = eventWaits.ended(number), let link = links[wait.link] else { return }
+        let response: EventsResponse
+        switch result {
+        case .success(.appEvents(let page)): response = page
+        case .success: return
+        case .failure(let error): return refuse(wait.id, error, link)
+        }
+        switch eventWaits.next(after: response, wait, now: steadyMilliseconds) {
+        case .answer: link.respond(to: wait.id, response)
+        case .readAgain(let request): readAgain(wait, request, link)
+        case .wait:
+            var wait = wait
+            wait.request.after = response.next
+            park(wait)
+        }
+    }
+
+    private func readAgain(_ wait: EventWaits.Wait, _ request: EventsRequest, _ link: AcceptedServiceLink) {
+        var wait = wait
+        wait.request = request
+        do throws(RTMError) { try read(wait) } catch { refuse(wait.id, error, link) }
+    }
+
+    private func park(_ wait: EventWaits.Wait) {
+        let number = eventWaits.park(wait)
+        metrics.eventWaits.set(eventWaits.count)
+        let time = TimeAmount.milliseconds(Int64(wait.deadline) - Int64(steadyMilliseconds))
+        eventLoop.assumeIsolated().scheduleTask(in: time) {
+            guard let wait = self.eventWaits.expired(number), let link = self.links[wait.link] else { return }
+            self.metrics.eventWaits.set(self.eventWaits.count)
+            link.respond(to: wait.id, EventsResponse(next: wait.request.after))
+        }
+    }
+
+    private func collected(_ outcome: WriteOutcome) {
+        metrics.eventsKept.increment(by: outcome.eventsKept)
+        for feed in outcome.collected { collector.kept(feed.feed, feed.isKept) }
+        for (app, offset) in outcome.newEvents {
+            for wait in eventWaits.kept(app, newest: offset) {
+                guard let link = links[wait.link] else { continue }
+                readAgain(wait, wait.request, link)
+            }
+        }
+        metrics.eventWaits.set(eventWaits.count)
     }
 
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
@@ -219,6 +333,13 @@ extension StorageNode {
         if let failure = outcome.failure { metrics.failures[.init(cause: failure.kind)].increment() }
         if let expired = outcome.expired { expireHistory(after: expired) }
         if let size = outcome.size { metrics.report(size) }
+        if let removed = outcome.eventsExpired {
+            metrics.eventsExpired.increment(by: removed)
+            // There are probably more.
+            if removed >= Self.eventsRemovedMax { removeEvents() }
+            mayHaveEvents = removed > 0 || !eventRetention.isEmpty
+        }
+        collected(outcome)
         outbox.committed(outcome.events)
     }
 
@@ -236,6 +357,9 @@ extension StorageNode {
         case .purged(let purge, let count): purged(purge, count, request, link)
         // It is answered when the edges have reported.
         case .banned: break
+        case .claimedReader(let claimed): link.respond(to: request, claimed)
+        case .keptReader(let isKept): link.respond(to: request, ReaderKept(isKept: isKept))
+        case .movedReader(let isFound): link.respond(to: request, ReaderMoved(isFound: isFound))
         }
     }
 
@@ -263,6 +387,18 @@ extension StorageNode {
                 }
                 continue
             }
+            if case .eventFeeds(let app) = outcome.read.work {
+                if case .success(.eventFeeds(let marks)) = outcome.result {
+                    collector.learned(app, marks)
+                } else {
+                    collector.learned(app, nil)
+                }
+                continue
+            }
+            if case .appEvents = outcome.read.work {
+                readEvents(outcome.read.request, outcome.result)
+                continue
+            }
             guard let link = links[outcome.read.link] else { continue }
             switch outcome.result {
             case .success(.call(let response)):
@@ -275,7 +411,9 @@ extension StorageNode {
                     link.respond(to: outcome.read.request, SnapshotResponse(frames: WireText(bytes)))
                 }
             case .success(.bans(let page)): link.respond(to: outcome.read.request, page)
-            case .success(.events): break
+            case .success(.readers(let page)): link.respond(to: outcome.read.request, page)
+            case .success(.deadLetters(let page)): link.respond(to: outcome.read.request, page)
+            case .success(.events), .success(.eventFeeds), .success(.appEvents): break
             case .failure(let error): refuse(outcome.read.request, error, link)
             }
         }
@@ -392,6 +530,23 @@ extension StorageNode {
     func cleanUp() {
         expireHistory()
         _ = queues.writes.put(StorageWrite(.removeUnusedChannels(limit: Self.searchedMax)))
+        if mayHaveEvents { removeEvents() }
+    }
+
+    /// Limit: events of an app that are removed in one write.
+    private static let eventsRemovedMax = 2_000
+
+    private func removeEvents() {
+        let now = wallClock()
+        let cutoffs = eventRetention.mapValues { now - min(now, $0) }
+        _ = queues.writes.put(StorageWrite(.removeEvents(before: cutoffs, limit: Self.eventsRemovedMax)))
+    }
+
+    /// The apps whose events are kept, and for how long.
+    func keepEvents(for times: [String: UInt64]) {
+        mayHaveEvents = true
+        eventRetention = times
+        collector.collect(Set(times.keys), on: eventLoop)
     }
 
     /// Asks for the removal of expired messages (H-11). Reads leave them out even before that.

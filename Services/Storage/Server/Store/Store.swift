@@ -48,6 +48,14 @@ protocol ReadableStore: AnyObject {
     func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [OutboxEvent]
     /// Bans that hold beyond `now`, ordered by app and user, behind the ones that are named.
     func bans(after place: BansRequest, now: UInt64, limit: Int) throws(StoreFailure) -> [Ban]
+    func eventFeeds(of app: String) throws(StoreFailure) -> [EventLogs.FeedKey: EventLogs.FeedMark]
+    func eventPage(_ request: EventsRequest, limit: Int) throws(StoreFailure) -> EventsResponse
+    /// Readers of the events of an app, ordered by name.
+    func readers(_ request: ReadersRequest, limit: Int, now: UInt64) throws(StoreFailure) -> [EventReader]
+    /// Dead letters of a reader, ordered by number.
+    func deadLetters(_ request: DeadLettersRequest, limit: Int) throws(StoreFailure) -> [DeadLetter]
+    /// The position of an app's newest event, and the one before its oldest.
+    func eventBounds(of app: String) throws(StoreFailure) -> (newest: StreamPosition, oldest: StreamPosition)
 }
 
 /// How much room a store takes, in bytes.

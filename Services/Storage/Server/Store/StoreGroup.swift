@@ -17,8 +17,18 @@ struct GroupKeys: Sendable {
     var messages: [StoredMessage] = []
     var bans: Set<BannedUser> = []
     var listsBans = false
+    /// Apps whose events are concerned.
+    var eventApps: Set<String> = []
+    var readers: Set<EventReaderKey> = []
+    var eventKeys: Set<ChannelKey> = []
+    var eventMembers: Set<EventMember> = []
+    /// Apps of which everything is announced that is due by then, in milliseconds.
+    var settled: [String: UInt64] = [:]
 
-    var isEmpty: Bool { sets.isEmpty && locks.isEmpty && apps.isEmpty && bans.isEmpty && !listsBans }
+    var isEmpty: Bool {
+        sets.isEmpty && locks.isEmpty && apps.isEmpty && bans.isEmpty && !listsBans && eventApps.isEmpty
+            && readers.isEmpty && eventKeys.isEmpty && settled.isEmpty
+    }
 
     /// The messages that the store has to search, because they don't all fit into the quota of their app: one
     /// that is kept already needs no room. No message is searched where all of them fit.
@@ -44,6 +54,25 @@ struct GroupState: Sendable {
     var bans: [BannedUser: Ban] = [:]
     /// How many bans hold; 0 if the keys have no bans.
     var banCount = 0
+    var eventApps: [String: EventApp] = [:]
+    var readers: [EventReaderKey: EventReaderState] = [:]
+    var eventFeeds: [EventLogs.FeedKey: EventLogs.FeedMark] = [:]
+    /// With those of which something is due in the apps that are settled.
+    var eventKeys: [ChannelKey: EventKey] = [:]
+    var eventMembers: Set<EventMember> = []
+}
+
+struct EventReaderKey: Sendable, Hashable {
+    let appID: String
+    let name: String
+}
+
+/// What the store has of the events of an app.
+struct EventApp: Sendable, Hashable {
+    /// The position of the newest event; offset 0 if there was none.
+    var newest = StreamPosition(epoch: 0, offset: 0)
+    /// How many readers there are.
+    var readers = 0
 }
 
 struct BannedUser: Sendable, Hashable {
@@ -84,6 +113,17 @@ struct GroupChanges: Sendable {
         let name: String
     }
 
+    struct EventsExpiry: Sendable, Hashable {
+        let cutoffs: [String: UInt64]
+        let limit: Int
+    }
+
+    struct LettersChange: Sendable, Hashable {
+        let reader: EventReaderKey
+        let kept: [DeadLetter]
+        let removed: [UInt64]
+    }
+
     struct Expiry: Sendable, Hashable {
         let time: UInt64
         let limit: Int
@@ -107,6 +147,15 @@ struct GroupChanges: Sendable {
     var bansEnded: UInt64?
     /// Messages that are removed before those of the group are kept.
     var purges: [HistoryPurge] = []
+    /// Changed readers; nil for one that is forgotten with its dead letters.
+    var readers: OrderedDictionary<EventReaderKey, EventReaderState?> = [:]
+    /// Dead letters to keep and to remove, in the order of the calls.
+    var letters: [LettersChange] = []
+    /// The events of apps, with what is known of their channels and users.
+    var collected = EventLogs.Changes()
+    var collectedKeys: [ChannelKey: EventKey] = [:]
+    /// Events of apps that came before these times are removed, of other apps all; at most so many of each app.
+    var eventsExpiry: EventsExpiry?
     /// New events, which wait for messaging.
     var events: [OutboxEvent] = []
     /// The events that messaging has.
@@ -121,7 +170,8 @@ struct GroupChanges: Sendable {
 
     var isEmpty: Bool {
         counter == nil && sets.isEmpty && locks.isEmpty && usages.isEmpty && messages.isEmpty && bans.isEmpty
-            && bansEnded == nil && purges.isEmpty && events.isEmpty && announced.isEmpty && expiryClock == nil
+            && bansEnded == nil && purges.isEmpty && readers.isEmpty && letters.isEmpty && collected.isEmpty
+            && eventsExpiry == nil && events.isEmpty && announced.isEmpty && expiryClock == nil
             && expiry == nil && unusedChannelsLimit == nil
     }
 }
@@ -133,6 +183,8 @@ struct GroupWritten: Sendable, Hashable {
     var size: StoreSize?
     /// For each purge: how many messages it has removed.
     var purged: [Int] = []
+    /// How many events of apps were removed, if the group did that.
+    var eventsExpired: Int?
 }
 
 /// The store as one group sees it: what was read, with what the calls of the group have changed so far. Each
@@ -141,9 +193,22 @@ struct GroupWritten: Sendable, Hashable {
 /// A key that wasn't collected can't be read any more. The call that needs it is refused, and no other call.
 struct StoreGroup: Sendable {
     private var state: GroupState
-    private(set) var changes = GroupChanges()
+    private var written = GroupChanges()
+    private var logs: EventLogs
 
-    init(_ state: GroupState = GroupState()) { self.state = state }
+    init(_ state: GroupState = GroupState()) {
+        self.state = state
+        logs = EventLogs(
+            newest: state.eventApps.mapValues(\.newest.offset), keys: state.eventKeys,
+            members: state.eventMembers, feeds: state.eventFeeds)
+    }
+
+    var changes: GroupChanges {
+        var changes = written
+        changes.collected = logs.changes
+        changes.collectedKeys = logs.keys
+        return changes
+    }
 
     private func read<Key: Hashable, Value>(
         _ values: [Key: Value], _ key: Key, _ what: StaticString
@@ -158,7 +223,7 @@ struct StoreGroup: Sendable {
         set {
             guard newValue != state.counter else { return }
             state.counter = newValue
-            changes.counter = newValue
+            written.counter = newValue
         }
     }
 
@@ -168,11 +233,11 @@ struct StoreGroup: Sendable {
 
     mutating func save(_ change: MetadataSet.Change, to set: MetadataSet, of channel: ChannelKey) {
         state.sets[channel] = set
-        if let index = changes.sets.index(forKey: channel) {
-            changes.sets.values[index].set = set
-            changes.sets.values[index].change.merge(change)
+        if let index = written.sets.index(forKey: channel) {
+            written.sets.values[index].set = set
+            written.sets.values[index].change.merge(change)
         } else {
-            changes.sets[channel] = .init(set: set, change: change)
+            written.sets[channel] = .init(set: set, change: change)
         }
     }
 
@@ -182,11 +247,11 @@ struct StoreGroup: Sendable {
     }
 
     mutating func save(_ lock: LockTable.Lock, of channel: ChannelKey) {
-        changes.locks[.init(channel: channel, name: lock.name)] = .some(lock)
+        written.locks[.init(channel: channel, name: lock.name)] = .some(lock)
     }
 
     mutating func removeLock(_ name: String, of channel: ChannelKey) {
-        changes.locks[.init(channel: channel, name: name)] = .some(nil)
+        written.locks[.init(channel: channel, name: name)] = .some(nil)
     }
 
     func usage(of app: String) throws(StoreFailure) -> AppUsage {
@@ -195,7 +260,7 @@ struct StoreGroup: Sendable {
 
     mutating func add(_ difference: AppUsage, of app: String) {
         state.usages[app]?.add(difference)
-        changes.usages[app, default: AppUsage()].add(difference)
+        written.usages[app, default: AppUsage()].add(difference)
     }
 
     /// Whether the store has the message, or gets it with this group. It is known only where the messages of
@@ -204,7 +269,7 @@ struct StoreGroup: Sendable {
 
     /// - Parameter countsBytes: whether the app has a quota of stored messages.
     mutating func append(_ message: StoredMessage, countsBytes: Bool) {
-        changes.messages.append(message)
+        written.messages.append(message)
         guard countsBytes, state.messages.insert(message.identity).inserted else { return }
         state.usages[message.channel.appID]?.historyBytes += message.bytes
     }
@@ -219,21 +284,55 @@ struct StoreGroup: Sendable {
     mutating func setBan(_ ban: Ban?, of user: BannedUser) {
         state.banCount += (ban == nil ? 0 : 1) - (state.bans[user] == nil ? 0 : 1)
         state.bans[user] = ban
-        changes.bans[user] = .some(ban)
+        written.bans[user] = .some(ban)
     }
 
-    mutating func removeEndedBans(by time: UInt64) { changes.bansEnded = time }
+    mutating func removeEndedBans(by time: UInt64) { written.bansEnded = time }
 
-    mutating func queue(_ event: OutboxEvent) { changes.events.append(event) }
-    mutating func remove(announced sequences: [ClosedRange<UInt64>]) { changes.announced += sequences }
+    func eventApp(_ app: String) throws(StoreFailure) -> EventApp {
+        try read(state.eventApps, app, "the events")
+    }
 
-    mutating func save(expiryClock: UInt64) { changes.expiryClock = expiryClock }
+    func reader(_ key: EventReaderKey) -> EventReaderState? { state.readers[key] }
+
+    mutating func setReader(_ reader: EventReaderState?, _ key: EventReaderKey) {
+        state.eventApps[key.appID]?.readers +=
+            (reader == nil ? 0 : 1) - (state.readers[key] == nil ? 0 : 1)
+        state.readers[key] = reader
+        written.readers[key] = .some(reader)
+        // A reader that comes again begins without dead letters.
+        if reader == nil { written.letters.removeAll { $0.reader == key } }
+    }
+
+    mutating func keep(_ letters: [DeadLetter], removing removed: [UInt64], of key: EventReaderKey) {
+        guard !letters.isEmpty || !removed.isEmpty else { return }
+        written.letters.append(.init(reader: key, kept: letters, removed: removed))
+    }
+
+    mutating func collect(_ feed: CollectedFeed, now: UInt64) -> Bool { logs.collect(feed, now: now) }
+
+    /// Announces what of the app is due by then.
+    mutating func settle(_ app: String, upTo time: UInt64) {
+        let due = logs.keys.filter { $0.key.appID == app && $0.value.due.map { $0 <= time } ?? false }
+        for (key, _) in due.sorted(by: { ($0.value.due ?? 0, $0.key.name) < ($1.value.due ?? 0, $1.key.name) }) {
+            logs.settle(key, upTo: time)
+        }
+    }
+
+    mutating func removeEvents(before cutoffs: [String: UInt64], limit: Int) {
+        written.eventsExpiry = .init(cutoffs: cutoffs, limit: limit)
+    }
+
+    mutating func queue(_ event: OutboxEvent) { written.events.append(event) }
+    mutating func remove(announced sequences: [ClosedRange<UInt64>]) { written.announced += sequences }
+
+    mutating func save(expiryClock: UInt64) { written.expiryClock = expiryClock }
 
     mutating func removeExpired(by time: UInt64, limit: Int) {
-        changes.expiry = .init(time: time, limit: limit)
+        written.expiry = .init(time: time, limit: limit)
     }
 
-    mutating func purge(_ purge: HistoryPurge) { changes.purges.append(purge) }
+    mutating func purge(_ purge: HistoryPurge) { written.purges.append(purge) }
 
-    mutating func removeUnusedChannels(limit: Int) { changes.unusedChannelsLimit = limit }
+    mutating func removeUnusedChannels(limit: Int) { written.unusedChannelsLimit = limit }
 }

@@ -53,6 +53,28 @@ final class SQLiteReader: ReadableStore {
         try SQLiteBans(connection: connection).page(after: place, now: now, limit: limit)
     }
 
+    private var readers: SQLiteEventReaders { SQLiteEventReaders(connection: connection) }
+
+    func readers(_ request: ReadersRequest, limit: Int, now: UInt64) throws(StoreFailure) -> [EventReader] {
+        try readers.page(request, limit: limit, now: now)
+    }
+
+    func deadLetters(_ request: DeadLettersRequest, limit: Int) throws(StoreFailure) -> [DeadLetter] {
+        try readers.letters(request, limit: limit)
+    }
+
+    func eventFeeds(of app: String) throws(StoreFailure) -> [EventLogs.FeedKey: EventLogs.FeedMark] {
+        try SQLiteEvents(connection: connection).feeds(of: app)
+    }
+
+    func eventPage(_ request: EventsRequest, limit: Int) throws(StoreFailure) -> EventsResponse {
+        try SQLiteEvents(connection: connection).page(request, limit: limit)
+    }
+
+    func eventBounds(of app: String) throws(StoreFailure) -> (newest: StreamPosition, oldest: StreamPosition) {
+        try SQLiteEvents(connection: connection).bounds(of: app)
+    }
+
     func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [OutboxEvent] {
         var found: [OutboxEvent] = []
         try connection.rows(

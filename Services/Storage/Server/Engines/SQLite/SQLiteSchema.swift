@@ -182,5 +182,102 @@ enum SQLiteSchema {
             PRIMARY KEY (app, user)
         ) STRICT, WITHOUT ROWID;
         """,
+        """
+        -- The apps whose events are kept: the offset of the newest event, and of the newest one that was removed.
+        CREATE TABLE event_apps (
+            id INTEGER PRIMARY KEY,
+            app TEXT NOT NULL UNIQUE,
+            newest INTEGER NOT NULL DEFAULT 0,
+            removed INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+
+        -- Which offsets belong to which epoch: those behind `after`, up to the next one.
+        CREATE TABLE event_epochs (
+            app INTEGER NOT NULL,
+            after INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
+            PRIMARY KEY (app, after)
+        ) STRICT, WITHOUT ROWID;
+
+        -- How far the feed of each shard of messaging was read, and when it was last read to its end.
+        CREATE TABLE event_feeds (
+            app INTEGER NOT NULL,
+            shard INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            partition INTEGER NOT NULL,
+            offset INTEGER NOT NULL,
+            read_ms INTEGER NOT NULL,
+            PRIMARY KEY (app, shard)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE events (
+            app INTEGER NOT NULL,
+            offset INTEGER NOT NULL,
+            type INTEGER NOT NULL,
+            key_type INTEGER NOT NULL,
+            key TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            time_ms INTEGER NOT NULL,
+            body BLOB NOT NULL,
+            PRIMARY KEY (app, offset)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Which offset the events of an app had reached when; removed with the events.
+        CREATE TABLE event_marks (
+            app INTEGER NOT NULL,
+            time_ms INTEGER NOT NULL,
+            offset INTEGER NOT NULL,
+            PRIMARY KEY (app, time_ms)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Of each channel and user: the number and the offset of its newest event, how many members it has, whether it
+        -- was announced as occupied, and when it is announced as vacated.
+        CREATE TABLE event_keys (
+            app INTEGER NOT NULL,
+            type INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            offset INTEGER NOT NULL,
+            members INTEGER NOT NULL,
+            occupied INTEGER NOT NULL,
+            due_ms INTEGER,
+            PRIMARY KEY (app, type, name)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX event_keys_by_due ON event_keys (app, due_ms) WHERE due_ms IS NOT NULL;
+        CREATE TABLE event_members (
+            app INTEGER NOT NULL,
+            type INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            user TEXT NOT NULL,
+            PRIMARY KEY (app, type, name, user)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Subscribers of events whose positions are kept, and the events that they have given up.
+        CREATE TABLE event_readers (
+            app TEXT NOT NULL,
+            name TEXT NOT NULL,
+            owner TEXT NOT NULL,
+            term INTEGER NOT NULL,
+            lease_end_ms INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
+            offset INTEGER NOT NULL,
+            state BLOB NOT NULL,
+            last_letter INTEGER NOT NULL,
+            dropped INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (app, name)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE dead_letters (
+            app TEXT NOT NULL,
+            reader TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
+            offset INTEGER NOT NULL,
+            time_ms INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            body BLOB NOT NULL,
+            PRIMARY KEY (app, reader, number)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 }

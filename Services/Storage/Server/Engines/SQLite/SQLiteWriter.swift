@@ -37,6 +37,8 @@ final class SQLiteWriter: WritableStore {
     func close() { connection.close() }
 
     private var bans: SQLiteBans { SQLiteBans(connection: connection) }
+    private var readers: SQLiteEventReaders { SQLiteEventReaders(connection: connection) }
+    private var appEvents: SQLiteEvents { SQLiteEvents(connection: connection) }
 
     // MARK: Groups
 
@@ -71,6 +73,26 @@ final class SQLiteWriter: WritableStore {
             for user in keys.bans { state.bans[user] = try bans.ban(of: user, after: keys.now) }
             state.banCount = try bans.count(after: keys.now)
         }
+        for key in keys.readers { state.readers[key] = try readers.reader(key) }
+        try readEvents(keys, into: &state)
+    }
+
+    /// Limit: channels and users that are announced as vacated or offline in one group.
+    private static let settledMax = 1_000
+
+    private func readEvents(_ keys: GroupKeys, into state: inout GroupState) throws(StoreFailure) {
+        for app in keys.eventApps {
+            state.eventApps[app] = EventApp(
+                newest: try appEvents.bounds(of: app).newest, readers: try readers.count(of: app))
+            state.eventFeeds.merge(try appEvents.feeds(of: app)) { $1 }
+        }
+        for key in keys.eventKeys { state.eventKeys[key] = try appEvents.key(key) }
+        for member in keys.eventMembers where try appEvents.has(member) {
+            state.eventMembers.insert(member)
+        }
+        for (app, time) in keys.settled {
+            state.eventKeys.merge(try appEvents.due(of: app, upTo: time, limit: Self.settledMax)) { $1 }
+        }
     }
 
     func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten {
@@ -103,6 +125,16 @@ final class SQLiteWriter: WritableStore {
         for (app, difference) in changes.usages { try add(difference, of: app) }
         if let time = changes.bansEnded { try bans.removeEnded(by: time) }
         for (user, ban) in changes.bans { try bans.set(ban, of: user) }
+        if !changes.collected.isEmpty {
+            try appEvents.keep(changes.collected, changes.collectedKeys, epoch: source)
+        }
+        if let expiry = changes.eventsExpiry {
+            written.eventsExpired = try appEvents.remove(before: expiry.cutoffs, limit: expiry.limit)
+        }
+        for (key, reader) in changes.readers { try readers.set(reader, key) }
+        for change in changes.letters {
+            try readers.keep(change.kept, removing: change.removed, of: change.reader)
+        }
         try removeEvents(changes.announced)
         for event in changes.events { try queue(event) }
         if let time = changes.expiryClock { try save(expiryClock: time) }
