@@ -143,6 +143,12 @@ struct OpenAPITests {
                 ListRoutes.Usage(channels: 0, users: 0, connections: 0, key: rate, app: rate, edges: edges)
             ),
             ("UsageRate", rate),
+            ("EventPage", EventRoutes.Page(events: [], next: "", more: false)),
+            (
+                "Event",
+                EventBody(
+                    AppEvent(position: .init(epoch: 0, offset: 0), type: .gap, keyType: .none), app: "")
+            ),
             ("Key", KeyRoutes.Key(record, lastUse: nil)), ("Keys", KeyRoutes.Keys(keys: [])),
         ] {
             #expect(properties(of: schema) == labels(value), "\(schema)")

@@ -23,9 +23,13 @@ struct GatewaySystem {
         "old": ("dev/admin", ["--expires", "2020-01-01"]),
     ]
 
-    /// - Parameter options: flags of the gateway, without the prefix that `rtm-standalone` has for them.
+    /// - Parameters:
+    ///   - options: flags of the gateway, without the prefix that `rtm-standalone` has for them.
+    ///   - messaging: options of messaging, in four processes.
+    ///   - events: for how long events of the app `dev` are kept; nil for none.
     static func with(
         _ deployment: Deployment = .standalone, _ options: [String] = [], messagingNodes: Int = 1,
+        messaging: [String] = [], events: String? = nil,
         _ body: (GatewaySystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
@@ -34,7 +38,7 @@ struct GatewaySystem {
         let file = directory.appending(path: "rtm.yaml")
         try Data(SampleJWT.rsaJWK.utf8).write(to: jwtKeys(beside: file))
         let keys = try grants.mapValues { try GeneratedKey($0.grant, $0.options) }
-        try write(keys.values.map(\.entry), to: file)
+        try write(keys.values.map(\.entry), events: events, to: file)
         let configuration = ["--config", file.path]
         let unlimited = options.contains("--rates-key") ? [] : ["--rates-key", "0", "--rates-app", "0"]
         let own = options + unlimited
@@ -45,7 +49,7 @@ struct GatewaySystem {
                 try await body(GatewaySystem(system: system, file: file, keys: keys))
             }
         case .fourProcesses:
-            try await RunningSystem.with(.fourProcesses, services: configuration) { system in
+            try await RunningSystem.with(.fourProcesses, services: configuration, messaging: messaging) { system in
                 try await system.launch(
                     "rtm-gateway",
                     configuration + own + [
@@ -63,11 +67,11 @@ struct GatewaySystem {
         file.deletingLastPathComponent().appending(path: "keys.json")
     }
 
-    private static func write(_ entries: [String], to file: URL) throws {
+    private static func write(_ entries: [String], events: String? = nil, to file: URL) throws {
         let jwtKeys = Self.jwtKeys(beside: file).path
         let text = """
             apps:
-              - {id: dev}
+              - {id: dev\(events.map { ", events: \($0)" } ?? "")}
               - {id: other}
               - {id: \(SampleApp.id), certificate: \(SampleApp.certificate), jwtKeys: \(jwtKeys)}
             gateway:

@@ -33,6 +33,7 @@ struct GatewayAPI: Sendable {
         HistoryRoutes(api: self).add(to: app)
         ModerationRoutes(api: self).add(to: app)
         ListRoutes(api: self).add(to: app)
+        EventRoutes(api: self).add(to: app)
         VendorRoutes(api: self).add(to: router, authentication)
         paths.take(router.routes.map { ($0.path.description, $0.method) })
         return router

@@ -96,13 +96,8 @@ struct StorageRoutes: Sendable {
             case .metadata(let set) = try await api.backend.storage(
                 .getMetadata(ask), .metadata, app: client.app, user: client.user ?? "")
         else { throw RTMError.unexpectedAnswer }
-        let items = set.items.map { item in
-            Metadata.Item(
-                key: item.key, value: item.value, revision: item.revision,
-                updated: item.updateTsMs == 0 ? nil : item.updateTsMs,
-                author: item.author.isEmpty ? nil : item.author)
-        }
-        return Response(json: Metadata(revision: set.majorRevision, items: items))
+        return Response(
+            json: Metadata(revision: set.majorRevision, items: set.items.map(Metadata.Item.init)))
     }
 
     private func write(
@@ -164,12 +159,8 @@ struct StorageRoutes: Sendable {
         }
         guard case .locks(let answer) = try await api.backend.storage(.getLocks(ask), .locks, app: client.app)
         else { throw RTMError.unexpectedAnswer }
-        let locks = answer.locks.map { lock in
-            Locks.Lock(
-                name: lock.name, owner: lock.owner.isEmpty ? nil : lock.owner, ttl: lock.ttlS,
-                fencingToken: lock.fencingToken)
-        }
-        return Response(json: Locks(revision: answer.revision, locks: locks))
+        return Response(
+            json: Locks(revision: answer.revision, locks: answer.locks.map(Locks.Lock.init)))
     }
 
     @Sendable func createLock(_ request: Request, _ context: GatewayContext) async throws -> Response {
@@ -220,6 +211,23 @@ struct StorageRoutes: Sendable {
                 ask, .locks, app: client.app, user: client.user ?? api.publisher)
         else { throw RTMError.unexpectedAnswer }
         return Response(json: Done())
+    }
+}
+
+extension StorageRoutes.Metadata.Item {
+    init(_ item: Rtm_Client_MetadataItem) {
+        self.init(
+            key: item.key, value: item.value, revision: item.revision,
+            updated: item.updateTsMs == 0 ? nil : item.updateTsMs,
+            author: item.author.isEmpty ? nil : item.author)
+    }
+}
+
+extension StorageRoutes.Locks.Lock {
+    init(_ lock: Rtm_Client_LockDetail) {
+        self.init(
+            name: lock.name, owner: lock.owner.isEmpty ? nil : lock.owner, ttl: lock.ttlS,
+            fencingToken: lock.fencingToken)
     }
 }
 

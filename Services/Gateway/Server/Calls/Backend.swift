@@ -112,6 +112,33 @@ struct Backend: Sendable {
         try await ask { $0.listBans(place, $1) }
     }
 
+    // MARK: Events
+
+    /// Reads the events of an app after a position. Waits for as long as the request says if there is none.
+    func events(_ request: EventsRequest) async throws(RTMError) -> EventsResponse {
+        try await ask { $0.readEvents(request, $1) }
+    }
+
+    func claimReader(_ request: ClaimReader) async throws(RTMError) -> ReaderClaimed {
+        try await ask { $0.claimReader(request, $1) }
+    }
+
+    func keepReader(_ request: KeepReader) async throws(RTMError) -> ReaderKept {
+        try await ask { $0.keepReader(request, $1) }
+    }
+
+    func moveReader(_ request: MoveReader) async throws(RTMError) -> ReaderMoved {
+        try await ask { $0.moveReader(request, $1) }
+    }
+
+    func readers(_ request: ReadersRequest) async throws(RTMError) -> ReadersResponse {
+        try await ask { $0.listReaders(request, $1) }
+    }
+
+    func deadLetters(_ request: DeadLettersRequest) async throws(RTMError) -> DeadLettersResponse {
+        try await ask { $0.listDeadLetters(request, $1) }
+    }
+
     private static func caller(_ app: String, _ user: String) -> Caller {
         Caller(appID: app, userID: user, session: SessionID(rawValue: 0))
     }

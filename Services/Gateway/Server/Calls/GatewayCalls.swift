@@ -42,6 +42,12 @@ final class GatewayCalls {
     private var banLists = RequestContexts<Answer<BansResponse>>()
     private var questions = RequestContexts<Answer<EdgeReports>>()
     private var purges = RequestContexts<Answer<PurgeHistoryResponse>>()
+    private var eventPages = RequestContexts<Answer<EventsResponse>>()
+    private var claims = RequestContexts<Answer<ReaderClaimed>>()
+    private var keeps = RequestContexts<Answer<ReaderKept>>()
+    private var moves = RequestContexts<Answer<ReaderMoved>>()
+    private var readerLists = RequestContexts<Answer<ReadersResponse>>()
+    private var letterLists = RequestContexts<Answer<DeadLettersResponse>>()
 
     /// A call that presence or storage answers with a frame for a client.
     private struct PendingCall {
@@ -147,6 +153,30 @@ final class GatewayCalls {
     func listBans(_ place: BansRequest, _ answer: @escaping Answer<BansResponse>) {
         storage.bans(place, context: banLists.insert(answer))
     }
+
+    func readEvents(_ request: EventsRequest, _ answer: @escaping Answer<EventsResponse>) {
+        storage.events(request, context: eventPages.insert(answer))
+    }
+
+    func claimReader(_ request: ClaimReader, _ answer: @escaping Answer<ReaderClaimed>) {
+        storage.claimReader(request, context: claims.insert(answer))
+    }
+
+    func keepReader(_ request: KeepReader, _ answer: @escaping Answer<ReaderKept>) {
+        storage.keepReader(request, context: keeps.insert(answer))
+    }
+
+    func moveReader(_ request: MoveReader, _ answer: @escaping Answer<ReaderMoved>) {
+        storage.moveReader(request, context: moves.insert(answer))
+    }
+
+    func listReaders(_ request: ReadersRequest, _ answer: @escaping Answer<ReadersResponse>) {
+        storage.readers(request, context: readerLists.insert(answer))
+    }
+
+    func listDeadLetters(_ request: DeadLettersRequest, _ answer: @escaping Answer<DeadLettersResponse>) {
+        storage.deadLetters(request, context: letterLists.insert(answer))
+    }
 }
 
 /// Which codes an unanswered call ends with.
@@ -242,19 +272,47 @@ extension GatewayCalls: StorageCaller {
     }
 
     func storageCarriedOut(_ context: Int, _ outcome: Result<BanOutcome, ServiceLinkRequestFailure>) {
-        bans.remove(context)(
-            outcome.mapError { RTMError($0, .storageNotAvailable, timeout: .storageOperationTimeout) })
+        bans.remove(context)(Self.mapped(outcome))
     }
 
     func storageListedBans(_ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>) {
-        banLists.remove(context)(
-            outcome.mapError { RTMError($0, .storageNotAvailable, timeout: .storageOperationTimeout) })
+        banLists.remove(context)(Self.mapped(outcome))
+    }
+
+    func storageReadEvents(_ context: Int, _ outcome: Result<EventsResponse, ServiceLinkRequestFailure>) {
+        eventPages.remove(context)(Self.mapped(outcome))
+    }
+
+    func storageClaimedReader(_ context: Int, _ outcome: Result<ReaderClaimed, ServiceLinkRequestFailure>) {
+        claims.remove(context)(Self.mapped(outcome))
+    }
+
+    func storageKeptReader(_ context: Int, _ outcome: Result<ReaderKept, ServiceLinkRequestFailure>) {
+        keeps.remove(context)(Self.mapped(outcome))
+    }
+
+    func storageMovedReader(_ context: Int, _ outcome: Result<ReaderMoved, ServiceLinkRequestFailure>) {
+        moves.remove(context)(Self.mapped(outcome))
+    }
+
+    func storageListedReaders(_ context: Int, _ outcome: Result<ReadersResponse, ServiceLinkRequestFailure>) {
+        readerLists.remove(context)(Self.mapped(outcome))
+    }
+
+    func storageListedDeadLetters(
+        _ context: Int, _ outcome: Result<DeadLettersResponse, ServiceLinkRequestFailure>
+    ) {
+        letterLists.remove(context)(Self.mapped(outcome))
+    }
+
+    private static func mapped<Value>(
+        _ outcome: Result<Value, ServiceLinkRequestFailure>
+    ) -> Result<Value, RTMError> {
+        outcome.mapError { RTMError($0, .storageNotAvailable, timeout: .storageOperationTimeout) }
     }
 
     func storageAskedEdges(_ context: Int, _ outcome: Result<EdgeAnswers, ServiceLinkRequestFailure>) {
-        questions.remove(context)(
-            outcome.map { EdgeReports($0) }
-                .mapError { RTMError($0, .storageNotAvailable, timeout: .storageOperationTimeout) })
+        questions.remove(context)(Self.mapped(outcome.map { EdgeReports($0) }))
     }
 
     func storagePurgedHistory(

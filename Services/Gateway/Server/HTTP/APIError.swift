@@ -127,6 +127,12 @@ extension Response {
         return encoder
     }()
 
+    /// One line of JSON.
+    static func text(json value: some Encodable) -> String {
+        // Values of the API are structs of texts and numbers, which always can be written.
+        String(decoding: (try? encoder.encode(value)) ?? Data(), as: UTF8.self)
+    }
+
     init(json value: some Encodable, status: HTTPResponse.Status = .ok) {
         // Values of the API are structs of texts and numbers, which always can be written.
         let data = (try? Self.encoder.encode(value)) ?? Data()

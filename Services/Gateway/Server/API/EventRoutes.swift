@@ -1,0 +1,168 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import RTMModel
+import RTMWire
+import ServiceLifecycle
+
+/// What happened in an app, read from a position on: as a page, which waits for an event if there is none, and
+/// as a stream of server-sent events (W-42).
+struct EventRoutes: Sendable {
+    let api: GatewayAPI
+
+    func add(to group: RouterGroup<GatewayContext>) { group.get("events", use: events) }
+
+    struct Page: Encodable, Sendable {
+        let events: [EventBody]
+        /// The `after` of the next request.
+        let next: String
+        /// Whether there may be more at once.
+        let more: Bool
+    }
+
+    /// Limit: how long a request waits, in seconds.
+    static let waitMax: UInt64 = 30
+    /// How soon a stream without events gets a comment, so that nobody on the way takes it for dead.
+    private static let commentInterval = Duration.seconds(10)
+    /// Limit: events of a page of a stream.
+    private static let streamPage: UInt32 = 100
+
+    /// `?after=CURSOR&types=T,T&channels=PREFIX&wait=20s&limit=`
+    @Sendable func events(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let client = try api.admit(context, .read)
+        let query = try request.query(["after", "types", "channels", "wait", "limit"])
+        var ask = try Self.ask(query, of: client)
+        guard request.headers[.accept]?.contains("text/event-stream") ?? false else {
+            let page = try await api.backend.events(ask)
+            return Response(json: Page(page, app: client.app))
+        }
+        // A browser's EventSource names the last event that it got.
+        if let name = HTTPField.Name("Last-Event-ID"), let last = request.headers[name] {
+            ask.after = try Self.position(last)
+        }
+        return try await stream(ask, of: client)
+    }
+
+    /// - Throws: 403 for the user of a token, and for a prefix that the key doesn't have.
+    static func ask(_ query: Query, of client: APIClient) throws(APIError) -> EventsRequest {
+        guard client.user == nil else {
+            throw APIError(.forbidden, "missingScope", "the user of a token can't read the events of an app")
+        }
+        let prefix = query["channels"] ?? client.channels ?? ""
+        guard client.reaches(prefix) else {
+            throw APIError(
+                .forbidden, "channelOutOfReach",
+                "the key is only for channels whose names begin with \"\(client.channels ?? "")\"")
+        }
+        let limit = try query.number("limit", default: UInt32(100))
+        guard limit > 0, limit <= 1_000 else {
+            throw APIError(.badRequest, "invalidQuery", "\"limit\" is from 1 to 1000")
+        }
+        var ask = EventsRequest(
+            appID: client.app, after: StreamPosition(epoch: 0, offset: 0), limit: limit,
+            types: try types(query["types"]), channelPrefix: prefix, wait: try wait(query["wait"]))
+        switch query["after"] {
+        case nil: break
+        case "latest": ask.fromNewest = true
+        case let cursor?: ask.after = try position(cursor)
+        }
+        return ask
+    }
+
+    private static func position(_ cursor: String) throws(APIError) -> StreamPosition {
+        guard let position = EventCursor.position(cursor) else {
+            throw APIError(
+                .badRequest, "invalidQuery",
+                "\"after\" is the id of an event, the \"next\" of an answer, or latest")
+        }
+        return position
+    }
+
+    private static func types(_ text: String?) throws(APIError) -> UInt32 {
+        guard let text else { return 0 }
+        var types: UInt32 = 0
+        for name in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let type = AppEventType.allCases.first(where: { $0.name == name }) else {
+                let known = AppEventType.allCases.map(\.name).sorted().joined(separator: ", ")
+                throw APIError(
+                    .badRequest, "invalidQuery", "there is no type \"\(name)\"; there are \(known)")
+            }
+            types |= 1 << UInt32(type.rawValue)
+        }
+        return types
+    }
+
+    /// Seconds, with or without their unit.
+    private static func wait(_ text: String?) throws(APIError) -> Duration {
+        guard let text else { return .zero }
+        guard let seconds = UInt64(text.hasSuffix("s") ? String(text.dropLast()) : text), seconds <= waitMax
+        else {
+            throw APIError(.badRequest, "invalidQuery", "\"wait\" is from 0s to \(waitMax)s")
+        }
+        return .seconds(Int64(seconds))
+    }
+
+    // MARK: Server-sent events
+
+    /// The first page is read before the answer begins, so that what is wrong is an answer of its own.
+    private func stream(_ ask: EventsRequest, of client: APIClient) async throws -> Response {
+        var ask = ask
+        (ask.limit, ask.wait) = (Self.streamPage, .zero)
+        let first = try await api.backend.events(ask)
+        let stream = EventStream(
+            backend: api.backend, app: client.app, ask: ask, first: first, wait: Self.commentInterval)
+        return Response(
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            body: ResponseBody(asyncSequence: stream))
+    }
+}
+
+extension EventRoutes.Page {
+    init(_ response: EventsResponse, app: String) {
+        events = response.events.map { EventBody($0, app: app) }
+        next = EventCursor.text(response.next)
+        more = response.hasMore
+    }
+}
+
+/// The events behind a position, as they come, until the connection or the gateway ends. A client that comes back
+/// elsewhere names the last event that it got.
+private struct EventStream: AsyncSequence, Sendable {
+    let backend: Backend
+    let app: String
+    let ask: EventsRequest
+    let first: EventsResponse
+    let wait: Duration
+
+    func makeAsyncIterator() -> Iterator {
+        var ask = ask
+        (ask.fromNewest, ask.wait) = (false, wait)
+        return Iterator(backend: backend, app: app, ask: ask, page: first)
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let backend: Backend
+        let app: String
+        var ask: EventsRequest
+        /// The page that is written next; nil if it has yet to be read.
+        var page: EventsResponse?
+
+        mutating func next() async throws -> ByteBuffer? {
+            if let page = page.take() { return text(of: page) }
+            guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return nil }
+            return text(of: try await backend.events(ask))
+        }
+
+        /// Without an event it is a comment.
+        private mutating func text(of page: EventsResponse) -> ByteBuffer {
+            ask.after = page.next
+            guard !page.events.isEmpty else { return ByteBuffer(string: ":\n\n") }
+            let events = page.events.map { event in
+                let body = EventBody(event, app: app)
+                return "id: \(body.id)\nevent: \(body.type)\ndata: \(Response.text(json: body))\n\n"
+            }
+            return ByteBuffer(string: events.joined())
+        }
+    }
+}
