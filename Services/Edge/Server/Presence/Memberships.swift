@@ -31,6 +31,8 @@ final class Memberships {
     private var lease: PresenceLease
     private var timer: Scheduled<Void>?
     private var isRefreshing = false
+    /// The sessions that enter the rosters of their users.
+    private var logins = RequestContexts<SessionKey>()
 
     init(
         eventLoop: any EventLoop, presence: PresenceClient, sessions: Sessions, lease: UInt64
@@ -134,6 +136,42 @@ extension Memberships {
     }
 }
 
+// MARK: - Logins
+
+extension Memberships {
+    /// A session of an app with events is a member of a roster of its user. So presence reports its login and its
+    /// end, also that of the sessions of an edge that died. Nobody subscribes to it, and no query shows it.
+    func loggedIn(_ session: Session) {
+        guard session.application.hasEvents else { return }
+        session.isMember = true
+        let context = logins.insert(session.key)
+        presence.join(
+            JoinRequest(
+                channel: session.roster, caller: session.caller, lease: lease.id, quiet: false,
+                presenceTimeout: .seconds(Int64(session.presenceTimeout)), wantsSnapshot: false,
+                claim: session.claim),
+            context: -1 - context)
+    }
+
+    /// - Parameter context: negative for a login. Joins of channels have other contexts.
+    /// - Returns: whether it was a login.
+    func joined(_ context: Int, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) -> Bool {
+        guard context < 0 else { return false }
+        let key = logins.remove(-1 - context)
+        guard let session = sessions[key] else { return true }
+        switch outcome {
+        case .success(let response): if response.isOlder { isUnlisted(key, in: session.roster) }
+        case .failure: lease.missed()
+        }
+        return true
+    }
+}
+
+extension Session {
+    /// The log of the user's metadata has the events of the user's sessions, too.
+    fileprivate var roster: ChannelKey { metadata(of: userID) }
+}
+
 // MARK: - All memberships
 
 extension Memberships {
@@ -167,9 +205,12 @@ extension Memberships {
     }
 
     private func memberships(of key: SessionKey) -> [Membership] {
-        guard let session = sessions[key], let channels = subscriptions?.channelsOfMember(key),
-            !channels.isEmpty
-        else { return [] }
+        guard let session = sessions[key], var channels = subscriptions?.channelsOfMember(key) else {
+            return []
+        }
+        // A session that is on its way to its inbox has no claim, and enters the roster afterwards.
+        if session.application.hasEvents, session.claim != 0 { channels.append((session.roster, [])) }
+        guard !channels.isEmpty else { return [] }
         // A subscribe that still waits for messaging is among them, so the session's end has to be announced
         // to presence from now on.
         session.isMember = true

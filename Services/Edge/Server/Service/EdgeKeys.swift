@@ -243,7 +243,7 @@ extension Application {
                 userMetadata: configuration[EdgeKeys.userMetadataWriters],
                 locks: configuration[EdgeKeys.lockRevokers],
                 topics: configuration[EdgeKeys.topicPublishers]),
-            service: record.service ?? .all)
+            service: record.service ?? .all, hasEvents: record.events != nil)
     }
 }
 

@@ -204,6 +204,7 @@ extension EdgeLoop {
     func loggedIn(_ session: Session) {
         // Its token may have expired while the inbox was attached.
         guard !session.isEnded else { return }
+        memberships.loggedIn(session)
         guard let subscriptions = session.loginSubscriptions.take() else { return }
         for channel in subscriptions.channels { channelRequests.subscribe(session, channel) }
         for user in subscriptions.users { userMetadataRequests.subscribe(session, user) }

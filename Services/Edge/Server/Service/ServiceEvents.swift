@@ -135,6 +135,7 @@ extension ServiceEvents: PresenceCaller {
     }
 
     func presenceJoined(_ context: Int, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) {
+        if memberships.joined(context, outcome) { return }
         let join = subscribing.joined(context)
         if case .success(let response) = outcome, response.isOlder {
             memberships.isUnlisted(join.session, in: join.channel)

@@ -17,10 +17,13 @@ final class Application: Sendable {
     let policies: ForeignPolicies
     /// What of the system is switched on for the app (S-4).
     let service: AppService
+    /// Whether the app's events are kept for its backends, and its sessions are among them (W-45).
+    let hasEvents: Bool
 
     init(
         id: String, tokens: AppTokens? = nil, subscriptionsMax: Int, rates: ApplicationRates,
-        sessionsMax: Int = 0, policies: ForeignPolicies = ForeignPolicies(), service: AppService = .all
+        sessionsMax: Int = 0, policies: ForeignPolicies = ForeignPolicies(), service: AppService = .all,
+        hasEvents: Bool = false
     ) {
         self.id = id
         self.tokens = tokens
@@ -29,6 +32,7 @@ final class Application: Sendable {
         self.sessionsMax = sessionsMax
         self.policies = policies
         self.service = service
+        self.hasEvents = hasEvents
     }
 
     /// What the credential gives to the user: the grant of a token. Where the app needs none it is nil, which

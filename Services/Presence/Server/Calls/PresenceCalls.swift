@@ -67,9 +67,10 @@ struct PresenceCalls {
         let key = UserKey(appID: caller.appID, userID: user.string)
         store.channels(of: key) { outcome in
             answer.give(outcome) { channels in
-                // Who publishes in a stream channel is a member of the channel itself, too.
+                // Who publishes in a stream channel is a member of the channel itself, too, and the roster of
+                // the user's sessions is no channel.
                 UserChannels(
-                    channels: channels.filter { $0.type != .topics }
+                    channels: channels.filter { $0.type != .topics && $0.type != .none }
                         .map { .init(type: $0.type, name: $0.name) })
             }
         }

@@ -9,7 +9,8 @@ extension PresenceNode {
     func join(_ join: JoinRequest, _ id: UInt64, timeout: Duration, _ link: AcceptedServiceLink)
         throws(RTMError)
     {
-        try PresenceCalls.check(join.channel.type)
+        // Type none: the roster of a user's sessions (W-45).
+        if join.channel.type != .none { try PresenceCalls.check(join.channel.type) }
         let edgeLink = try leases.name(join.lease, over: link)
         try checkBacklog(join.channel)
         let pending = PendingJoin(
