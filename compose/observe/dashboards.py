@@ -33,7 +33,8 @@ OVERVIEW = [
         ("sum(increase(rtm_edge_gaps_total[5m]))", "gaps"),
         ("sum(increase(rtm_edge_canary_silences_total[5m]))", "canary silences"),
         ("sum(increase(rtm_presence_events_dropped_total[5m]))", "presence events dropped"),
-        ("sum(increase(rtm_storage_failures_total[5m]))", "writes that storage could not keep")]),
+        ("sum(increase(rtm_storage_failures_total[5m]))", "writes that storage could not keep"),
+        ("sum(increase(rtm_storage_event_gaps_total[5m]))", "gaps in the events of apps")]),
     ("Who leads", "none", [("sum by (instance) (rtm_messaging_leading)", "{{instance}}")]),
     ("Time to write the journal", "s", [
         ("histogram_quantile(0.99, sum by (le) (rate(rtm_messaging_journal_seconds_bucket[1m])))",
