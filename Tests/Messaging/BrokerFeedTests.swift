@@ -92,7 +92,7 @@ import Testing
         var limits = BrokerLimits.limits(ageMax: 1_000, segmentBytes: 100)
         limits.feedOutageMax = 60_000
         var broker = Broker(limits: limits, firstEpoch: 7)
-        let start = try start(&broker)
+        let start = try feed(&broker, after: start(&broker)).next
         for number in 0..<50 {
             _ = try broker.publish("\(number)", to: .message("a"), now: UInt64(100 + number))
         }
@@ -150,7 +150,9 @@ import Testing
         #expect(texts == expected, "seed \(seed)")
     }
 
-    @Test("behind a journal that is cut off before the place there is no gap, and behind the place there is one")
+    @Test(
+        "behind a journal that is cut off before the place there is no gap, and behind the place there is one"
+    )
     func cutOff() throws {
         var first = Broker(limits: .limits(partitionCount: 16), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)

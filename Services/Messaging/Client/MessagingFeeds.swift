@@ -9,8 +9,8 @@ package protocol FeedCaller: ShardRouterDelegate {
     func messagingFed(_ context: Int, _ outcome: Result<FeedResponse, ServiceLinkRequestFailure>)
 }
 
-/// Reads the entries of all channels of apps, from each shard of messaging. Storage uses it to keep them as the
-/// apps' events. Every read has exactly one outcome, which never comes from within the call.
+/// Reads the entries of all channels of apps, from each shard of messaging. Storage uses it to keep them as
+/// the apps' events. Every read has exactly one outcome, which never comes from within the call.
 package final class MessagingFeeds {
     private let shards: ShardRouter
     private var caller: (any FeedCaller)?

@@ -1,7 +1,7 @@
 package import RTMModel
 
-/// What those need to know of a log's entry who keep it without reading its content: where and when it was, and
-/// who came and went.
+/// What those need to know of a log's entry who keep it without reading its content: where and when it was,
+/// and who came and went.
 package struct PublishedEntry: Sendable, Hashable {
     package enum Event: Sendable, Hashable {
         case message

@@ -18,6 +18,7 @@ enum FuzzedMessage {
         try RoundTrip.unpacked(FeedResponse.self, bytes)
         try RoundTrip.unpacked(AppendResponse.self, bytes)
         try RoundTrip.scanned(PublishResponse.self, bytes)
+        _ = try? PublishedEntry(scanning: bytes)
         try RoundTrip.scanned(DeliveryPush.self, bytes)
         try RoundTrip.scanned(PublishRequest.self, bytes)
         try RoundTrip.scanned(MessageView.self, bytes)

@@ -49,7 +49,8 @@ struct GatewaySystem {
                 try await body(GatewaySystem(system: system, file: file, keys: keys))
             }
         case .fourProcesses:
-            try await RunningSystem.with(.fourProcesses, services: configuration, messaging: messaging) { system in
+            try await RunningSystem.with(.fourProcesses, services: configuration, messaging: messaging) {
+                system in
                 try await system.launch(
                     "rtm-gateway",
                     configuration + own + [

@@ -42,7 +42,8 @@ import Testing
         #expect(name(waits.next(after: response(6), wait(), now: 0)) == "wait")
     }
 
-    @Test("those who wait are woken by their app alone, once, and not after their link or their time has ended")
+    @Test(
+        "those who wait are woken by their app alone, once, and not after their link or their time has ended")
     mutating func wake() {
         let first = waits.park(wait())
         let others = waits.kept("other", newest: 1)

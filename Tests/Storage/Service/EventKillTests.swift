@@ -15,7 +15,8 @@ struct EventKillTests {
     private static let channels = (0..<8).map { ChannelKey.message("channel \($0)") }
     private static let oldest = StreamPosition(epoch: 0, offset: 0)
 
-    @Test("every message becomes one event, in the order of its channel, with no number missing and none twice")
+    @Test(
+        "every message becomes one event, in the order of its channel, with no number missing and none twice")
     func kill() async throws {
         try await withDirectory { directory in
             let file = directory + "/apps.yaml"

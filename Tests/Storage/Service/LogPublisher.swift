@@ -16,7 +16,8 @@ final class LogPublisher: Sendable {
         self.end = end
     }
 
-    static func connected(to address: ServiceLinkAddress, on loop: any EventLoop) async throws -> LogPublisher {
+    static func connected(to address: ServiceLinkAddress, on loop: any EventLoop) async throws -> LogPublisher
+    {
         let isUp = Shared(false)
         let end = try await loop.submit {
             let link = ServiceLinkClient(

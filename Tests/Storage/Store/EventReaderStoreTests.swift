@@ -38,7 +38,9 @@ struct EventReaderStoreTests {
 
         func claim(_ node: String, _ name: String = "hook") -> UInt64 {
             let request = ClaimReader(appID: "app", name: name, node: node, lease: .seconds(10))
-            guard case .success(.claimedReader(let claimed))? = answer(.claimReader(request)) else { return 0 }
+            guard case .success(.claimedReader(let claimed))? = answer(.claimReader(request)) else {
+                return 0
+            }
             return claimed.term
         }
 
@@ -54,7 +56,9 @@ struct EventReaderStoreTests {
 
         func move(forgets: Bool = false) -> Bool {
             let request = MoveReader(appID: "app", name: "hook", position: position, forgets: forgets)
-            guard case .success(.movedReader(let isFound))? = answer(.moveReader(request)) else { return false }
+            guard case .success(.movedReader(let isFound))? = answer(.moveReader(request)) else {
+                return false
+            }
             return isFound
         }
 
@@ -80,7 +84,9 @@ struct EventReaderStoreTests {
             let second = fixture.claim("a")
             seen += ["\(second > first)", "\(fixture.keep(first, letters: 1))", "\(try fixture.letters())"]
             let reader = try fixture.readers().first
-            return seen + ["\(reader?.owner ?? "") \(reader?.state ?? []) \(reader?.position == Self.position)"]
+            return seen + [
+                "\(reader?.owner ?? "") \(reader?.state ?? []) \(reader?.position == Self.position)"
+            ]
         }
         #expect(seen == ["true", "0", "true", "false", "[1]", "a [3] true"])
     }

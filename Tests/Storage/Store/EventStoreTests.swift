@@ -29,7 +29,8 @@ struct EventStoreTests {
         func feed(_ channels: [String], after place: FeedPosition, _ event: PublishedEntry.Event = .message)
             -> CollectedFeed
         {
-            let next = FeedPosition(epoch: 7, sequence: place.offset + 1, partition: 1, offset: place.offset + 1)
+            let next = FeedPosition(
+                epoch: 7, sequence: place.offset + 1, partition: 1, offset: place.offset + 1)
             return CollectedFeed(
                 appID: "app", shard: 0, after: place, next: next, gap: false,
                 entries: channels.map { name in
@@ -135,7 +136,8 @@ struct EventStoreTests {
         }
     }
 
-    @Test("W-42: a position of a database that was replaced by its backup is a gap, though its offset is there")
+    @Test(
+        "W-42: a position of a database that was replaced by its backup is a gap, though its offset is there")
     func restored() async throws {
         try await withDirectory { directory in
             var fixture = try Fixture(directory)
@@ -157,7 +159,9 @@ struct EventStoreTests {
         }
     }
 
-    @Test("events go when their time is over, and a reader who was away for longer gets a gap, then what is kept")
+    @Test(
+        "events go when their time is over, and a reader who was away for longer gets a gap, then what is kept"
+    )
     func retention() async throws {
         try await with { fixture, _ in
             fixture.collect("a", "b")

@@ -139,8 +139,9 @@ extension Memberships {
 // MARK: - Logins
 
 extension Memberships {
-    /// A session of an app with events is a member of a roster of its user. So presence reports its login and its
-    /// end, also that of the sessions of an edge that died. Nobody subscribes to it, and no query shows it.
+    /// A session of an app with events is a member of a roster of its user. So presence reports its login and
+    /// its end, also that of the sessions of an edge that died. Nobody subscribes to it, and no query shows
+    /// it.
     func loggedIn(_ session: Session) {
         guard session.application.hasEvents else { return }
         session.isMember = true

@@ -6,8 +6,8 @@ import RTMModel
 import RTMWire
 import ServiceLifecycle
 
-/// What happened in an app, read from a position on: as a page, which waits for an event if there is none, and
-/// as a stream of server-sent events (W-42).
+/// What happened in an app, read from a position on: as a page, which waits for an event if there is none,
+/// and as a stream of server-sent events (W-42).
 struct EventRoutes: Sendable {
     let api: GatewayAPI
 
@@ -126,8 +126,8 @@ extension EventRoutes.Page {
     }
 }
 
-/// The events behind a position, as they come, until the connection or the gateway ends. A client that comes back
-/// elsewhere names the last event that it got.
+/// The events behind a position, as they come, until the connection or the gateway ends. A client that comes
+/// back elsewhere names the last event that it got.
 private struct EventStream: AsyncSequence, Sendable {
     let backend: Backend
     let app: String

@@ -10,8 +10,8 @@ struct EventBody: Encodable, Sendable {
     let id: String
     let type: String
     let app: String
-    /// The channel, the user or the app that the event is about: `message:NAME`, `stream:NAME`, `topic:CHANNEL/TOPIC`,
-    /// `user:ID` or `app`.
+    /// The channel, the user or the app that the event is about: `message:NAME`, `stream:NAME`,
+    /// `topic:CHANNEL/TOPIC`, `user:ID` or `app`.
     let key: String
     /// Counts the events of the key without a hole; 0 for a gap that concerns this reader alone.
     let number: UInt64
@@ -111,7 +111,8 @@ extension EventBody {
         data = Self.data(event)
     }
 
-    /// A body that can't be read was written by a newer version, whose events are more than this version knows.
+    /// A body that can't be read was written by a newer version, whose events are more than this version
+    /// knows.
     private static func data(_ event: AppEvent) -> Data? {
         if event.type == .gap {
             guard let gap = try? Rtm_Service_EventGap(serializedBytes: event.body) else { return nil }
@@ -151,7 +152,8 @@ extension EventBody {
     ) -> Data? {
         let interval = presence.interval
         guard type == .channelLeft else {
-            return .joined(Joined(users: presence.type == .presenceEventRemoteJoin ? [user] : interval.joined))
+            return .joined(
+                Joined(users: presence.type == .presenceEventRemoteJoin ? [user] : interval.joined))
         }
         return .left(
             Left(

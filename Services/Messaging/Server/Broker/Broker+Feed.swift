@@ -5,9 +5,9 @@ package import RTMWire
 /// The entries of all channels of an app, in the order in which they came. Storage collects them as the app's
 /// events (decision 0026).
 ///
-/// Nothing is kept for it: the tail of the app is that order, and a journal has it, too. A place in it is named
-/// by the newest entry before it, and by how many entries of all apps the shard had then. The first one finds the
-/// place. The second one says whether something is lost when that entry is gone.
+/// Nothing is kept for it: the tail of the app is that order, and a journal has it, too. A place in it is
+/// named by the newest entry before it, and by how many entries of all apps the shard had then. The first one
+/// finds the place. The second one says whether something is lost when that entry is gone.
 extension Broker {
     package struct FeedPage {
         /// Whole frames for clients, one behind the other.

@@ -7,7 +7,8 @@ package struct BrokerLimits: Sendable {
     package var shards = 1
     /// How long an entry is kept if there is memory for it, in milliseconds.
     package var ageMax: UInt64
-    /// For how long entries that storage hasn't collected are kept beyond that while it is away, in milliseconds.
+    /// For how long entries that storage hasn't collected are kept beyond that while it is away, in
+    /// milliseconds.
     package var feedOutageMax: UInt64 = 3_600_000
     /// How many entries of a channel, and how many bytes of their frames, a reader gets who comes back.
     package var catchUpEntriesMax: Int

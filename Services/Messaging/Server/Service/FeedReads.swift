@@ -2,8 +2,8 @@ import NIOCore
 import RTMServiceLink
 import RTMWire
 
-/// Reads of feeds that wait for an entry. They are answered at the end of the turn in which one came, so that a
-/// page has everything that came in the turn.
+/// Reads of feeds that wait for an entry. They are answered at the end of the turn in which one came, so that
+/// a page has everything that came in the turn.
 final class FeedReads: Flushable {
     struct Read {
         let request: FeedRequest

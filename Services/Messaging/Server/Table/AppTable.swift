@@ -15,8 +15,8 @@ struct AppTable {
         var forgotten: ForgottenChannels
         /// When the newest entry came that was dropped for want of memory; 0 before the first.
         fileprivate(set) var newestGiven: UInt64 = 0
-        /// The newest entry that was given up; nil before the first. No entry that came when the shard had had more
-        /// than this many entries is lost.
+        /// The newest entry that was given up; nil before the first. No entry that came when the shard had
+        /// had more than this many entries is lost.
         var given: EntryIdentity?
         var lostSequence: UInt64 = 0
         /// How far the feed was read; nil if nobody reads it.

@@ -305,8 +305,8 @@ extension LogTable {
         if apps[app].tail.oldestTime == nil { apps.changeTail(of: app) { $0.release() } }
     }
 
-    /// Whether the segment of an app that goes first has entries that storage hasn't collected. While storage is
-    /// away they are kept for longer, as long as there is memory.
+    /// Whether the segment of an app that goes first has entries that storage hasn't collected. While storage
+    /// is away they are kept for longer, as long as there is memory.
     private func isAwaited(_ app: Int, now: UInt64) -> Bool {
         guard let fed = apps[app].fed, fed.at + limits.feedOutageMax > now else { return false }
         return !apps[app].tail.isFirstSegmentBefore(fed.place)

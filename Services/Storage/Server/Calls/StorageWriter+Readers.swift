@@ -8,7 +8,9 @@ extension StorageWriter {
     ) throws(StoreFailure) {
         let key = EventReaderKey(appID: request.appID, name: request.name)
         let app = try group.eventApp(request.appID)
-        guard var reader = group.reader(key) ?? (app.readers < EventReaderState.perAppMax ? .init(at: app.newest) : nil)
+        guard
+            var reader = group.reader(key)
+                ?? (app.readers < EventReaderState.perAppMax ? .init(at: app.newest) : nil)
         else { return answer(write, .failure(Self.hasTooManyReaders)) }
         let term = group.counter + 1
         let claimed = reader.claim(request, term: term, now: now.wall)

@@ -7,14 +7,14 @@ import RTMServiceLink
 import RTMWire
 
 /// Collects the events of apps: it reads the feed of each shard of messaging, and has the entries and the new
-/// place in the feed kept in one transaction. So whichever process is killed, each entry is kept once. It lives on
-/// the event loop of storage.
+/// place in the feed kept in one transaction. So whichever process is killed, each entry is kept once. It
+/// lives on the event loop of storage.
 final class EventCollector {
     /// How long a read waits for entries at messaging, and how long it may take in all.
     private static let wait = Duration.seconds(2)
     private static let timeout = Duration.seconds(15)
-    /// A place at which nothing new has come is kept again when it is so much older, in milliseconds: a later one
-    /// says more about what was not lost.
+    /// A place at which nothing new has come is kept again when it is so much older, in milliseconds: a later
+    /// one says more about what was not lost.
     private static let keepInterval: UInt64 = 10_000
     /// What was on its way when a feed was read to its end, and the clocks of two machines, in milliseconds.
     private static let settleDelay: UInt64 = 1_000
@@ -56,7 +56,8 @@ final class EventCollector {
     /// - Parameter interval: how soon what has failed is tried again.
     init(
         from messaging: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, queues: StorageQueues,
-        metrics: StorageMetrics, endOfTurn: EndOfTurn, logger: Logger, interval: TimeAmount = .milliseconds(100),
+        metrics: StorageMetrics, endOfTurn: EndOfTurn, logger: Logger,
+        interval: TimeAmount = .milliseconds(100),
         wallClock: @escaping () -> UInt64
     ) {
         feeds = MessagingFeeds(
@@ -69,7 +70,8 @@ final class EventCollector {
         self.wallClock = wallClock
     }
 
-    /// From now on events of these apps are collected, and of no others. Nothing is opened before there is one.
+    /// From now on events of these apps are collected, and of no others. Nothing is opened before there is
+    /// one.
     func collect(_ apps: Set<String>, on eventLoop: any EventLoop) {
         for app in readings.keys where !apps.contains(app) {
             readings[app] = nil
@@ -166,7 +168,8 @@ final class EventCollector {
     private func reportLag(_ now: UInt64) {
         let waited = Self.wait.milliseconds
         let lags = readings.values.joined().map { reading in
-            now > reading.caughtUpAt + waited && reading.caughtUpAt > 0 ? now - reading.caughtUpAt - waited : 0
+            now > reading.caughtUpAt + waited && reading.caughtUpAt > 0
+                ? now - reading.caughtUpAt - waited : 0
         }
         metrics.eventsLag.set(Int((lags.max() ?? 0) / 1_000))
     }

@@ -50,8 +50,8 @@ struct EventKey: Sendable, Hashable {
     var members = 0
     /// Whether the channel is occupied, or the user online, for those who read the events.
     var isOccupied = false
-    /// When the channel counts as vacated, or the user as offline, unless somebody returns; in milliseconds, on
-    /// the clock of messaging.
+    /// When the channel counts as vacated, or the user as offline, unless somebody returns; in milliseconds,
+    /// on the clock of messaging.
     var due: UInt64?
 }
 
@@ -65,9 +65,9 @@ struct StoredEvent: Sendable, Hashable {
     let body: [UInt8]
 }
 
-/// The events of apps as one group of writes sees them: it makes events of what messaging sends, counts them, and
-/// derives that channels are occupied and vacated and users are offline (W-43). Pure: the time comes with the
-/// entries.
+/// The events of apps as one group of writes sees them: it makes events of what messaging sends, counts them,
+/// and derives that channels are occupied and vacated and users are offline (W-43). Pure: the time comes with
+/// the entries.
 struct EventLogs: Sendable {
     /// How long a channel has to be empty, and a user without a session, before it is announced.
     static let hold: UInt64 = 5_000

@@ -77,7 +77,8 @@ extension StorageRules {
         events = Dictionary(
             configuration[CommonKeys.apps].compactMap { app in
                 app.events.map { (app.id, $0.milliseconds) }
-            }) { $1 }
+            }
+        ) { $1 }
         retention = HistoryRetention(
             usual: configuration[StorageKeys.retention], ofApps: Dictionary(ofApps) { $1 })
     }

@@ -154,7 +154,8 @@ struct GroupChanges: Sendable {
     /// The events of apps, with what is known of their channels and users.
     var collected = EventLogs.Changes()
     var collectedKeys: [ChannelKey: EventKey] = [:]
-    /// Events of apps that came before these times are removed, of other apps all; at most so many of each app.
+    /// Events of apps that came before these times are removed, of other apps all; at most so many of each
+    /// app.
     var eventsExpiry: EventsExpiry?
     /// New events, which wait for messaging.
     var events: [OutboxEvent] = []
@@ -314,7 +315,8 @@ struct StoreGroup: Sendable {
     /// Announces what of the app is due by then.
     mutating func settle(_ app: String, upTo time: UInt64) {
         let due = logs.keys.filter { $0.key.appID == app && $0.value.due.map { $0 <= time } ?? false }
-        for (key, _) in due.sorted(by: { ($0.value.due ?? 0, $0.key.name) < ($1.value.due ?? 0, $1.key.name) }) {
+        for (key, _) in due.sorted(by: { ($0.value.due ?? 0, $0.key.name) < ($1.value.due ?? 0, $1.key.name) }
+        ) {
             logs.settle(key, upTo: time)
         }
     }

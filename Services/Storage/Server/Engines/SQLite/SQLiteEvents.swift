@@ -189,7 +189,8 @@ extension SQLiteEvents {
                 """
                 INSERT INTO event_marks (app, time_ms, offset) VALUES (?1, ?2, ?3)
                 ON CONFLICT (app, time_ms) DO UPDATE SET offset = excluded.offset
-                """, .integer(id), .number((now / Self.markInterval + 1) * Self.markInterval), .number(newest))
+                """, .integer(id), .number((now / Self.markInterval + 1) * Self.markInterval), .number(newest)
+            )
         }
     }
 
@@ -236,11 +237,13 @@ extension SQLiteEvents {
         if isThere {
             try connection.run(
                 "INSERT OR IGNORE INTO event_members (app, type, name, user) VALUES (?1, ?2, ?3, ?4)",
-                .integer(app), .integer(Int64(channel.type.rawValue)), .text(channel.name), .text(member.user))
+                .integer(app), .integer(Int64(channel.type.rawValue)), .text(channel.name), .text(member.user)
+            )
         } else {
             try connection.run(
                 "DELETE FROM event_members WHERE app = ?1 AND type = ?2 AND name = ?3 AND user = ?4",
-                .integer(app), .integer(Int64(channel.type.rawValue)), .text(channel.name), .text(member.user))
+                .integer(app), .integer(Int64(channel.type.rawValue)), .text(channel.name), .text(member.user)
+            )
         }
     }
 

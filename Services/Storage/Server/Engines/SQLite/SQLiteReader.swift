@@ -71,7 +71,8 @@ final class SQLiteReader: ReadableStore {
         try SQLiteEvents(connection: connection).page(request, limit: limit)
     }
 
-    func eventBounds(of app: String) throws(StoreFailure) -> (newest: StreamPosition, oldest: StreamPosition) {
+    func eventBounds(of app: String) throws(StoreFailure) -> (newest: StreamPosition, oldest: StreamPosition)
+    {
         try SQLiteEvents(connection: connection).bounds(of: app)
     }
 

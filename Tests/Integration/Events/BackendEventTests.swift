@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// Backends read what happened in their app.
-@Suite(.serialized, .ends(withinMinutes: 3)) struct EventTests {
+@Suite(.serialized, .ends(withinMinutes: 3)) struct BackendEventTests {
     /// An app's events from a cursor on, until the body has seen enough.
     private func read(
         _ gateway: GatewaySystem, after cursor: String?, until isDone: ([[String: Any]]) -> Bool
@@ -78,11 +78,13 @@ import Testing
                 #expect(own.compactMap { $0["number"] as? Int } == Array(1...8))
                 func data(_ index: Int) -> [String: Any] { own[index]["data"] as? [String: Any] ?? [:] }
                 #expect(data(1)["users"] as? [String] == ["alice"])
-                #expect(data(2)["message"] as? String == "hello" && data(2)["publisher"] as? String == "alice")
+                #expect(
+                    data(2)["message"] as? String == "hello" && data(2)["publisher"] as? String == "alice")
                 #expect(data(3)["revision"] as? Int == 1)
                 #expect(data(4)["change"] as? String == "set")
                 #expect(data(5)["data"] as? String == "AAH/" && data(5)["customType"] as? String == "note")
-                #expect(types(events, of: "user:alice").filter { $0.hasPrefix("session") } == ["session.login"])
+                #expect(
+                    types(events, of: "user:alice").filter { $0.hasPrefix("session") } == ["session.login"])
                 // The cursor of each event is its id, and what follows is the same whoever asks.
                 let middle = try #require(own[3]["id"] as? String)
                 let again = try await gateway.call(
@@ -93,7 +95,8 @@ import Testing
         }
     }
 
-    @Test("W-45: logins, logouts and losses are events, also where the edge has died", arguments: [false, true])
+    @Test(
+        "W-45: logins, logouts and losses are events, also where the edge has died", arguments: [false, true])
     func sessions(isKilled: Bool) async throws {
         try await GatewaySystem.with(.fourProcesses, events: "1h") { gateway in
             let start = try await begin(gateway)
@@ -119,7 +122,8 @@ import Testing
         }
     }
 
-    @Test("W-42: a request waits for the next event, a stream gets each, and both say what is wrong with them")
+    @Test(
+        "W-42: a request waits for the next event, a stream gets each, and both say what is wrong with them")
     func waiting() async throws {
         try await GatewaySystem.with(.standalone, events: "1h") { gateway in
             let start = try await begin(gateway)
@@ -168,7 +172,8 @@ import Testing
         }
     }
 
-    @Test("W-40: messaging and storage are killed again and again with a journal in Redis: no event is missing")
+    @Test(
+        "W-40: messaging and storage are killed again and again with a journal in Redis: no event is missing")
     func killed() async throws {
         let redis = try RedisServerProcess()
         defer { redis.end() }
