@@ -42,6 +42,8 @@ let hummingbird: [Target.Dependency] =
     ].map { .product(name: $0, package: $1) } + [
         .product(name: "NIOHTTP1", package: "swift-nio")
     ]
+/// What the gateway delivers webhooks with. No named product may need it either.
+let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
@@ -168,7 +170,7 @@ let services: [Target] =
         "Gateway", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: [
             "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", protobuf,
-            nioSSL,
+            nioSSL, httpClient, collections, ordered,
         ] + hummingbird)
     + [
         room(
@@ -238,9 +240,9 @@ let testing: [Target] = [
     room(
         "RTMTestSupport", "Tests/Support",
         [
-            "RTMModel", "RTMAccessToken", "RTMClient", "RTMRedis",
-            .product(name: "NIOCore", package: "swift-nio"),
-        ]),
+            "RTMModel", "RTMAccessToken", "RTMClient", "RTMRedis", nioSSL,
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+        ] + nio),
     tests("Model", ["RTMModel", "RTMProtocol"]),
     tests("AccessToken", ["RTMModel", "RTMAccessToken"]),
     tests("Wire", ["RTMModel", "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", protobuf] + nio),
@@ -272,7 +274,7 @@ let testing: [Target] = [
         [
             "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile",
             "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", yams, protobuf, logging,
-            .product(name: "NIOEmbedded", package: "swift-nio"),
+            nioSSL, .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + hummingbird),
     tests("Redis", ["RTMModel", "RTMRedis", "RTMServiceLink", "RTMMessagingServer", logging] + nio),
     tests(
@@ -387,6 +389,7 @@ let package = Package(
         .package(
             url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0",
             traits: ["FullFoundation"]),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.20.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),

@@ -38,10 +38,15 @@ struct OpenAPITests {
             to: .init(messaging: [nobody], presence: [nobody], storage: nobody), ServiceLinkConfiguration(),
             node: "test", probes: .init(messaging: probe, presence: probe, storage: probe), banned: bans,
             endOfTurn: .shared(on: loop), logger: Logger(label: "test"))
+        let backend = Backend(calls: NIOLoopBound(calls, eventLoop: loop), eventLoop: loop)
         let api = GatewayAPI(
-            backend: Backend(calls: NIOLoopBound(calls, eventLoop: loop), eventLoop: loop),
+            backend: backend,
             authentication: Authentication(KeyRing([]), bans, []),
             rates: RequestRates(.init(key: 0, app: 0)), metrics: GatewayMetrics(MetricsRegistry()),
+            webhooks: Webhooks(
+                [], node: "test", .init(),
+                .init(rules: AddressRules(allowed: []), timeout: .seconds(1), eventLoopGroup: loop), backend,
+                WebhookMetrics(MetricsRegistry()), Logger(label: "test")),
             bodyBytesMax: 1, logger: Logger(label: "test"))
         return Set(
             api.router().routes.map { route in
@@ -86,6 +91,7 @@ struct OpenAPITests {
         #expect(properties(of: "Reason") == keys(ModerationRoutes.Reason.self))
         #expect(properties(of: "TokenRevocation") == keys(ModerationRoutes.TokenRevocation.self))
         #expect(properties(of: "Term") == keys(ModerationRoutes.Term.self))
+        #expect(properties(of: "Redelivery") == keys(WebhookRoutes.Redelivery.self))
     }
 
     /// The stored properties, which are what is encoded.
@@ -148,6 +154,20 @@ struct OpenAPITests {
                 "Event",
                 EventBody(
                     AppEvent(position: .init(epoch: 0, offset: 0), type: .gap, keyType: .none), app: "")
+            ),
+            ("Webhooks", WebhookRoutes.Webhooks(webhooks: [])),
+            ("Webhook", WebhookRoutes.Webhook(name: "", url: "")),
+            (
+                "WebhookAttempt",
+                WebhookAttempt(
+                    WebhookRequest(id: 0, events: []), WebhookAnswer(outcome: .status(200)), now: .now)
+            ),
+            ("WebhookTest", WebhookRoutes.Attempt(outcome: "", milliseconds: 0, answer: "")),
+            ("WebhookMoved", WebhookRoutes.Moved(position: "")),
+            ("DeadLetters", WebhookRoutes.Letters(letters: [])),
+            (
+                "DeadLetter",
+                WebhookRoutes.Letters.Letter(number: 0, after: "", time: 0, reason: "", event: "")
             ),
             ("Key", KeyRoutes.Key(record, lastUse: nil)), ("Keys", KeyRoutes.Keys(keys: [])),
         ] {

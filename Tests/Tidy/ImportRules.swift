@@ -66,7 +66,7 @@ struct ImportRules {
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAPIKey", "RTMAccessToken",
             "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", "SwiftProtobuf", "NIOSSL", "NIOHTTP1",
             "NIOHTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HTTPTypes",
-            "ServiceLifecycle",
+            "ServiceLifecycle", "AsyncHTTPClient", "OrderedCollections",
         ]),
 
         "Services/Messaging/Main": ["RTMMessagingServer", "RTMServiceKit", "RTMConfigurationFile"],

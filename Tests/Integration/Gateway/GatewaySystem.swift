@@ -14,6 +14,8 @@ struct GatewaySystem {
     /// The keys that JWTs of `SampleApp` are signed with: at the start `SampleJWT.rsaJWK`.
     var jwtKeys: URL { Self.jwtKeys(beside: file) }
     private let keys: [String: GeneratedKey]
+    /// Those of `rtm-gateway`, where it is a process of its own.
+    private var arguments: [String] = []
 
     /// The keys of every system, by name.
     private static let grants: [String: (grant: String, options: [String])] = [
@@ -27,9 +29,10 @@ struct GatewaySystem {
     ///   - options: flags of the gateway, without the prefix that `rtm-standalone` has for them.
     ///   - messaging: options of messaging, in four processes.
     ///   - events: for how long events of the app `dev` are kept; nil for none.
+    ///   - webhooks: entries of the configuration, in YAML.
     static func with(
         _ deployment: Deployment = .standalone, _ options: [String] = [], messagingNodes: Int = 1,
-        messaging: [String] = [], events: String? = nil,
+        messaging: [String] = [], events: String? = nil, webhooks: [String] = [],
         _ body: (GatewaySystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
@@ -38,7 +41,7 @@ struct GatewaySystem {
         let file = directory.appending(path: "rtm.yaml")
         try Data(SampleJWT.rsaJWK.utf8).write(to: jwtKeys(beside: file))
         let keys = try grants.mapValues { try GeneratedKey($0.grant, $0.options) }
-        try write(keys.values.map(\.entry), events: events, to: file)
+        try write(keys.values.map(\.entry), events: events, webhooks, to: file)
         let configuration = ["--config", file.path]
         let unlimited = options.contains("--rates-key") ? [] : ["--rates-key", "0", "--rates-app", "0"]
         let own = options + unlimited
@@ -51,13 +54,13 @@ struct GatewaySystem {
         case .fourProcesses:
             try await RunningSystem.with(.fourProcesses, services: configuration, messaging: messaging) {
                 system in
-                try await system.launch(
-                    "rtm-gateway",
+                var gateway = GatewaySystem(system: system, file: file, keys: keys)
+                gateway.arguments =
                     configuration + own + [
                         "--listen", "127.0.0.1:0", "--messaging", system.address("messaging"),
                         "--presence", system.address("presence"), "--storage", system.address("storage"),
-                    ])
-                let gateway = GatewaySystem(system: system, file: file, keys: keys)
+                    ]
+                try await gateway.launch()
                 try await gateway.isReady()
                 try await body(gateway)
             }
@@ -68,7 +71,13 @@ struct GatewaySystem {
         file.deletingLastPathComponent().appending(path: "keys.json")
     }
 
-    private static func write(_ entries: [String], events: String? = nil, to file: URL) throws {
+    /// Starts a gateway, beside one that is there already.
+    @discardableResult
+    func launch() async throws -> ServiceProcess { try await system.launch("rtm-gateway", arguments) }
+
+    private static func write(
+        _ entries: [String], events: String? = nil, _ webhooks: [String] = [], to file: URL
+    ) throws {
         let jwtKeys = Self.jwtKeys(beside: file).path
         let text = """
             apps:
@@ -78,6 +87,8 @@ struct GatewaySystem {
             gateway:
               keys:
             \(entries.map { "    - \($0)" }.joined(separator: "\n"))
+              webhooks:
+                endpoints: [\(webhooks.joined(separator: ", "))]
 
             """
         try Data(text.utf8).write(to: file, options: .atomic)

@@ -13,6 +13,7 @@ struct GatewayAPI: Sendable {
     let authentication: Authentication
     let rates: RequestRates
     let metrics: GatewayMetrics
+    let webhooks: Webhooks
     let bodyBytesMax: Int
     let logger: Logger
     /// Who publishes when a request names nobody.
@@ -34,6 +35,7 @@ struct GatewayAPI: Sendable {
         ModerationRoutes(api: self).add(to: app)
         ListRoutes(api: self).add(to: app)
         EventRoutes(api: self).add(to: app)
+        WebhookRoutes(api: self).add(to: app)
         VendorRoutes(api: self).add(to: router, authentication)
         paths.take(router.routes.map { ($0.path.description, $0.method) })
         return router

@@ -39,9 +39,10 @@ package enum GatewayDefinition {
             name: "gateway", summary: "Answers backends over HTTP.",
             keys: ConfiguredApp.keys + ServiceLinkKeys.declarations + GatewayKeys.declarations,
             isInProcess: !isNetworked,
-            rules: [ConfiguredApp.rule]
+            rules: [ConfiguredApp.rule] + webhookRules
                 + (isNetworked ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule] : []),
-            check: isNetworked ? problemOnNetwork : problem
+            check: isNetworked ? problemOnNetwork : problem,
+            commands: isNetworked ? [WebhookSecret.command] : []
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
             return try await assemble(context, addresses(context.configuration), link, developmentKey)
@@ -53,6 +54,15 @@ package enum GatewayDefinition {
     ) -> ConfigurationProblem? {
         problem(configuration, read) ?? ServiceLinkConfiguration.problem(configuration, read)
     }
+
+    private static let webhookRules = [
+        ConfigurationRule(GatewayKeys.webhooks) { WebhookRecord.problem($0) },
+        ConfigurationRule(GatewayKeys.privateAddresses) { networks in
+            networks.first { AddressRange($0) == nil }.map {
+                "has \"\($0)\", which is no network such as 10.1.0.0/16"
+            }
+        },
+    ]
 
     /// What can't be used of the files that the configuration names.
     @Sendable private static func problem(
@@ -75,14 +85,6 @@ package enum GatewayDefinition {
         let bans = GatewayBans()
         let authentication = Authentication(keys, bans, try ConfiguredApp.all(in: configuration))
         let rates = RequestRates(RequestRates.Rates(configuration))
-        context.onChange(of: ConfiguredApp.keys + GatewayKeys.live) { next in
-            let apps = try ConfiguredApp.all(in: next)
-            return {
-                keys.take(records(next, developmentKey))
-                authentication.take(apps)
-                rates.take(RequestRates.Rates(next))
-            }
-        }
         let eventLoop = context.eventLoopGroup.next()
         let probes = GatewayCalls.Probes(
             messaging: context.probe("messaging"), presence: context.probe("presence", isRequired: false),
@@ -94,12 +96,41 @@ package enum GatewayDefinition {
                     banned: bans, endOfTurn: .shared(on: eventLoop), logger: context.logger),
                 eventLoop: eventLoop)
         }.get()
+        let backend = Backend(calls: calls, eventLoop: eventLoop)
+        let webhooks = makeWebhooks(context, backend)
+        context.onChange(of: ConfiguredApp.keys + GatewayKeys.live) { next in
+            let apps = try ConfiguredApp.all(in: next)
+            return {
+                keys.take(records(next, developmentKey))
+                authentication.take(apps)
+                rates.take(RequestRates.Rates(next))
+                webhooks.take(next[GatewayKeys.webhooks])
+            }
+        }
         let api = GatewayAPI(
-            backend: Backend(calls: calls, eventLoop: eventLoop), authentication: authentication,
-            rates: rates,
-            metrics: GatewayMetrics(context.metrics), bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
+            backend: backend, authentication: authentication, rates: rates,
+            metrics: GatewayMetrics(context.metrics), webhooks: webhooks,
+            bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
             logger: context.logger)
-        return Assembly([GatewayLinks(calls: calls, eventLoop: eventLoop)] + (try listeners(context, api)))
+        return Assembly(
+            [GatewayLinks(calls: calls, eventLoop: eventLoop), webhooks] + (try listeners(context, api)))
+    }
+
+    private static func makeWebhooks(_ context: ServiceContext, _ backend: Backend) -> Webhooks {
+        let configuration = context.configuration
+        var settings = WebhookQueue.Settings()
+        settings.giveUpAfter = TimeAmount(configuration[GatewayKeys.giveUpAfter])
+        settings.lease = TimeAmount(configuration[GatewayKeys.webhookLease])
+        let environment = WebhookReceiver.Environment(
+            rules: AddressRules(
+                allowed: configuration[GatewayKeys.privateAddresses].compactMap(AddressRange.init)),
+            timeout: TimeAmount(configuration[GatewayKeys.webhookTimeout]),
+            eventLoopGroup: context.eventLoopGroup)
+        // Two gateways must not take each other for themselves, also where they listen at the same address.
+        let node = "\(configuration[GatewayKeys.listen]) \(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        return Webhooks(
+            configuration[GatewayKeys.webhooks], node: node, settings, environment, backend,
+            WebhookMetrics(context.metrics), context.logger)
     }
 
     private static func records(_ configuration: Configuration, _ developmentKey: APIKey?) -> [APIKeyRecord] {

@@ -31,6 +31,23 @@ package struct GatewayKeys: ServiceKeys {
         "The API keys, as \"rtm key create\" makes them: id, hash of the secret, app (* for all), scopes joined by "
             + "+ (read, publish, moderate, admin), and optionally the channels' prefix and the day of expiry."
     ).live
+    package let webhooks = ConfigurationKey<[WebhookRecord]>.records(
+        "gateway.webhooks.endpoints", default: [], countMax: 1_000,
+        "Where events are posted to: app, name, url, secret (as \"rtm-gateway webhook-secret\" makes it), and "
+            + "optionally the secret before it, types of events joined by +, the channels' prefix, events of one request (batch, 100) and requests at once (parallel, 8)."
+    ).live
+    package let privateAddresses = ConfigurationKey<[String]>.list(
+        "gateway.webhooks.privateAddresses", countMax: 100,
+        "Networks such as 10.1.0.0/16 that webhooks may connect to, beside public addresses.")
+    package let webhookTimeout = ConfigurationKey<Duration>.duration(
+        "gateway.webhooks.timeout", default: .seconds(10), in: .milliseconds(100) ... .seconds(60),
+        "How long the receiver of a webhook may take for its answer.")
+    package let giveUpAfter = ConfigurationKey<Duration>.duration(
+        "gateway.webhooks.giveUpAfter", default: .seconds(86_400), in: .seconds(10) ... .seconds(30 * 86_400),
+        "How long after it happened an event is still retried; then it becomes a dead letter.")
+    package let webhookLease = ConfigurationKey<Duration>.duration(
+        "gateway.webhooks.lease", default: .seconds(15), in: .seconds(1) ... .seconds(60),
+        "How long after a gateway has died another one delivers its webhooks.")
     package let connectionsMax = ConfigurationKey<Int>.int(
         "gateway.connections.max", default: 10_000, in: 1...1_000_000,
         "HTTP connections at once on each listener; further ones wait to be accepted.")

@@ -1,18 +1,18 @@
-import NIOCore
+package import NIOCore
 
 #if canImport(Darwin)
-    import Darwin
+    internal import Darwin
 #else
-    import Glibc
+    internal import Glibc
 #endif
 
 /// IP addresses that begin with the same bits: `10.0.0.0/8`, `fd00::/8`, or one address alone. Pure.
-struct AddressRange: Equatable {
+package struct AddressRange: Sendable, Equatable {
     private let prefix: [UInt8]
     private let bits: Int
 
     /// Nil if the text is no address, or has more bits behind its slash than such an address.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let bytes = Self.bytes(of: String(parts[0])) else { return nil }
         var bits = bytes.count * 8
@@ -24,7 +24,7 @@ struct AddressRange: Equatable {
         self.bits = bits
     }
 
-    func contains(_ address: SocketAddress) -> Bool {
+    package func contains(_ address: SocketAddress) -> Bool {
         guard let bytes = address.ipAddress.flatMap(Self.bytes), bytes.count == prefix.count else {
             return false
         }

@@ -1,0 +1,196 @@
+import AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import RTMServiceKit
+import Synchronization
+
+/// Where one webhook's requests go. It asks for the address of the host itself, checks it, and has the
+/// connection made to this very address: were the name asked for a second time, another answer could lead
+/// to an address that wasn't checked.
+final class WebhookReceiver: Sendable {
+    struct Target: Sendable, Equatable {
+        /// `http://` or `https://` (`WebhookRecord`).
+        let url: String
+        let host: String
+        let port: Int
+        let secrets: [WebhookSecret]
+    }
+
+    /// What all webhooks of a gateway have in common.
+    struct Environment: Sendable {
+        let rules: AddressRules
+        /// How long an answer may take.
+        let timeout: TimeAmount
+        var trust = NIOSSLTrustRoots.default
+        var lookup: @Sendable (String, Int) async throws -> [SocketAddress] = {
+            try await AddressLookup.system($0, port: $1)
+        }
+        /// How long an address holds before it is asked for again.
+        var addressLifetime = TimeAmount.seconds(30)
+        let eventLoopGroup: any EventLoopGroup
+    }
+
+    private struct Place {
+        let address: SocketAddress
+        let client: HTTPClient
+        let expiry: NIODeadline
+    }
+
+    struct Refusal: Error { let reason: String }
+
+    /// Limit: bytes of an answer that are read. Of a longer one the rest is cut off with its connection.
+    private static let answerBytesMax = 64 * 1_024
+
+    private let target: Target
+    private let environment: Environment
+    private let connectionsMax: Int
+    private let place = Mutex<Place?>(nil)
+    /// Which of several addresses is tried, so that one that doesn't answer isn't tried alone.
+    private let turn = Mutex(0)
+
+    init(_ target: Target, connectionsMax: Int, _ environment: Environment) {
+        (self.target, self.connectionsMax, self.environment) = (target, connectionsMax, environment)
+    }
+
+    func shutdown() async {
+        let place = place.withLock { place in
+            defer { place = nil }
+            return place
+        }
+        try? await place?.client.shutdown()
+    }
+
+    /// Sends a signed request, and never throws: whatever happens is an answer.
+    func post(_ body: String, now: Date) async -> WebhookAnswer {
+        let start = NIODeadline.now()
+        var answer: WebhookAnswer
+        do {
+            answer = try await post(
+                Array(body.utf8), to: client(), now: now, deadline: start + environment.timeout)
+        } catch {
+            answer = WebhookAnswer(outcome: Self.outcome(of: error))
+        }
+        if case .noConnection = answer.outcome { await forgetAddress() }
+        answer.duration = .now() - start
+        return answer
+    }
+
+    private func post(
+        _ body: [UInt8], to client: HTTPClient, now: Date, deadline: NIODeadline
+    ) async throws -> WebhookAnswer {
+        var request = HTTPClientRequest(url: target.url)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.headers.add(name: "user-agent", value: "heliograph")
+        let signed = WebhookSignature(secrets: target.secrets).headers(
+            id: WebhookSignature.id(of: body), seconds: UInt64(now.timeIntervalSince1970), body: body)
+        for field in signed { request.headers.add(name: field.name.rawName, value: field.value) }
+        request.body = .bytes(ByteBuffer(bytes: body))
+        let response = try await client.execute(request, deadline: deadline)
+        var answer = WebhookAnswer(outcome: .status(Int(response.status.code)))
+        answer.retryAfter = response.headers.first(name: "retry-after").flatMap(Self.retryAfter)
+        answer.start = try await start(of: response, deadline: deadline)
+        return answer
+    }
+
+    /// The first bytes. The rest is read, too, as long as it is short, because only then can the connection
+    /// be used again.
+    private func start(of response: HTTPClientResponse, deadline: NIODeadline) async throws -> String {
+        var (start, count) = ([UInt8](), 0)
+        for try await part in response.body {
+            count += part.readableBytes
+            start += part.readableBytesView.prefix(WebhookAnswer.startBytesMax - start.count)
+            guard count <= Self.answerBytesMax, .now() < deadline else { break }
+        }
+        return String(decoding: start, as: UTF8.self)
+    }
+
+    /// Seconds; a date is passed over, because few send one and clocks differ.
+    private static func retryAfter(_ text: String) -> TimeAmount? {
+        UInt32(text).map { .seconds(Int64($0)) }
+    }
+
+    private static func outcome(of error: any Error) -> WebhookAnswer.Outcome {
+        switch error {
+        case let error as HTTPClientError:
+            switch error {
+            case .readTimeout, .writeTimeout, .deadlineExceeded, .remoteConnectionClosed, .cancelled,
+                .uncleanShutdown:
+                .noAnswer(error.shortDescription)
+            default: .noConnection(error.shortDescription)
+            }
+        case is HTTPParserError: .noAnswer("what came is not HTTP/1.1")
+        case let error as AddressLookup.Failure: .noConnection(error.description)
+        case let error as NIOSSLError: .noConnection("TLS: \(error)")
+        case let error as BoringSSLError: .noConnection("TLS: \(error)")
+        case let error as NIOConnectionError:
+            .noConnection(error.connectionErrors.first.map { "\($0.error)" } ?? "refused")
+        case let refusal as Refusal: .noConnection(refusal.reason)
+        default: .noConnection("\(error)")
+        }
+    }
+
+    // MARK: - The address
+
+    private func client() async throws -> HTTPClient {
+        if let place = place.withLock({ $0 }), .now() < place.expiry { return place.client }
+        let found = try await environment.lookup(target.host, target.port)
+        let admitted = found.filter(environment.rules.admits)
+        guard !admitted.isEmpty else {
+            throw Refusal(
+                reason: found.isEmpty
+                    ? "\(target.host) has no address"
+                    : "the address of \(target.host) is not public; gateway.webhooks.privateAddresses has to allow it"
+            )
+        }
+        let expiry = NIODeadline.now() + environment.addressLifetime
+        let address = turn.withLock { admitted[$0 % admitted.count] }
+        let (client, old) = place.withLock { place -> (HTTPClient, HTTPClient?) in
+            if let kept = place, admitted.contains(kept.address) {
+                place = Place(address: kept.address, client: kept.client, expiry: expiry)
+                return (kept.client, nil)
+            }
+            let old = place?.client
+            let client = makeClient(to: address)
+            place = Place(address: address, client: client, expiry: expiry)
+            return (client, old)
+        }
+        try? await old?.shutdown()
+        return client
+    }
+
+    private func forgetAddress() async {
+        turn.withLock { $0 += 1 }
+        await shutdown()
+    }
+
+    private func makeClient(to address: SocketAddress) -> HTTPClient {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: environment.timeout, read: environment.timeout), decompression: .disabled)
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        tls.trustRoots = environment.trust
+        configuration.tlsConfiguration = tls
+        configuration.httpVersion = .http1Only
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connectionsMax
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.dnsOverride = [target.host: address.ipAddress ?? target.host]
+        // Whatever name the client has made of the URL: before anything is sent, the connection itself shows
+        // where it leads.
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            guard channel.remoteAddress?.ipAddress != address.ipAddress else {
+                return channel.eventLoop.makeSucceededVoidFuture()
+            }
+            channel.close(promise: nil)
+            return channel.eventLoop.makeFailedFuture(
+                Refusal(reason: "the connection leads to another address"))
+        }
+        return HTTPClient(
+            eventLoopGroupProvider: .shared(environment.eventLoopGroup), configuration: configuration)
+    }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import RTMServiceKit
+import RTMTestSupport
+import Synchronization
+import Testing
+
+@testable import RTMGatewayServer
+
+@Suite("A webhook's requests, to a real server")
+struct WebhookReceiverTests {
+    private let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    private let loopback = AddressRange("127.0.0.1/32")
+
+    private func post(
+        _ url: String, host: String, port: Int, body: String = "{}", allowsLoopback: Bool = true,
+        timeout: TimeAmount = .seconds(5), trust: NIOSSLTrustRoots = .default, times: Int = 1,
+        addressLifetime: TimeAmount = .seconds(30),
+        lookup: @escaping @Sendable (String, Int) async throws -> [SocketAddress] = {
+            [try SocketAddress(ipAddress: "127.0.0.1", port: $1)]
+        }
+    ) async throws -> [WebhookAnswer] {
+        let target = WebhookReceiver.Target(
+            url: url, host: host, port: port, secrets: [try #require(WebhookSecret(secret))])
+        let receiver = WebhookReceiver(
+            target, connectionsMax: 2,
+            .init(
+                rules: AddressRules(allowed: allowsLoopback ? [try #require(loopback)] : []),
+                timeout: timeout,
+                trust: trust, lookup: lookup, addressLifetime: addressLifetime,
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton))
+        var answers: [WebhookAnswer] = []
+        for _ in 0..<times {
+            answers.append(await receiver.post(body, now: Date(timeIntervalSince1970: 1_764_000_000)))
+        }
+        await receiver.shutdown()
+        return answers
+    }
+
+    @Test("it is signed JSON, and the answer comes back with its start and its Retry-After")
+    func signed() async throws {
+        try await TestReceiver.with(answer: { _ in
+            .init(
+                .tooManyRequests, headers: ["Retry-After": "17"],
+                body: String(repeating: "slow down ", count: 100))
+        }) { server in
+            let answers = try await post(
+                "http://receiver.test:\(server.port)/in?a=b", host: "receiver.test", port: server.port,
+                body: #"{"events":[]}"#)
+            let answer = try #require(answers.first)
+            #expect(answer.outcome == .status(429))
+            #expect(answer.retryAfter == .seconds(17))
+            #expect(answer.start.utf8.count == 200 && answer.start.hasPrefix("slow down"))
+            let call = try #require(server.calls.first)
+            #expect(call.body == #"{"events":[]}"# && call.path == "/in?a=b")
+            #expect(call.headers["content-type"] == ["application/json"])
+            let id = WebhookSignature.id(of: Array(call.body.utf8))
+            let expected = WebhookSignature(secrets: [try #require(WebhookSecret(secret))]).headers(
+                id: id, seconds: 1_764_000_000, body: Array(call.body.utf8))
+            for field in expected { #expect(call.headers[field.name.rawName] == [field.value]) }
+        }
+    }
+
+    @Test("the address that was checked is the one that is connected to, whatever the system's DNS says")
+    func pinned() async throws {
+        try await TestReceiver.with { server in
+            // The system doesn't know this name, so only the checked address can have been used.
+            let answers = try await post(
+                "http://Receiver.Invalid:\(server.port)/", host: "Receiver.Invalid", port: server.port,
+                times: 3)
+            #expect(answers.map(\.outcome) == Array(repeating: .status(200), count: 3))
+            #expect(server.calls.count == 3)
+        }
+    }
+
+    @Test("were the client to resolve the name itself, the connection would be closed before it is used")
+    func resolvedTwice() async throws {
+        try await TestReceiver.with { server in
+            // The override is for another spelling of the host, so the client asks the system: 127.0.0.1. The
+            // address that was checked is another one.
+            let answers = try await post(
+                "http://localhost:\(server.port)/", host: "other.test", port: server.port,
+                allowsLoopback: false,
+                lookup: { [try SocketAddress(ipAddress: "93.184.216.34", port: $1)] })
+            #expect(answers.first?.outcome == .noConnection("the connection leads to another address"))
+            #expect(server.calls.isEmpty)
+        }
+    }
+
+    @Test(
+        "addresses that aren't public are refused, also in other notations and beside public ones",
+        arguments: [
+            "127.0.0.1", "2130706433", "0x7f.1", "127.1", "localhost", "[::1]", "[::ffff:127.0.0.1]",
+            "0.0.0.0",
+        ])
+    func refused(host: String) async throws {
+        try await TestReceiver.with { server in
+            let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+            let answers = try await post(
+                "http://\(host):\(server.port)/", host: name, port: server.port, allowsLoopback: false,
+                lookup: { try await AddressLookup.system($0, port: $1) })
+            guard case .noConnection? = answers.first?.outcome else {
+                Issue.record("\(host): \(String(describing: answers.first))")
+                return
+            }
+            #expect(server.calls.isEmpty)
+        }
+    }
+
+    @Test("a name that leads elsewhere later is checked again: DNS rebinding")
+    func rebinding() async throws {
+        let asked = Mutex(0)
+        try await TestReceiver.with { server in
+            func answers(_ lifetime: TimeAmount) async throws -> [WebhookAnswer.Outcome] {
+                asked.withLock { $0 = 0 }
+                return try await post(
+                    "http://rebind.test:\(server.port)/", host: "rebind.test", port: server.port, times: 2,
+                    addressLifetime: lifetime,
+                    lookup: { _, port in
+                        let isFirst = asked.withLock { count in
+                            count += 1
+                            return count == 1
+                        }
+                        return [
+                            try SocketAddress(
+                                ipAddress: isFirst ? "127.0.0.1" : "169.254.169.254", port: port)
+                        ]
+                    }
+                ).map(\.outcome)
+            }
+            #expect(try await answers(.seconds(30)) == [.status(200), .status(200)], "asked once")
+            let later = try await answers(.nanoseconds(0))
+            #expect(later[0] == .status(200))
+            guard case .noConnection(let reason) = later[1] else {
+                Issue.record("\(later)")
+                return
+            }
+            #expect(reason.contains("not public"))
+            #expect(server.calls.count == 3)
+        }
+    }
+
+    @Test("redirects aren't followed: the status is a refusal")
+    func redirects() async throws {
+        try await TestReceiver.with(answer: { _ in
+            .init(.temporaryRedirect, headers: ["Location": "/metadata"])
+        }) { server in
+            let answers = try await post(
+                "http://receiver.test:\(server.port)/", host: "receiver.test", port: server.port)
+            #expect(answers.map(\.outcome) == [.status(307)])
+            #expect(answers.first?.verdict == .refused)
+            #expect(server.calls.count == 1)
+        }
+    }
+
+    @Test("a certificate that nobody trusts is no connection; a trusted one of the host's name is")
+    func certificates() async throws {
+        try await TestCertificate.with { certificate in
+            try await TestReceiver.with(certificate: certificate) { server in
+                let trust = NIOSSLTrustRoots.file(certificate.certificate)
+                func outcome(_ host: String, _ trust: NIOSSLTrustRoots) async throws -> WebhookAnswer.Outcome?
+                {
+                    try await post(
+                        "https://\(host):\(server.port)/", host: host, port: server.port, trust: trust
+                    ).first?.outcome
+                }
+                #expect(try await outcome("localhost", trust) == .status(200))
+                guard case .noConnection? = try await outcome("localhost", .default) else {
+                    Issue.record("a certificate of its own making was accepted")
+                    return
+                }
+                guard case .noConnection? = try await outcome("other.test", trust) else {
+                    Issue.record("a certificate for another name was accepted")
+                    return
+                }
+                #expect(server.calls.count == 1)
+            }
+        }
+    }
+
+    @Test("a receiver that doesn't answer in time has given no answer")
+    func timeout() async throws {
+        try await TestReceiver.with(answer: { _ in nil }) { server in
+            let answers = try await post(
+                "http://receiver.test:\(server.port)/", host: "receiver.test", port: server.port,
+                timeout: .milliseconds(200))
+            guard case .noAnswer? = answers.first?.outcome else {
+                Issue.record("\(answers)")
+                return
+            }
+        }
+    }
+
+    @Test("nobody listens: no connection, and it is an outage")
+    func nobody() async throws {
+        let answers = try await post("http://receiver.test:1/", host: "receiver.test", port: 1)
+        #expect(answers.first?.verdict == .away(retryAfter: nil))
+    }
+
+    @Test("of a long answer the start is shown and the rest isn't waited for")
+    func longAnswer() async throws {
+        try await TestReceiver.with(answer: { _ in
+            .init(body: String(repeating: "a", count: 8 << 20))
+        }) { server in
+            let answers = try await post(
+                "http://receiver.test:\(server.port)/", host: "receiver.test", port: server.port, times: 2)
+            #expect(answers.map(\.outcome) == [.status(200), .status(200)])
+            #expect(answers[0].start == String(repeating: "a", count: 200))
+        }
+    }
+}

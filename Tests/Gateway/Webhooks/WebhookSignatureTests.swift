@@ -1,0 +1,64 @@
+import HTTPTypes
+import Testing
+
+@testable import RTMGatewayServer
+
+@Suite("The signatures of a webhook")
+struct WebhookSignatureTests {
+    private let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    private func headers(_ secrets: [String], body: String, id: String = "id", seconds: UInt64 = 1)
+        -> HTTPFields
+    {
+        WebhookSignature(secrets: secrets.compactMap(WebhookSecret.init)).headers(
+            id: id, seconds: seconds, body: Array(body.utf8))
+    }
+
+    @Test("the known answer of the specification's libraries")
+    func known() {
+        let headers = headers(
+            [secret], body: #"{"test": 2432232314}"#, id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+            seconds: 1_614_265_330)
+        #expect(headers[.webhookSignature] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+        #expect(headers[.webhookID] == "msg_p5jXN8AQM9LWM0D4loKWxJek")
+        #expect(headers[.webhookTimestamp] == "1614265330")
+    }
+
+    @Test("while a secret is replaced both sign, the new one first")
+    func rotating() {
+        let other = WebhookSecret.random()
+        let alone = headers([other], body: "{}")
+        let both = headers([other, secret], body: "{}")
+        let signatures = both[.webhookSignature]?.split(separator: " ").map(String.init)
+        #expect(
+            signatures == [alone, headers([secret], body: "{}")].compactMap { $0[.webhookSignature] })
+        #expect(both[.agoraSignature2] == alone[.agoraSignature2])
+    }
+
+    /// Made with Python's hmac.
+    @Test("the headers of the public interface: HMAC-SHA-1 and HMAC-SHA-256 of the body, in hexadecimal")
+    func hexadecimal() {
+        let headers = headers([secret], body: #"{"events":[]}"#)
+        #expect(headers[.agoraSignature] == "10fd9c772f00a96a64908513e41a05151b2ccd73")
+        #expect(
+            headers[.agoraSignature2] == "04d69d6b7c38d72cc6256e12db328f116be8e028f18143a29b922e21ebe6576a")
+    }
+
+    @Test("the same body has the same id, another one another")
+    func ids() {
+        #expect(WebhookSignature.id(of: Array("a".utf8)) == WebhookSignature.id(of: Array("a".utf8)))
+        #expect(WebhookSignature.id(of: Array("a".utf8)) != WebhookSignature.id(of: Array("b".utf8)))
+        #expect(WebhookSignature.id(of: []).count == 36)
+    }
+
+    @Test(
+        "a secret is whsec_ and Base64 of 24 to 64 bytes",
+        arguments: [
+            ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", true), ("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", false),
+            ("whsec_", false), ("whsec_MfKQ9r8GKYqr", false), ("whsec_????", false),
+        ])
+    func secrets(text: String, isSecret: Bool) {
+        #expect((WebhookSecret(text) != nil) == isSecret)
+        #expect(WebhookSecret(WebhookSecret.random())?.key.count == 32)
+    }
+}
