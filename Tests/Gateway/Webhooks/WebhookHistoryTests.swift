@@ -27,10 +27,11 @@ struct WebhookHistoryTests {
             history.run()
             #expect(history.violations.prefix(3) == [], "seed \(seed)")
             #expect(history.missing == [], "seed \(seed)")
-            #expect(!history.poison.isEmpty)
+            letters += history.poison.count
             #expect(Set(history.store.letters) == history.poison, "seed \(seed)")
             #expect(history.store.position == history.log.count, "seed \(seed)")
         }
+        #expect(letters > 40)
     }
 
     @Test("many histories do take each path: takeovers, repetitions, outages and lost answers")

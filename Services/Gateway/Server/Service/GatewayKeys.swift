@@ -44,7 +44,7 @@ package struct GatewayKeys: ServiceKeys {
         "How long the receiver of a webhook may take for its answer.")
     package let giveUpAfter = ConfigurationKey<Duration>.duration(
         "gateway.webhooks.giveUpAfter", default: .seconds(86_400), in: .seconds(10) ... .seconds(30 * 86_400),
-        "How long after it happened an event is still retried; then it becomes a dead letter.")
+        "For how long an event is tried before it becomes a dead letter.")
     package let webhookLease = ConfigurationKey<Duration>.duration(
         "gateway.webhooks.lease", default: .seconds(15), in: .seconds(1) ... .seconds(60),
         "How long after a gateway has died another one delivers its webhooks.")

@@ -31,10 +31,18 @@ struct WebhookJournal: Codable, Sendable, Equatable {
     private(set) var attempts: [WebhookAttempt] = []
     /// The receiver has answered 410, and gets nothing any more until an operator moves the webhook.
     private(set) var isEnded = false
-    /// Milliseconds since 1970. Events from before became due then, when the webhook was made or moved.
-    let since: UInt64
+    var failing = Failing()
 
-    init(since: UInt64) { self.since = since }
+    /// Since when something fails, in milliseconds since 1970.
+    struct Failing: Codable, Sendable, Equatable {
+        /// Limit: keys whose time the next owner learns. Those of others begin anew with a takeover.
+        static let keysMax = 200
+
+        /// The receiver takes nothing.
+        var receiver: UInt64?
+        /// The first event that waits is refused.
+        var keys: [String: UInt64] = [:]
+    }
 
     mutating func add(_ attempt: WebhookAttempt) {
         if attempts.count == Self.attemptsMax { attempts.removeFirst() }

@@ -25,7 +25,7 @@ struct WebhookQueue {
         var batchAge = TimeAmount.milliseconds(50)
         /// Requests at once.
         var parallel = 8
-        /// How long an event is retried before it becomes a dead letter.
+        /// For how long an event is tried before it becomes a dead letter.
         var giveUpAfter = TimeAmount.hours(24)
         /// The longest pause between two attempts.
         var pauseMax = TimeAmount.seconds(60)
@@ -62,14 +62,18 @@ struct WebhookQueue {
     private struct KeyQueue {
         var waiting: Deque<Int> = []
         var isInFlight = false
-        /// Attempts that failed since the last one that didn't, and when the next one is due.
+        /// Attempts that failed since the last one that didn't, when the first of them was, in milliseconds
+        /// since 1970, and when the next one is due.
         var failures = 0
+        var failingSince: UInt64?
         var retryAt = NIODeadline.uptimeNanoseconds(0)
     }
 
     private struct Outage {
         /// Requests with a smaller number were open when it began: that they fail, too, counts nothing.
         let firstRequest: Int
+        /// In milliseconds since 1970.
+        let since: UInt64
         var failures = 0
         var nextAttempt = NIODeadline.uptimeNanoseconds(0)
     }
@@ -97,6 +101,8 @@ struct WebhookQueue {
     private var lastRequest = 0
     private var failuresInRow = 0
     private var outage: Outage?
+    /// Since when keys and the receiver fail, as the owner before has seen it.
+    private var inherited: WebhookJournal.Failing
 
     private var letters: [WebhookProgress.Letter] = []
     private var keeping: WebhookProgress?
@@ -123,7 +129,8 @@ struct WebhookQueue {
         after position: StreamPosition, _ journal: WebhookJournal?, _ settings: Settings, now: WebhookTime
     ) {
         self.settings = settings
-        self.journal = journal ?? WebhookJournal(since: now.milliseconds)
+        self.journal = journal ?? WebhookJournal()
+        inherited = self.journal.failing
         (self.position, delivered, readThrough) = (position, position, position)
         (keepBegan, nextKeep) = (now.uptime, now.uptime)
         leaseEnd = now.uptime + settings.lease
@@ -220,9 +227,16 @@ struct WebhookQueue {
     private mutating func finish(_ numbers: [Int]) {
         for number in numbers { finish(number) }
         for key in OrderedSet(numbers.map { entries[$0 - firstNumber].event.key }) {
-            keys[key]?.failures = 0
+            succeed(key)
             settle(key)
         }
+    }
+
+    /// What the key failed with is behind it.
+    private mutating func succeed(_ key: String) {
+        inherited.keys[key] = nil
+        keys[key]?.failures = 0
+        keys[key]?.failingSince = nil
     }
 
     private mutating func finish(_ number: Int) {
@@ -261,7 +275,9 @@ struct WebhookQueue {
             if isFailure {
                 let failures = (keys[key]?.failures ?? 0) + 1
                 let retryAt = now.uptime + pause(after: failures, using: &random)
+                let since = keys[key]?.failingSince ?? inherited.keys[key] ?? now.milliseconds
                 keys[key]?.failures = failures
+                keys[key]?.failingSince = since
                 keys[key]?.retryAt = retryAt
             }
             settle(key)
@@ -279,7 +295,9 @@ struct WebhookQueue {
         by id: Int, atLeast retryAfter: TimeAmount?, now: WebhookTime,
         using random: inout some RandomNumberGenerator
     ) {
-        var outage = outage ?? Outage(firstRequest: lastRequest + 1)
+        var outage =
+            outage
+            ?? Outage(firstRequest: lastRequest + 1, since: inherited.receiver ?? now.milliseconds)
         if outage.failures == 0 || id >= outage.firstRequest {
             outage.failures += 1
             outage.nextAttempt = now.uptime + pause(after: outage.failures, using: &random)
@@ -292,6 +310,7 @@ struct WebhookQueue {
     /// What failed in an outage says nothing about its keys, so they are tried again at once.
     private mutating func endOutage(now: WebhookTime) {
         failuresInRow = 0
+        inherited.receiver = nil
         guard outage != nil else { return }
         outage = nil
         for key in held { keys[key]?.retryAt = now.uptime }
@@ -301,10 +320,12 @@ struct WebhookQueue {
 
     private mutating func giveUpOverdue(_ numbers: [Int], _ answer: WebhookAnswer, now: WebhookTime) {
         let limit = UInt64(settings.giveUpAfter.nanoseconds / 1_000_000)
-        let overdue = numbers.filter {
-            max(entries[$0 - firstNumber].event.milliseconds, journal.since) + limit <= now.milliseconds
+        let overdue = numbers.filter { number in
+            let event = entries[number - firstNumber].event
+            let since = keys[event.key]?.failingSince ?? outage?.since ?? now.milliseconds
+            return max(event.milliseconds, since) + limit <= now.milliseconds
         }
-        giveUp(overdue, "not delivered in \(limit / 1_000) s, at last: \(answer.sentence)")
+        giveUp(overdue, "not delivered in \(limit / 1_000) s of attempts, at last: \(answer.sentence)")
     }
 
     /// An event that alone holds up the window is given up early: what lies behind it would otherwise be
@@ -331,11 +352,12 @@ struct WebhookQueue {
                 readyBytes -= event.bytes
             }
             if keys[event.key]?.waiting.isEmpty == true {
+                inherited.keys[event.key] = nil
                 keys[event.key] = nil
                 held.remove(event.key)
                 ready.removeAll { $0 == event.key }
             } else if let failures = keys[event.key]?.failures, failures > 0 {
-                keys[event.key]?.failures = 0
+                succeed(event.key)
                 settle(event.key)
             }
             finish(number)
@@ -399,12 +421,23 @@ struct WebhookQueue {
         let isLast = isStopping && inFlight.isEmpty && letters.count <= WebhookProgress.lettersMax
         let isDue = (hasProgress || isLast) && now.uptime >= nextKeep
         guard keeping == nil, isDue || now.uptime >= keepBegan + settings.lease.third else { return nil }
+        journal.failing = failing
         let place = letters.count <= WebhookProgress.lettersMax ? delivered : position
         let progress = WebhookProgress(
             position: place, letters: Array(letters.prefix(WebhookProgress.lettersMax)), journal: journal,
             isLast: isLast)
         (keeping, keepBegan, hasNews) = (progress, now.uptime, false)
         return progress
+    }
+
+    /// Since when keys and the receiver fail, for the next owner: a restart must not begin their time anew.
+    private var failing: WebhookJournal.Failing {
+        var failing = inherited
+        if let outage { failing.receiver = outage.since }
+        for key in held where failing.keys.count < WebhookJournal.Failing.keysMax {
+            failing.keys[key] = keys[key]?.failingSince
+        }
+        return failing
     }
 
     private mutating func request(now: WebhookTime) -> WebhookRequest? {

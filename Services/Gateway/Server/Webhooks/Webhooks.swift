@@ -1,8 +1,7 @@
 import Logging
 import NIOCore
-import NIOSSL
+import RTMModel
 import RTMServiceKit
-import RTMWire
 import Synchronization
 
 /// All webhooks of the configuration, each with its runner. Every gateway has them all; storage decides which
