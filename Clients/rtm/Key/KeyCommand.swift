@@ -34,7 +34,7 @@ struct KeyCreateCommand: AsyncParsableCommand {
     func run() async throws {
         let made = try make(.random())
         try await Output(format: json ? .json : .human, transcript: Transcript())
-            .result(made.text, made.json)
+            .result(made.text, "result", made.json)
     }
 
     /// What is printed for a key.
