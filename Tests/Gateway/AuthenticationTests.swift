@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import RTMAPIKey
 import RTMAppConfiguration
 import RTMConfigurationFile
 import RTMModel

@@ -26,8 +26,7 @@ import Testing
 
     private func add(_ user: String, app: String = "app", since: UInt64? = 5, _ id: UInt64, to all: Sessions)
     {
-        let application = Application(
-            id: app, certificate: nil, subscriptionsMax: 50, rates: .unlimited)
+        let application = Application(id: app, subscriptionsMax: 50, rates: .unlimited)
         _ = all.add(SessionID(rawValue: id)) { key in
             Session(
                 key: key, application: application, userID: user, heartbeatInterval: 5,

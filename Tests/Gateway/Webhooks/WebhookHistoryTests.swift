@@ -21,6 +21,7 @@ struct WebhookHistoryTests {
 
     @Test("an event that is always refused becomes a dead letter after its time, and holds up its key alone")
     func refused() {
+        var letters = 0
         for seed in 0..<40 {
             var history = WebhookHistory(
                 seed: UInt64(seed), refusedPerThousand: 20, giveUpAfter: .minutes(10))

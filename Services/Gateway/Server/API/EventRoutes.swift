@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import RTMAPIKey
 import RTMModel
 import RTMWire
 import ServiceLifecycle

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
+import RTMAPIKey
 import RTMModel
 import RTMWire
 
