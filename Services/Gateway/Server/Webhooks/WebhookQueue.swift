@@ -11,8 +11,8 @@ import RTMModel
 /// up. A request takes events of many keys, and a key has events in one request at a time.
 ///
 /// **Failures.** What a request carried is retried key by key, the first event of each alone, so a key whose
-/// event is refused holds up itself alone. When nothing at all is taken, which is an outage, one request at a time asks whether the
-/// receiver is back.
+/// event is refused holds up itself alone. When nothing at all is taken, which is an outage, one request at a
+/// time asks whether the receiver is back.
 ///
 /// **Position.** It is kept after the answers: it never passes an event that is neither delivered nor kept as
 /// a dead letter.
@@ -322,7 +322,9 @@ struct WebhookQueue {
         let limit = UInt64(settings.giveUpAfter.nanoseconds / 1_000_000)
         let overdue = numbers.filter { number in
             let event = entries[number - firstNumber].event
-            let since = keys[event.key]?.failingSince ?? outage?.since ?? now.milliseconds
+            // What waits behind the event that is refused hasn't been tried by itself.
+            let queue = keys[event.key].flatMap { $0.waiting.first == number ? $0 : nil }
+            let since = queue?.failingSince ?? outage?.since ?? now.milliseconds
             return max(event.milliseconds, since) + limit <= now.milliseconds
         }
         giveUp(overdue, "not delivered in \(limit / 1_000) s of attempts, at last: \(answer.sentence)")
