@@ -57,6 +57,35 @@ import Testing
             #expect(JournalAnswer.Reinstatement(.success(answer)) == (hasWritten ? .ended : .done(last: 0)))
         }
     }
+
+    @Test("a leader resumes in a Redis that has an earlier token of its leadership")
+    func earlierToken() async throws {
+        let server = try RedisServerProcess()
+        defer { server.remove() }
+        try await server.isListening()
+        try await ClientHarness.with(
+            .server(.unixSocket(server.socket)), scripts: JournalScripts.all
+        ) { client in
+            try await client.isUp()
+            var pair = RedisPair(client, run: try await client.run())
+            let leader = ScriptHistory.commands(of: "a")
+            try await pair.ask(
+                leader.requestLeadership(1, epoch: 77, secret: 88, electionDelay: 0, readUntil: nil),
+                "the leader")
+            try await pair.ask(leader.append(ScriptHistory.batch(1, under: 1)), "its batch")
+            try await pair.ask(
+                RedisCommand("HSET", .text(ScriptHistory.head), "term", "7"), "the same term for both")
+            let term = JournalTerm(term: 7, follows: 7, epoch: 77, secret: 88)
+            try await pair.ask(
+                leader.reinstate(2, before: 1, empties: false, isWhole: false, term), "another token")
+            try await pair.ask(
+                RedisCommand("HSET", .text(ScriptHistory.head), "run", "another"), "the other Redis")
+            // The leader has gone on to the tokens 3 and 4 in a Redis that is lost.
+            let answer = try await pair.ask(
+                leader.reinstate(4, before: 3, empties: false, isWhole: false, term), "the leader again")
+            #expect(JournalAnswer.Reinstatement(.success(answer)) == .done(last: 0))
+        }
+    }
 }
 
 extension ClientHarness {

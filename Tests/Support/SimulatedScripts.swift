@@ -88,8 +88,10 @@ extension SimulatedRedis {
         // The present leader has written nothing and may never have known that it leads.
         let isUnused =
             get(head, "run") != call[5] && get(head, "before") == call[2] && get(head, "base") == last
+        // A server that was replaced since had taken another token of this very leadership.
+        let isEarlierToken = get(head, "term") == call[8] && get(head, "node") == call[3]
         // A leader that begins anew has nothing to write again, so it replaces no other.
-        let mayTake = call[7] != "1" && (number(head, "term") < call.number(8) || isUnused)
+        let mayTake = call[7] != "1" && (number(head, "term") < call.number(8) || isUnused || isEarlierToken)
         if token != nil, !isOwn, !mayTake { return .texts("ended") }
         set(
             head,

@@ -279,6 +279,12 @@ struct Arrow: CustomStringConvertible, Sendable {
         Arrow(.comparing, .replaced, "another node leads") {
             $0.reinstatementAnswered(.ended, now: 0, random: 8)
         },
+        Arrow(.comparing, .follower, "another node leads and was silent for a lease") {
+            _ = $0.reinstatementAnswered(.ended, now: 0, random: 8)
+            _ = $0.transferAnswered(.lost, now: 0, random: 7)
+            _ = $0.transferAnswered(.lost, now: 1_000, random: 7)
+            return $0.reinstatementAnswered(.ended, now: 1_000, random: 8)
+        },
         Arrow(.comparing, .startingAnew, "a later term is reported") { $0.laterTermReported(9, now: 0) },
         Arrow(.emptying, .serving, "Redis is empty and the checkpoint begins") {
             $0.reinstatementAnswered(.done(last: 0), now: 0, random: 8)

@@ -70,6 +70,8 @@ struct ShardLeadership {
     private var transfer: LeadershipTransfer?
     /// Whether Redis has left a reinstatement without an answer.
     private var isReinstatementDue = false
+    /// Whether another node became the leader before Redis was replaced, and has reported nothing for a lease.
+    private var isAfterSilence = false
     private var missingJournal = MissingJournal()
 
     init(_ limits: JournalLimits) { self.limits = limits }
@@ -280,6 +282,7 @@ struct ShardLeadership {
         case .doubt:
             writer?.unanswered()
             guard isWriting else { return follow(now) }
+            isAfterSilence = false
             return resume() + reinstate(random, .comparing)
         case .done:
             return written(writer?.done(now: now), now: now)
@@ -392,7 +395,9 @@ struct ShardLeadership {
             return [.awaitSuccessor("another node is about to lead")]
         case .stepDown:
             return stepDown(now, "another node \(leader.isReplaced ? "leads" : "was asked to lead")")
-        case .resume: return resume() + reinstate(random, .comparing)
+        case .resume:
+            isAfterSilence = leader.isReplaced
+            return resume() + reinstate(random, .comparing)
         }
     }
 
@@ -425,6 +430,8 @@ struct ShardLeadership {
             return []
         }
         switch (answer, step) {
+        // That node leads later and is gone, so the newest isn't what this one has in memory.
+        case (.ended, .comparing) where isAfterSilence: return stepDown(now)
         case (.ended, .comparing), (.ended, .emptying): return replaced(now)
         case (.ended, .startingAnew): return stepDown(now)
         case (.unknown, _):
