@@ -136,7 +136,8 @@ extension Link: LinkSessionDelegate {
         logger.debug("connecting", metadata: ["server": "\(server)", "attempt": "\(attempt)"])
         let socket = dialer.dial(server, over: nil, for: FrameRouter(self))
         session.connection = LinkConnection(
-            attempt: attempt, socket: socket, restoration: RestorationProgress(after: session.lastRestoration))
+            attempt: attempt, socket: socket,
+            restoration: RestorationProgress(after: session.lastRestoration))
     }
 
     private func disconnect(reason: String) {

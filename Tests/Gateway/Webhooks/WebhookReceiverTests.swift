@@ -43,11 +43,11 @@ struct WebhookReceiverTests {
 
     @Test("it is signed JSON, and the answer comes back with its start and its Retry-After")
     func signed() async throws {
-        try await TestReceiver.with(answer: { _ in
+        try await TestReceiver.with { _ in
             .init(
                 .tooManyRequests, headers: ["Retry-After": "17"],
                 body: String(repeating: "slow down ", count: 100))
-        }) { server in
+        } _: { server in
             let answers = try await post(
                 "http://receiver.test:\(server.port)/in?a=b", host: "receiver.test", port: server.port,
                 body: #"{"events":[]}"#)
@@ -65,7 +65,7 @@ struct WebhookReceiverTests {
         }
     }
 
-    @Test("the address that was checked is the one that is connected to, whatever the system's DNS says")
+    @Test("W-53: the address that was checked is connected to, whatever the system's DNS says")
     func pinned() async throws {
         try await TestReceiver.with { server in
             // The system doesn't know this name, so only the checked address can have been used.
@@ -144,11 +144,11 @@ struct WebhookReceiverTests {
         }
     }
 
-    @Test("redirects aren't followed: the status is a refusal")
+    @Test("W-53: redirects aren't followed: the status is a refusal")
     func redirects() async throws {
-        try await TestReceiver.with(answer: { _ in
+        try await TestReceiver.with { _ in
             .init(.temporaryRedirect, headers: ["Location": "/metadata"])
-        }) { server in
+        } _: { server in
             let answers = try await post(
                 "http://receiver.test:\(server.port)/", host: "receiver.test", port: server.port)
             #expect(answers.map(\.outcome) == [.status(307)])
@@ -184,7 +184,9 @@ struct WebhookReceiverTests {
 
     @Test("a receiver that doesn't answer in time has given no answer")
     func timeout() async throws {
-        try await TestReceiver.with(answer: { _ in nil }) { server in
+        try await TestReceiver.with { _ in
+            nil
+        } _: { server in
             let answers = try await post(
                 "http://receiver.test:\(server.port)/", host: "receiver.test", port: server.port,
                 timeout: .milliseconds(200))
@@ -203,9 +205,9 @@ struct WebhookReceiverTests {
 
     @Test("of a long answer the start is shown and the rest isn't waited for")
     func longAnswer() async throws {
-        try await TestReceiver.with(answer: { _ in
+        try await TestReceiver.with { _ in
             .init(body: String(repeating: "a", count: 8 << 20))
-        }) { server in
+        } _: { server in
             let answers = try await post(
                 "http://receiver.test:\(server.port)/", host: "receiver.test", port: server.port, times: 2)
             #expect(answers.map(\.outcome) == [.status(200), .status(200)])

@@ -10,7 +10,8 @@ import Testing
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
     private func entry(_ receiver: TestReceiver, _ more: String = "types: message.published") -> String {
-        #"{app: dev, name: orders, url: "http://127.0.0.1:\#(receiver.port)/in", secret: "\#(Self.secret)", \#(more)}"#
+        #"{app: dev, name: orders, url: "http://127.0.0.1:\#(receiver.port)/in", "#
+            + #"secret: "\#(Self.secret)", \#(more)}"#
     }
 
     private func with(

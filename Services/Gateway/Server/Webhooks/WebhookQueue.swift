@@ -44,7 +44,7 @@ struct WebhookQueue {
     static let windowEventsMax = 10_000
     static let windowBytesMax = 8 << 20
     static let readMax = 500
-    /// Requests that failed in a row, each with keys that hadn't failed before, from which on it is an outage.
+    /// Requests that failed in a row, each with keys that hadn't failed before: that many are an outage.
     static let failuresOfOutage = 3
     /// A receiver that asks for a longer pause gets this one.
     static let retryAfterMax = TimeAmount.hours(1)

@@ -144,7 +144,8 @@ final class WebhookReceiver: Sendable {
             throw Refusal(
                 reason: found.isEmpty
                     ? "\(target.host) has no address"
-                    : "the address of \(target.host) is not public; gateway.webhooks.privateAddresses has to allow it"
+                    : "the address of \(target.host) is not public; "
+                        + "gateway.webhooks.privateAddresses has to allow it"
             )
         }
         let expiry = NIODeadline.now() + environment.addressLifetime

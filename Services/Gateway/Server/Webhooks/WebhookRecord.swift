@@ -99,8 +99,8 @@ package struct WebhookRecord: ConfigurationRecord, Hashable {
                 return "\(name) with types that aren't there; there are \(all), joined by +"
             }
             guard record.target != nil else {
-                return "\(name) that needs a url such as https://example.com/path, without user, password and "
-                    + "#, and a secret as \"rtm-gateway webhook-secret\" makes it"
+                return "\(name) that needs a url such as https://example.com/path, without user, password "
+                    + "and #, and a secret as \"rtm-gateway webhook-secret\" makes it"
             }
         }
         return nil
