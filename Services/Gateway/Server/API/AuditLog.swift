@@ -43,7 +43,7 @@ struct AuditLog: RouterMiddleware {
     /// What the path and the query name, such as `lock leader channel lobby`.
     private static func target(_ request: Request, _ context: GatewayContext) -> String {
         var words: [String] = []
-        for name in ["user", "lock"] {
+        for name in ["user", "lock", "webhook"] {
             if let value = try? context.parameter(name) { words.append("\(name) \(value)") }
         }
         for name in ["channel", "user"] {

@@ -1,6 +1,5 @@
 import Foundation
 import Hummingbird
-import Logging
 import RTMAPIKey
 import RTMModel
 import RTMWire
@@ -152,12 +151,6 @@ struct WebhookRoutes: Sendable {
                 .serviceUnavailable, "notBegun", "no gateway has begun with this webhook",
                 retryAfter: .seconds(2))
         }
-        api.logger.notice(
-            "a webhook was moved",
-            metadata: [
-                "app": "\(client.app)", "webhook": "\(name)", "after": "\(body.after)",
-                "by": "\(client.name)",
-            ])
         return Response(json: Moved(position: EventCursor.text(position)))
     }
 

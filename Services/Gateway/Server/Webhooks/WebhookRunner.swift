@@ -65,8 +65,9 @@ final class WebhookRunner: Sendable {
 
     /// Sends one event that never happened, so that an operator sees whether the receiver takes it.
     func test() async -> WebhookAnswer {
+        let time = WallClock.milliseconds()
         let event =
-            #"{"app":"\#(record.app)","key":"app","number":0,"time":\#(WallClock.milliseconds()),"#
+            #"{"app":"\#(record.app)","id":"test-\#(time)","key":"app","number":0,"time":\#(time),"#
             + #""type":"webhook.test"}"#
         return await receiver.post(
             WebhookRequest.body(app: record.app, webhook: record.name, [event]), now: Date())
