@@ -70,7 +70,7 @@ struct ShardLeadership {
     private var transfer: LeadershipTransfer?
     /// Whether Redis has left a reinstatement without an answer.
     private var isReinstatementDue = false
-    /// Whether another node became the leader, Redis was replaced since, and that node was silent for a lease.
+    /// Another node became the leader, Redis was replaced since, and that node was silent for a lease.
     private var isAfterSilence = false
     private var missingJournal = MissingJournal()
 
