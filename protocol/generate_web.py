@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Writes what the web client knows of the schema, from protocol/schema/client:
+
+    Clients/web/src/schema.js   the messages, one a line, as src/wire.js reads them
+    Clients/web/src/codes.js    the error codes by name, for apps that compare them
+
+A line has the name of a message and its fields: number, name, type, and `*` if it is repeated. A type is `u` (a number that
+isn't negative), `i` (any number), `b` (a truth value), `s` (a text), `y` (bytes), or a message. `--check` writes nothing and
+fails if the files would change."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SCHEMA = ROOT / "protocol/schema/client"
+TARGET = ROOT / "Clients/web/src"
+NUMBERS = {"uint32": "u", "uint64": "u", "int64": "i", "bool": "b", "string": "s", "bytes": "y"}
+HEAD = "// Written by protocol/generate_web.py from protocol/schema.\n"
+
+
+def camel(name):
+    first, *rest = name.lower().split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def blocks(text, kind):
+    for match in re.finditer(rf"^{kind} (\w+) \{{(|\n.*?\n)\}}$", text, re.MULTILINE | re.DOTALL):
+        yield match.group(1), match.group(2)
+
+
+def main():
+    text = "\n".join(path.read_text() for path in sorted(SCHEMA.glob("*.proto")))
+    text = re.sub(r"//[^\n]*", "", text)
+    text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
+    enums = dict(blocks(text, "enum"))
+    lines = []
+    for name, body in blocks(text, "message"):
+        fields = []
+        for repeated, kind, field, number in re.findall(r"(repeated )?(\w+) (\w+) = (\d+);", body):
+            kind = "i" if kind in enums else NUMBERS.get(kind, kind)
+            fields.append(f"{number}{camel(field)}:{kind}{'*' if repeated else ''}")
+        lines.append(" ".join([name, *fields]))
+    codes = re.findall(r"ERROR_(\w+) = (-\d+);", enums["ErrorCode"])
+    written = {
+        "schema.js": f"{HEAD}export const schema = `{chr(10).join(lines)}`;\n",
+        "codes.js": HEAD
+        + "export const ErrorCode = Object.freeze({\n"
+        + "".join(f"  {camel(name)}: {number},\n" for name, number in codes)
+        + "});\n",
+        "codes.d.ts": HEAD
+        + "/** The codes that `RTMError.code` may have; protocol/errors.md says what each means. */\n"
+        + "export declare const ErrorCode: {\n"
+        + "".join(f"  readonly {camel(name)}: {number};\n" for name, number in codes)
+        + "};\n",
+    }
+    stale = [name for name, content in written.items() if not same(TARGET / name, content)]
+    if "--check" in sys.argv:
+        sys.exit(f"protocol/generate_web.py would change {', '.join(stale)}" if stale else 0)
+    for name in stale:
+        (TARGET / name).write_text(written[name])
+
+
+def same(path, content):
+    return path.exists() and path.read_text() == content
+
+
+if __name__ == "__main__":
+    main()
