@@ -23,12 +23,13 @@ const textFields = new Set([...schema.matchAll(/string (\w+) = /g)].map(([, name
 const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 
 /** The fields of a vector, which are in protobuf's JSON, as this client has them. */
-function fields(value, name) {
-  if (Array.isArray(value)) return value.map((item) => fields(item, name));
+function fields(value, name, parent) {
+  if (Array.isArray(value)) return value.map((item) => fields(item, name, parent));
   if (typeof value === 'object')
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [camel(key), fields(item, key)]));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [camel(key), fields(item, key, name)]));
   if (bytesFields.has(name)) return new Uint8Array(Buffer.from(value, 'base64'));
-  if (textFields.has(name)) return value;
+  // The `value` of a Limit is a number, that of an item a text.
+  if (textFields.has(name) && parent !== 'limit') return value;
   if (typeof value === 'string') return enumValues[value] ?? Number(value);
   return value;
 }

@@ -1,0 +1,2 @@
+export { RTMClient } from './client.js';
+export { RTMError } from './errors.js';

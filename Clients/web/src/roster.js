@@ -1,0 +1,99 @@
+// Who is in one channel, from a snapshot and the events that follow it (protocol/presence.md). Pure: what it is given becomes the
+// changes for the app, each once.
+
+import { asStates } from './names.js';
+
+export class Roster {
+  /** By user id: the states. Null until there is a snapshot. */
+  users = null;
+  #position = null;
+  #arriving = null;
+
+  constructor(self) {
+    this.self = self;
+  }
+
+  /** The subscription goes on over a new connection, or in a new log: a snapshot comes. */
+  begin(epoch) {
+    this.epoch = epoch;
+    this.#arriving = null;
+  }
+
+  snapshot({ position, users, more }) {
+    const at = this.#arriving?.position;
+    const isSame = at && at.epoch === position.epoch && at.offset === position.offset;
+    const arriving = isSame ? this.#arriving : { position, users: new Map(), held: this.#arriving?.held ?? [] };
+    for (const { userId, items } of users) arriving.users.set(userId, asStates(items));
+    this.#arriving = more ? arriving : null;
+    if (more) return [];
+    this.users = arriving.users;
+    this.#position = position;
+    const change = { change: 'snapshot', users: this.list() };
+    return [change, ...arriving.held.flatMap(([offset, publisher, event]) => this.event(offset, publisher, event))];
+  }
+
+  list() {
+    return [...this.users].map(([userId, states]) => ({ userId, states: { ...states } }));
+  }
+
+  /** Presence can't be had. */
+  lost() {
+    this.users = this.#position = this.#arriving = null;
+    return [{ change: 'outOfService' }];
+  }
+
+  #contains({ epoch, offset: end }, offset) {
+    return (this.epoch ?? epoch) === epoch && offset <= end;
+  }
+
+  event(offset, publisher, event) {
+    if (this.#arriving) {
+      if (!this.#contains(this.#arriving.position, offset)) this.#arriving.held.push([offset, publisher, event]);
+      return [];
+    }
+    if (this.#position && this.#contains(this.#position, offset)) return [];
+    const { type, states, interval } = event;
+    const isOwn = publisher === this.self;
+    switch (type) {
+      case 3: {
+        const isNew = !this.users?.has(publisher);
+        this.users?.set(publisher, {});
+        return isNew && !isOwn ? [{ change: 'joined', userId: publisher }] : [];
+      }
+      case 4:
+      case 5: {
+        const wasThere = this.users ? this.users.delete(publisher) : true;
+        return wasThere && !isOwn ? [{ change: type === 4 ? 'left' : 'timedOut', userId: publisher }] : [];
+      }
+      case 6: {
+        const shown = states && this.#show(publisher, states);
+        return shown && !isOwn ? [{ change: 'stateChanged', userId: publisher, states: shown }] : [];
+      }
+      case 2:
+        return interval ? [this.#interval(interval)] : [];
+      default:
+        return [];
+    }
+  }
+
+  #interval({ joined, left, timedOut, states }) {
+    for (const user of joined) this.users?.set(user, {});
+    for (const user of [...left, ...timedOut]) this.users?.delete(user);
+    const changed = states.flatMap((change) => {
+      const shown = this.#show(change.userId, change);
+      return shown ? [{ userId: change.userId, states: shown }] : [];
+    });
+    return { change: 'interval', interval: { joined, left, timedOut, states: changed }, occupancy: this.users?.size };
+  }
+
+  /** All states that the user has now. */
+  #show(user, { items, removed, whole }) {
+    const before = this.users?.get(user);
+    if (!before) return undefined;
+    const states = whole ? {} : { ...before };
+    for (const key of removed) delete states[key];
+    Object.assign(states, asStates(items));
+    this.users.set(user, states);
+    return { ...states };
+  }
+}

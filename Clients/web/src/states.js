@@ -1,0 +1,96 @@
+// The temporary states of this user. The server forgets them when the user was away for too long; the client sets them again
+// (docs/behaviour.md P-41, P-42, S-19).
+
+import { RTMError } from './errors.js';
+import { asItems, asStates } from './names.js';
+
+// Limit: states that wait for their channels to be subscribed.
+const waitingMax = 100;
+
+export class OwnStates {
+  /** By channel: what the app has set, as it travels. */
+  #states = new Map();
+
+  constructor(session) {
+    this.session = session;
+  }
+
+  clear() {
+    this.#states.clear();
+  }
+
+  forget(key) {
+    this.#states.delete(key);
+  }
+
+  of(key) {
+    return this.#states.get(key) ?? {};
+  }
+
+  #isActive(key) {
+    return this.session.subscriptions.get(key)?.isActive ?? false;
+  }
+
+  async set({ type, name, key }, states) {
+    const items = asItems(states);
+    if (this.#isActive(key)) {
+      await this.session.ask('presence', 'setState', 'setState', { channelType: type, channel: name, items });
+      this.#change(key, (shown) => Object.assign(shown, states));
+    } else if (type === 4) throw new RTMError(-11001, `stream channel '${name}' is not joined`, { operation: 'setState' });
+    else {
+      // They wait until the channel is subscribed.
+      await this.session.ready('presence', 'setState');
+      let count = new Set([...Object.keys(this.of(key)), ...Object.keys(states)]).size;
+      for (const [other, kept] of this.#states) if (other !== key && !this.#isActive(other)) count += Object.keys(kept).length;
+      if (count > waitingMax) {
+        throw new RTMError(-13004, `more than ${waitingMax} states wait for channels that are not subscribed`, { operation: 'setState' });
+      }
+    }
+    this.#states.set(key, { ...this.of(key), ...states });
+  }
+
+  async remove({ type, name, key }, keys) {
+    if (this.#isActive(key)) {
+      await this.session.ask('presence', 'removeState', 'removeState', { channelType: type, channel: name, keys });
+    }
+    const drop = (shown) => {
+      for (const state of keys.length > 0 ? keys : Object.keys(shown)) delete shown[state];
+    };
+    this.#change(key, drop);
+    const left = { ...this.of(key) };
+    drop(left);
+    this.#states.set(key, left);
+  }
+
+  /** The own user gets no event of what it did itself. */
+  #change(key, change) {
+    const shown = this.session.rosters.get(key)?.users?.get(this.session.userId);
+    if (shown) change(shown);
+  }
+
+  /** The channel is subscribed, perhaps again: what the server doesn't show is set. */
+  settle({ type, name, key }) {
+    const wanted = this.of(key);
+    if (Object.keys(wanted).length === 0) return;
+    const about = { channelType: type, channel: name };
+    const again = ({ retryAfter, code }) => {
+      if (retryAfter || code === -13011 || code === -13012 || code === -13013) {
+        this.session.later(`states ${key}`, retryAfter ?? 1000, () => this.settle({ type, name, key }));
+      }
+    };
+    const request = { kind: 'presence', operation: 'setState', reject: again, lost() {} };
+    const set = (shown) => {
+      const items = asItems(this.of(key)).filter((item) => shown[item.key] !== item.value);
+      if (items.length > 0) this.session.send('setState', { ...about, items }, { ...request, resolve() {} });
+    };
+    this.session.send(
+      'getState',
+      { ...about, userId: this.session.userId },
+      {
+        ...request,
+        resolve: ({ items }) => set(asStates(items)),
+        reject: (error) => (error.code === -13011 ? set({}) : again(error)),
+      },
+    );
+  }
+}

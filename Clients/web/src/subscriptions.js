@@ -1,0 +1,119 @@
+// What the session is subscribed to, and how far each log was seen: what a return takes up (protocol/reliable.md). Pure.
+//
+// An entry is a channel, the roster of a stream channel's topics, a topic, or a user whose metadata is followed (type 0).
+
+export class Subscriptions {
+  #entries = new Map();
+  /** How far the user's inbox was seen. */
+  inbox = null;
+
+  get(key) {
+    return this.#entries.get(key);
+  }
+
+  /** Those that the server has confirmed. */
+  get active() {
+    return [...this.#entries.values()].filter(({ isActive }) => isActive);
+  }
+
+  /** A subscribe begins. A running subscription keeps what it has until the answer. */
+  begin({ type, name, key }, wanted) {
+    let entry = this.#entries.get(key);
+    if (!entry || entry.leaving) {
+      entry = { type, name, key, features: 0, token: '', publishers: [], position: null, isActive: false, revisions: [0, 0] };
+      this.#entries.delete(key);
+      this.#entries.set(key, entry);
+    }
+    entry.wanted = wanted;
+    return entry;
+  }
+
+  /** Returns the gap, if there is one. */
+  confirm(entry, { position, gap }) {
+    const lastSeen = entry.position;
+    if (entry.wanted) Object.assign(entry, entry.wanted, { wanted: null });
+    entry.position = { ...position };
+    entry.isActive = true;
+    return gap ? { lastSeen, continuesAfter: { ...position } } : null;
+  }
+
+  /** A subscribe came to nothing. Returns whether there is no subscription now. */
+  abandon(entry) {
+    entry.wanted = null;
+    if (entry.isActive) return false;
+    this.remove(entry);
+    return true;
+  }
+
+  /** Who leaves a stream channel leaves its topics. Returns all that ended. */
+  remove(entry) {
+    if (this.#entries.get(entry.key) !== entry) return [];
+    this.#entries.delete(entry.key);
+    if (entry.type !== 2) return [entry];
+    const topics = [...this.#entries.values()].filter(({ type, name }) => {
+      return (type === 4 && name === entry.name) || (type === 5 && name.startsWith(`${entry.name}/`));
+    });
+    for (const { key } of topics) this.#entries.delete(key);
+    return [entry, ...topics];
+  }
+
+  clear() {
+    this.#entries.clear();
+    this.inbox = null;
+  }
+
+  /** An entry of a log has arrived. Returns whether it is new and wanted. */
+  accepts({ channelType, channel, offset }) {
+    const position = channelType === 3 ? this.inbox : this.#entries.get(`${channelType}/${channel}`)?.position;
+    if (!position || offset <= position.offset) return false;
+    position.offset = offset;
+    return true;
+  }
+
+  /** The server goes on from another position. Returns the gap; nothing if this isn't subscribed. */
+  skip({ channelType, channel, position }) {
+    const holder = channelType === 3 ? { position: this.inbox } : this.#entries.get(`${channelType}/${channel}`);
+    if (!holder?.position) return null;
+    const lastSeen = holder.position;
+    holder.position = { ...position };
+    if (channelType === 3) this.inbox = holder.position;
+    return { lastSeen, continuesAfter: { ...position } };
+  }
+
+  /** A login is accepted. Returns the gap of the inbox. */
+  inboxAt(position, gap) {
+    const lastSeen = this.inbox;
+    this.inbox = { ...position };
+    return gap ? { lastSeen, continuesAfter: { ...position } } : null;
+  }
+
+  /** Whether metadata (0) or locks (1) of this revision are newer than what was shown. A snapshot is always shown. */
+  revises(entry, what, revision, isSnapshot) {
+    if (!isSnapshot && revision <= entry.revisions[what]) return false;
+    entry.revisions[what] = revision;
+    return true;
+  }
+
+  /** What a login takes along, stream channels before their topics: as much as every server takes. */
+  offer(tokenBytes) {
+    let bytes = 36 * 1024 - tokenBytes;
+    let count = 500;
+    return this.active.filter(({ leaving, name, token, publishers }) => {
+      if (leaving) return false;
+      bytes -= 56 + name.length + token.length + publishers.reduce((sum, user) => sum + user.length + 2, 0);
+      return bytes >= 0 && count-- > 0;
+    });
+  }
+}
+
+export const subscribeRequest = ({ type, name, features, token, publishers, position }) =>
+  type === 0
+    ? { userId: name, after: position ?? undefined }
+    : {
+        channel: name,
+        channelType: type === 1 ? 0 : type,
+        features: type === 5 ? 0 : features,
+        after: position ?? undefined,
+        token,
+        publishers,
+      };

@@ -1,0 +1,197 @@
+// The client against a real server.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { fresh, loggedIn, makeClient } from './support/clients.js';
+import { startStandalone } from './support/programs.js';
+
+let server;
+before(async () => (server = await startStandalone()));
+after(() => server.stop());
+
+test('a message arrives with all that belongs to it, and not at its sender', async (t) => {
+  const channel = fresh('lobby');
+  const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
+  const messages = bob.messages(channel);
+  assert.equal((await bob.subscribe(channel)).channelName, channel);
+  await alice.subscribe(channel);
+  const { offset, timestamp } = await alice.publish(channel, 'häy 🎈', { customType: 'greeting' });
+  await alice.publish(channel, Uint8Array.of(0, 255, 7));
+  const { value: first } = await messages.next();
+  assert.deepEqual(first, {
+    type: 'message',
+    channelType: 'message',
+    channelName: channel,
+    topic: '',
+    payload: 'häy 🎈',
+    publisher: alice.userId,
+    customType: 'greeting',
+    timestamp,
+    offset,
+  });
+  const { value: second } = await messages.next();
+  assert.deepEqual([...second.payload], [0, 255, 7]);
+  assert.deepEqual(alice.received(), []);
+  bob.close();
+  assert.equal((await messages.next()).done, true);
+});
+
+test('a message to a user reaches the inbox; one to nobody is refused', async (t) => {
+  const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
+  await alice.publish({ user: bob.userId }, 'psst');
+  const event = await bob.until(({ type }) => type === 'message');
+  assert.deepEqual([event.channelType, event.channelName, event.publisher], ['user', bob.userId, alice.userId]);
+  await assert.rejects(alice.publish({ user: fresh('nobody') }, 'x'), { name: 'RTMError', code: -11033 });
+});
+
+test('calls without a login, with bad names and with too much are refused with codes', async (t) => {
+  const client = makeClient(t, server.url);
+  await assert.rejects(client.publish('lobby', 'x'), { code: -10002 });
+  await assert.rejects(client.unsubscribe('lobby'), { code: -10002 });
+  await client.login();
+  await assert.rejects(client.subscribe('_reserved'), { code: -10008 });
+  await assert.rejects(client.publish('lobby', 'x'.repeat(32_769)), { code: -11010 });
+  await assert.rejects(client.publish('lobby', 7), { code: -11031 });
+  await assert.rejects(client.unsubscribe('lobby'), { code: -11002 });
+  await assert.rejects(client.setState('a\0b', { k: 'v' }).then(() => client.subscribe('a\0b')), { code: -10014 });
+  await assert.rejects(client.setMetadata('lobby', { k: 'x'.repeat(70_000) }), { code: -10014 });
+  await client.publish('lobby', 'still there');
+});
+
+test('presence: a snapshot, who comes and goes, and states', async (t) => {
+  const channel = fresh('room');
+  const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
+  await alice.setState(channel, { mood: 'early' });
+  await alice.subscribe(channel);
+  const snapshot = await alice.until((event) => event.change === 'snapshot');
+  assert.deepEqual(snapshot.users.map(({ userId }) => userId), [alice.userId]);
+  await bob.subscribe(channel);
+  await alice.until(({ change, userId }) => change === 'joined' && userId === bob.userId);
+  await bob.until((event) => event.change === 'snapshot' || event.change === 'stateChanged');
+  await bob.setState(channel, { mood: 'good', hat: 'red' });
+  await bob.removeState(channel, ['hat']);
+  const shown = await alice.until(({ change, states }) => change === 'stateChanged' && states.mood && !states.hat);
+  assert.deepEqual(shown.states, { mood: 'good' });
+  // What was set before the subscribe is there after it.
+  assert.deepEqual(await bob.getState(channel, alice.userId), { mood: 'early' });
+  const { users, total } = await alice.whoNow(channel, { states: true });
+  assert.equal(total, 2);
+  assert.deepEqual(users.find(({ userId }) => userId === bob.userId).states, { mood: 'good' });
+  assert.deepEqual(await bob.whereNow(alice.userId), [{ channelType: 'message', channelName: channel }]);
+  const listed = [];
+  for await (const user of alice.onlineUsers(channel)) listed.push(user.userId);
+  assert.deepEqual(listed.sort(), [alice.userId, bob.userId].sort());
+  await bob.logout();
+  await alice.until(({ change, userId }) => change === 'left' && userId === bob.userId);
+  assert.equal(bob.state, 'idle');
+});
+
+test('metadata: written, followed, compared', async (t) => {
+  const channel = fresh('auction');
+  const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
+  await bob.subscribe(channel, { metadata: true });
+  await bob.until(({ type, isSnapshot }) => type === 'storage' && isSnapshot);
+  await alice.setMetadata(channel, { price: '1' }, { recordAuthor: true, recordTimestamp: true });
+  const { metadata, publisher } = await bob.until(({ type, isSnapshot }) => type === 'storage' && !isSnapshot);
+  assert.equal(publisher, alice.userId);
+  assert.deepEqual([metadata.items[0].key, metadata.items[0].value, metadata.items[0].author], ['price', '1', alice.userId]);
+  assert.ok(metadata.items[0].updatedAt > 1e12);
+  const { majorRevision } = await bob.getMetadata(channel);
+  await assert.rejects(bob.setMetadata(channel, { price: '2' }, { majorRevision: majorRevision - 1 }), (error) => {
+    assert.equal(error.code, -12014);
+    assert.equal(error.conflict.majorRevision, majorRevision);
+    return true;
+  });
+  await assert.rejects(bob.setMetadata(channel, [{ key: 'price', value: '2', revision: 0 }]), { code: -12014 });
+  // Nothing is lost when many count.
+  const count = (values) => ({ count: String(Number(values.get('count') ?? 0) + 1) });
+  await Promise.all([alice, bob, alice, bob, alice].map((client) => client.editMetadata(channel, count)));
+  const { items } = await bob.getMetadata(channel);
+  assert.equal(items.find(({ key }) => key === 'count').value, '5');
+  await bob.removeMetadata(channel, ['price']);
+  await bob.removeMetadata(channel);
+  assert.deepEqual((await bob.getMetadata(channel)).items, []);
+});
+
+test('the metadata of a user is followed', async (t) => {
+  const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
+  await bob.followUser(alice.userId);
+  await bob.until(({ type, isSnapshot }) => type === 'storage' && isSnapshot);
+  await alice.setMetadata({ user: alice.userId }, { name: 'Alice' });
+  const event = await bob.until(({ type, isSnapshot }) => type === 'storage' && !isSnapshot);
+  assert.deepEqual([event.channelType, event.channelName], ['user', alice.userId]);
+  assert.equal(event.metadata.items[0].value, 'Alice');
+  await bob.unfollowUser(alice.userId);
+  await assert.rejects(bob.unfollowUser(alice.userId), { code: -12015 });
+});
+
+test('locks: one owner at a time, in line, with tokens that grow', async (t) => {
+  const channel = fresh('locks');
+  const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
+  await bob.subscribe(channel, { locks: true });
+  await bob.until(({ type, change }) => type === 'lock' && change === 'snapshot');
+  await alice.setLock(channel, 'turn', { ttl: 20_000 });
+  const { fencingToken: first } = await alice.acquireLock(channel, 'turn');
+  await assert.rejects(bob.acquireLock(channel, 'turn'), { code: -14007 });
+  const waiting = bob.acquireLock(channel, 'turn', { wait: true });
+  await bob.until(({ change, locks }) => change === 'acquired' && locks[0].owner === alice.userId);
+  await alice.releaseLock(channel, 'turn');
+  assert.ok((await waiting).fencingToken > first);
+  assert.deepEqual((await alice.getLocks(channel)).map(({ name, owner, ttl }) => [name, owner, ttl]), [['turn', bob.userId, 20_000]]);
+  // Who stops waiting isn't given the lock.
+  const abort = new AbortController();
+  const aborted = alice.acquireLock(channel, 'turn', { wait: true, signal: abort.signal });
+  setImmediate(() => abort.abort(new Error('enough')));
+  await assert.rejects(aborted, /enough/);
+  await bob.releaseLock(channel, 'turn');
+  await bob.acquireLock(channel, 'turn');
+  await alice.revokeLock(channel, 'turn', bob.userId);
+  await alice.removeLock(channel, 'turn');
+  await bob.until(({ change }) => change === 'removed');
+});
+
+test('history walks from newer to older', async (t) => {
+  const channel = fresh('story');
+  const client = await loggedIn(t, server.url);
+  for (const text of ['1', '2', '3', '4', '5']) await client.publish(channel, text, { storeInHistory: true });
+  await client.publish(channel, 'not stored');
+  const page = await client.history(channel, { count: 2 });
+  assert.deepEqual(page.messages.map(({ payload }) => payload), ['5', '4']);
+  assert.equal(page.messages[0].publisher, client.userId);
+  const all = [];
+  for await (const { payload } of client.historyMessages(channel, { count: 2 })) all.push(payload);
+  assert.deepEqual(all, ['5', '4', '3', '2', '1']);
+});
+
+test('the newest login of a user wins, and the other does not come back by itself', async (t) => {
+  const first = await loggedIn(t, server.url);
+  const second = makeClient(t, server.url, { userId: first.userId });
+  await second.login();
+  const event = await first.until(({ currentState }) => currentState === 'failed');
+  assert.deepEqual([event.operation, event.reasonCode], ['serverReject', 'sameUidLogin']);
+  assert.equal(second.state, 'connected');
+  await assert.rejects(first.publish('lobby', 'x'), { code: -10002 });
+  await first.login();
+  await second.until(({ currentState }) => currentState === 'failed');
+});
+
+test('a wrong app fails the login for good; an address where nothing listens keeps trying', async (t) => {
+  const stranger = makeClient(t, server.url, { appId: 'unknown' });
+  await assert.rejects(stranger.login(), { code: -10003 });
+  assert.equal(stranger.state, 'failed');
+  const lost = makeClient(t, 'ws://127.0.0.1:9/rtm');
+  const login = lost.login();
+  await lost.until(({ currentState, reasonCode }) => currentState === 'disconnected' && reasonCode === 'connectionError');
+  lost.close();
+  await assert.rejects(login, { code: -10023 });
+});
+
+test('a publish above the rate waits for its turn, and keeps its order', async (t) => {
+  const channel = fresh('fast');
+  const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
+  await bob.subscribe(channel, { presence: false });
+  const texts = Array.from({ length: 150 }, (_, index) => `${index}`);
+  await Promise.all(texts.map((text) => alice.publish(channel, text)));
+  await bob.until(() => bob.received().length === texts.length);
+  assert.deepEqual(bob.received(), texts);
+});
