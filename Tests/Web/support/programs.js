@@ -19,7 +19,11 @@ const programs = [process.env.HELIOGRAPH_RELEASE, join(repository, '.build/debug
 );
 
 const folders = new Set();
-process.on('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+const children = new Set();
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
 
 export function temporaryFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'heliograph-web-'));
@@ -33,6 +37,8 @@ export async function start(name, flags) {
   const list = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, `${value}`]);
   const child = spawn(join(programs, name), list, { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
+  children.add(child);
+  ended.then(() => children.delete(child));
   const lines = [];
   const listening = await new Promise((resolve, reject) => {
     const read = (line) => {
@@ -47,7 +53,6 @@ export async function start(name, flags) {
     child.kill(signal);
     await ended;
   };
-  process.on('exit', () => child.kill('SIGKILL'));
   return { listening, stop, kill: () => stop('SIGKILL') };
 }
 
