@@ -7,7 +7,7 @@ import { startStandalone } from './support/programs.js';
 
 let server;
 before(async () => (server = await startStandalone()));
-after(() => server.stop());
+after(() => server.kill());
 
 test('a message arrives with all that belongs to it, and not at its sender', async (t) => {
   const channel = fresh('lobby');

@@ -56,7 +56,7 @@ test('bad keys are refused', () => {
 
 let server;
 before(async () => (server = await startStandalone()));
-after(() => server.stop());
+after(() => server.kill());
 
 test('clients with keys talk, and those without see bytes', async (t) => {
   const channel = fresh('secret');

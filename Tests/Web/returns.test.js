@@ -7,7 +7,7 @@ import { start, startStandalone, startWire, temporaryFolder } from './support/pr
 
 let server;
 before(async () => (server = await startStandalone()));
-after(() => server.stop());
+after(() => server.kill());
 
 /** Publishes until it is told to stop, and says what became of each message. */
 function publisher(client, channel) {

@@ -9,7 +9,7 @@ import { startStandalone, startWire } from './support/programs.js';
 
 let server;
 before(async () => (server = await startStandalone()));
-after(() => server.stop());
+after(() => server.kill());
 
 test('topics are joined, shown, subscribed and published in', async (t) => {
   const name = fresh('stage');

@@ -143,6 +143,7 @@ export class Session {
     this.states.clear();
     this.locks.clear();
     this.#retries.clear();
+    this.#deadline = Infinity;
     this.#needsToken = false;
   }
 
