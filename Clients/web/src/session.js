@@ -404,6 +404,8 @@ export class Session {
     const deadline = this.now + this.config.requestTimeout;
     return new Promise((resolve, reject) => {
       const operation = 'publish';
+      // It may have been lost since the call became ready.
+      if (this.link.state !== 'connected') return reject(notConnected('publish', operation));
       if (this.#connection.socket.bufferedAmount > unsentBytesMax) {
         const reason = 'messages are published faster than the connection takes them';
         return reject(new RTMError(-11025, reason, { operation, limit: { name: 'unsent bytes', value: unsentBytesMax } }));

@@ -1,0 +1,226 @@
+// Generated histories: whole clients, with a server, a network and a clock that a seed decides. SEEDS=1000 for more, SEED=7 for one.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { World } from './support/world.js';
+
+const seeds = process.env.SEED
+  ? [Number(process.env.SEED)]
+  : Array.from({ length: Number(process.env.SEEDS ?? 100) }, (_, index) => index + 1);
+
+test(`${seeds.length} histories lose, double and reorder nothing, and every call ends`, async () => {
+  let published = 0;
+  let lost = 0;
+  for (const seed of seeds) {
+    const world = new World(seed);
+    const [alice, bob] = [world.client('alice', { heartbeatInterval: 5000 }), world.client('bob')];
+    const open = new Set();
+    const track = (promise) => {
+      open.add(promise);
+      const end = (outcome) => (open.delete(promise), outcome);
+      return promise.then((value) => end({ value }), (error) => end({ error }));
+    };
+    const outcomes = [];
+    track(alice.login());
+    track(bob.login());
+    await world.pass(100_000, () => alice.state === 'connected' && bob.state === 'connected');
+    let isSubscribed = false;
+    while (!isSubscribed) {
+      track(bob.subscribe('lobby')).then(({ value }) => (isSubscribed ||= !!value));
+      await world.pass(60_000, () => isSubscribed || open.size === 0);
+      if (!isSubscribed) await world.pass(1000);
+    }
+    const accidents = [() => world.cut(), () => [...world.sockets][0]?.lose(), () => alice.networkChanged(), () => {}];
+    for (let number = 0; number < 60; number++) {
+      const text = `${number}`;
+      outcomes.push(track(alice.publish('lobby', text)).then((outcome) => ({ text, ...outcome })));
+      if (world.random() < 0.3) await world.pass(world.random() * 200);
+      if (world.random() < 0.1) accidents[Math.floor(world.random() * accidents.length)]();
+      if (world.random() < 0.02) {
+        world.isDown = true;
+        await world.pass(world.random() * 8000);
+        world.isDown = false;
+      }
+    }
+    world.calm = true;
+    await world.pass(200_000, () => open.size === 0 && bob.state === 'connected');
+    assert.equal(open.size, 0, `seed ${seed}: ${open.size} calls have not ended`);
+    await world.pass(2000);
+    const received = bob.seen.filter(({ type }) => type === 'message').map(({ payload }) => Number(payload));
+    const detail = `seed ${seed}: ${received}`;
+    assert.deepEqual(received, [...received].sort((one, other) => one - other), `out of order, ${detail}`);
+    assert.equal(new Set(received).size, received.length, `doubled, ${detail}`);
+    assert.ok(!bob.seen.some(({ type }) => type === 'gap'), `a gap, ${detail}`);
+    for (const { text, value, error } of await Promise.all(outcomes)) {
+      if (value) assert.ok(received.includes(Number(text)), `lost ${text}, ${detail}`);
+      else assert.equal(error.name, 'RTMError', error.stack);
+      published += value ? 1 : 0;
+    }
+    lost += alice.seen.filter(({ currentState }) => currentState === 'disconnected').length;
+    alice.close();
+    bob.close();
+  }
+  // The histories say something only if much was published, and much went wrong.
+  assert.ok(published > seeds.length * 15 && lost > seeds.length, `${published} published, ${lost} connections lost`);
+});
+
+test('a log that begins anew is told as a gap, and what is in it arrives', async () => {
+  const world = new World(1, { calm: true });
+  const [alice, bob] = [world.client('alice'), world.client('bob')];
+  alice.login();
+  bob.login();
+  await world.pass(100);
+  bob.subscribe('lobby');
+  await world.pass(100);
+  alice.publish('lobby', 'before');
+  await world.pass(100);
+  world.restart();
+  await world.pass(300, () => alice.state === 'connected');
+  await world.pass(5000, () => alice.state === 'connected');
+  alice.publish('lobby', 'after').catch(() => {});
+  await world.pass(10_000);
+  const shown = bob.seen.filter(({ type }) => type === 'gap' || type === 'message');
+  assert.deepEqual(shown.map(({ type, payload }) => payload ?? type), ['before', 'gap', 'after']);
+  assert.equal(shown[1].lastSeen.epoch, 1);
+  assert.equal(shown[1].continuesAfter.epoch, 2);
+  const { isResumed, unrestoredChannels } = bob.seen.find(({ operation }) => operation === 'reconnected');
+  assert.deepEqual([isResumed, unrestoredChannels], [false, ['lobby']]);
+});
+
+test('without a server the waits grow, the link is suspended after two minutes, and a login ends then', async () => {
+  const world = new World(2, { calm: true });
+  const client = world.client('alice', { server: 'ws://world' });
+  world.isDown = true;
+  let error;
+  client.login().catch((refusal) => (error = refusal));
+  await world.pass(119_000);
+  const attempts = client.seen.filter(({ currentState }) => currentState === 'connecting').map(({ at }) => at);
+  assert.ok(attempts.length > 10, `${attempts}`);
+  const waits = attempts.slice(1).map((at, index) => at - attempts[index]);
+  assert.ok(waits[0] < 400 && Math.max(...waits) <= 6100, `${waits}`);
+  assert.equal(error, undefined);
+  await world.pass(2000);
+  assert.equal(client.state, 'suspended');
+  assert.equal(error.code, -10011);
+  world.isDown = false;
+  await world.pass(40_000, () => client.state === 'connected');
+  assert.equal(client.state, 'connected');
+});
+
+test('after a loss of more than two minutes the session goes on, and says that it is not resumed', async () => {
+  const world = new World(3, { calm: true });
+  const client = world.client('alice');
+  client.login();
+  await world.pass(100);
+  client.subscribe('lobby');
+  await world.pass(100);
+  world.isDown = true;
+  world.cut();
+  await world.pass(150_000);
+  assert.equal(client.state, 'suspended');
+  world.isDown = false;
+  client.networkChanged();
+  await world.pass(1000);
+  const back = client.seen.find(({ operation }) => operation === 'reconnected');
+  assert.deepEqual([back.isResumed, back.unrestoredChannels, back.affectedChannels], [false, [], ['lobby']]);
+});
+
+test('a reconnect timeout ends the link for good', async () => {
+  const world = new World(4, { calm: true });
+  const client = world.client('alice', { reconnectTimeout: 20_000 });
+  client.login();
+  await world.pass(100);
+  world.isDown = true;
+  world.cut();
+  await world.pass(21_000);
+  assert.deepEqual([client.state, client.seen.at(-1).reasonCode], ['failed', 'reconnectTimeout']);
+});
+
+test('a token is asked for again when it has expired, and renewed before it does', async () => {
+  const world = new World(5, { calm: true });
+  const presented = [];
+  const logIn = world.logIn.bind(world);
+  world.logIn = (socket, login, answer, refuse) => {
+    presented.push(login.token);
+    if (login.token !== `token ${world.valid}`) {
+      refuse(-10009);
+      return socket.push(0, 'disconnect', { code: 3505 });
+    }
+    return logIn(socket, login, answer, refuse);
+  };
+  const serve = world.serve.bind(world);
+  world.serve = (socket, request) => {
+    if (!request.renewToken) return serve(socket, request);
+    presented.push(request.renewToken.token);
+    return socket.push(request.requestId, 'tokenRenewed', {});
+  };
+  let made = 0;
+  world.valid = 1;
+  const client = world.client('alice', { tokenProvider: async () => `token ${++made}` });
+  client.login();
+  await world.pass(100);
+  assert.deepEqual(presented, ['token 1']);
+  const [socket] = world.sockets;
+  socket.push(0, 'tokenWillExpire', { remainingMs: 30_000 });
+  socket.push(0, 'tokenWillExpire', { remainingMs: 30_000 });
+  await world.pass(100);
+  assert.deepEqual(presented, ['token 1', 'token 2']);
+  assert.equal(client.seen.filter(({ type }) => type === 'tokenWillExpire').length, 1);
+  // Away for so long that the renewed token is no longer taken.
+  world.valid = 3;
+  world.cut();
+  await world.pass(10_000, () => client.state === 'connected');
+  assert.equal(client.state, 'connected');
+  assert.deepEqual(presented.slice(2), ['token 2', 'token 3']);
+});
+
+test('without a provider an expired token ends the session', async () => {
+  const world = new World(6, { calm: true });
+  const client = world.client('alice');
+  client.login();
+  await world.pass(100);
+  [...world.sockets][0].push(0, 'disconnect', { code: 3506 });
+  await world.pass(100);
+  assert.deepEqual([client.state, client.seen.at(-1).reasonCode], ['failed', 'tokenExpired']);
+});
+
+test('what a server asks for is respected: a drain, and a time to stay away', async () => {
+  const world = new World(7, { calm: true });
+  const client = world.client('alice');
+  client.login();
+  await world.pass(100);
+  [...world.sockets][0].push(0, 'disconnect', { code: 3000, retryAfterMs: 1500 });
+  const from = world.now;
+  await world.pass(100);
+  assert.equal(client.state, 'connecting');
+  await world.pass(10_000, () => client.state === 'connected');
+  assert.ok(world.now - from >= 1500 && world.now - from < 1700, `${world.now - from}`);
+  [...world.sockets][0].push(0, 'disconnect', { code: 3006, retryAfterMs: 10_000 });
+  await world.pass(9900);
+  assert.equal(client.state, 'disconnected');
+  await world.pass(1000, () => client.state === 'connected');
+  assert.equal(client.state, 'connected');
+});
+
+test('a call that gets no answer ends in time, and one without a connection waits for the return', async () => {
+  const world = new World(8, { calm: true });
+  const client = world.client('alice', { heartbeatInterval: 60_000 });
+  client.login();
+  await world.pass(100);
+  const serve = world.serve.bind(world);
+  world.serve = (socket, request) => (request.publish || request.whoNow ? undefined : serve(socket, request));
+  const codes = [];
+  client.publish('lobby', 'x').catch(({ code }) => codes.push(code));
+  client.whoNow('lobby').catch(({ code }) => codes.push(code));
+  await world.pass(9900);
+  assert.deepEqual(codes, []);
+  await world.pass(200);
+  assert.deepEqual(codes.sort(), [-11026, -13012]);
+  world.serve = serve;
+  world.cut();
+  await world.pass(10_000, () => client.state === 'connecting');
+  let receipt;
+  client.publish('lobby', 'y').then((value) => (receipt = value));
+  await world.pass(1000);
+  assert.ok(receipt.offset > 0);
+});
