@@ -1,0 +1,102 @@
+// The client in headless Chromium, with a strict content security policy.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { chromium, startBrowser, startFiles } from './support/browser.js';
+import { fresh, loggedIn } from './support/clients.js';
+import { startStandalone, startWire } from './support/programs.js';
+
+const skip = chromium ? false : 'there is no Chromium: apt-get install chromium';
+let server;
+let files;
+let browser;
+before(async () => {
+  if (skip) return;
+  server = await startStandalone();
+  files = await startFiles("default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self' ws://127.0.0.1:*");
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.stop();
+  files?.stop();
+  await server?.kill();
+});
+
+const page = (name, user, more = {}) =>
+  `${files.url}/tests/${name}.html?${new URLSearchParams({ server: server.url, user, ...more })}`;
+
+test('a fresh page has its first message in 150 ms', { skip }, async (t) => {
+  const times = [];
+  for (let run = 0; run < 7; run++) {
+    const tab = await browser.open(page('first', fresh('page'), { self: '' }));
+    await tab.until('globalThis.firstMessage');
+    const [loggedIn, first] = await tab.evaluate('[loggedIn, firstMessage]');
+    times.push({ loggedIn, first });
+    await tab.close();
+  }
+  const sorted = times.map(({ first }) => first).sort((one, other) => one - other);
+  const median = sorted[3];
+  t.diagnostic(`from the navigation to the first message: ${sorted.map((time) => Math.round(time)).join(', ')} ms`);
+  t.diagnostic(`of these to the login: ${times.map(({ loggedIn }) => Math.round(loggedIn)).join(', ')} ms`);
+  // A machine that runs other tests as well is slower.
+  assert.ok(median < 1000, `${median} ms`);
+});
+
+test('it works in a worker', { skip }, async () => {
+  const tab = await browser.open(page('worker', fresh('worker')));
+  await tab.until('heard.length > 0');
+  assert.deepEqual(await tab.evaluate('heard'), ['from a worker']);
+  await tab.close();
+});
+
+test('a second tab of a user ends the first, which says why and stays away', { skip }, async () => {
+  const user = fresh('tabs');
+  const first = await browser.open(page('first', user));
+  await first.until('globalThis.loggedIn');
+  const second = await browser.open(page('first', user));
+  await second.until('globalThis.loggedIn');
+  await first.until("client.state === 'failed'");
+  assert.equal(await first.evaluate('seen.at(-1).reasonCode'), 'sameUidLogin');
+  assert.equal(await second.evaluate('client.state'), 'connected');
+  await Promise.all([first.close(), second.close()]);
+});
+
+test('a page that is seen again asks the server at once, and one that was offline comes back at once', { skip }, async (t) => {
+  const wire = await startWire(server.url);
+  t.after(() => wire.stop());
+  const tab = await browser.open(page('first', fresh('sleeper'), { server: wire.url }));
+  await tab.until('globalThis.loggedIn');
+  wire.isSilent = true;
+  const from = Date.now();
+  await tab.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  await tab.until("seen.some(({ reasonCode }) => reasonCode === 'keepAliveTimeout')", 5);
+  assert.ok(Date.now() - from < 4000);
+  wire.isSilent = false;
+  await tab.evaluate("dispatchEvent(new Event('online'))");
+  await tab.until("seen.some(({ operation }) => operation === 'reconnected')", 1);
+  await tab.close();
+});
+
+test('the sample: two people chat, see each other, and count together', { skip }, async (t) => {
+  const channel = fresh('sample');
+  const sample = async (user) => {
+    const tab = await browser.open(`${files.url}/sample/?${new URLSearchParams({ server: server.url, user, channel })}`);
+    await tab.until("document.querySelector('#login [name=user]')?.value");
+    await tab.evaluate("document.querySelector('#login').requestSubmit()");
+    await tab.until("document.querySelector('#users').children.length > 0");
+    return tab;
+  };
+  const [alice, bob] = [await sample('alice'), await sample('bob')];
+  await alice.until("document.querySelector('#users').children.length === 2");
+  const node = await loggedIn(t, server.url);
+  await node.publish(channel, '<img src=x onerror="globalThis.broken = true">');
+  await alice.until("document.querySelector('#messages').textContent.includes('<img')");
+  assert.equal(await alice.evaluate("document.querySelectorAll('img').length"), 0);
+  await bob.evaluate("document.querySelector('#chat [name=text]').value = 'hello'; document.querySelector('#chat').requestSubmit()");
+  await alice.until("document.querySelector('#messages').textContent.includes('bob: hello')");
+  for (const tab of [alice, bob, alice]) await tab.evaluate("document.querySelector('#increment').click()");
+  await bob.until("document.querySelector('#count').value === '3'");
+  await alice.evaluate("document.querySelector('#logout').click()");
+  await bob.until("document.querySelector('#users').children.length === 1");
+  await Promise.all([alice.close(), bob.close()]);
+});
