@@ -1,0 +1,109 @@
+// The package as npm would publish it: what is in it, that it loads everywhere, what its types accept, and how big it is.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { temporaryFolder } from './support/programs.js';
+
+const folder = fileURLToPath(new URL('../../Clients/web/', import.meta.url));
+const { exports, version } = JSON.parse(readFileSync(join(folder, 'package.json')));
+const has = (program) => existsSync(`/usr/bin/${program}`);
+
+test('it is packed without a network, and every entry loads in a program that has neither window nor document', () => {
+  const project = temporaryFolder();
+  const installed = join(project, 'node_modules/heliograph');
+  mkdirSync(installed, { recursive: true });
+  const name = execFileSync('npm', ['pack', '--offline', '--silent', '--pack-destination', project], { cwd: folder, encoding: 'utf8' }).trim();
+  execFileSync('tar', ['xzf', join(project, name), '-C', installed, '--strip-components', '1']);
+  for (const entry of Object.values(exports)) {
+    for (const file of typeof entry === 'string' ? [entry] : Object.values(entry)) assert.ok(existsSync(join(installed, file)), file);
+  }
+  assert.ok(existsSync(join(installed, 'LICENSE')) && existsSync(join(installed, 'README.md')));
+  assert.ok(!existsSync(join(folder, 'LICENSE')), 'the copy of the license stays behind');
+  writeFileSync(
+    join(project, 'program.mjs'),
+    `import { RTMClient, RTMError } from 'heliograph';
+     import { StreamChannel } from 'heliograph/streams';
+     import { Encryption } from 'heliograph/encryption';
+     import { ErrorCode } from 'heliograph/codes';
+     import AgoraRTM, { RTM } from 'heliograph/agora-rtm';
+     if (AgoraRTM.RTM !== RTM || ErrorCode.notLogin !== -10002) throw new Error('not what it should be');
+     for (const made of [RTMClient, RTMError, StreamChannel, Encryption]) if (typeof made !== 'function') throw new Error(made);
+     if (!globalThis.WebSocket) try { new RTMClient({ server: 'ws://a', appId: 'a', userId: 'b' }) } catch ({ code }) { console.log(code) }
+     else console.log(-10024);`,
+  );
+  assert.equal(execFileSync('node', [join(project, 'program.mjs')], { encoding: 'utf8' }).trim(), '-10024');
+});
+
+test('it has the version of the system, no dependency, and imports nothing but its own files', () => {
+  assert.match(readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8'), new RegExp(`\\[${version.replaceAll('.', '\\.')}\\]`));
+  assert.equal(JSON.parse(readFileSync(join(folder, 'package.json'))).dependencies, undefined);
+  for (const file of readdirSync(join(folder, 'src')).filter((name) => name.endsWith('.js'))) {
+    const source = readFileSync(join(folder, 'src', file), 'utf8');
+    for (const [, from] of source.matchAll(/^(?:import|export) .*from '(.*)'/gm)) assert.match(from, /^\.\/[\w-]+\.js$/, file);
+  }
+});
+
+test('programs in TypeScript fit its types', { skip: has('tsc') ? false : 'there is no tsc: apt-get install node-typescript' }, () => {
+  try {
+    execFileSync('tsc', ['-p', fileURLToPath(new URL('types', import.meta.url))], { encoding: 'utf8' });
+  } catch ({ stdout }) {
+    assert.fail(stdout);
+  }
+});
+
+test('the types name every call of the client', () => {
+  const names = (source, start) => {
+    const body = source.slice(source.indexOf(start));
+    return new Set([...body.slice(0, body.indexOf('\n}\n')).matchAll(/^ {2}(?:async |\*|async \*|get |readonly )*([a-z]\w*)[(:<]/gm)].map(([, name]) => name));
+  };
+  for (const [file, type] of [['client', 'RTMClient'], ['streams', 'StreamChannel'], ['agora-rtm', 'RTM']]) {
+    const made = names(readFileSync(join(folder, 'src', `${file}.js`), 'utf8'), `export class ${type} `);
+    const typed = names(readFileSync(join(folder, 'src', `${file === 'client' ? 'index' : file}.d.ts`), 'utf8'), `export declare class ${type} `);
+    made.delete('constructor');
+    typed.delete('constructor');
+    const missing = [...made].filter((name) => !typed.has(name));
+    assert.deepEqual(missing, [], `${file}.d.ts`);
+    assert.ok(made.size > 8, `${file} has ${made.size}`);
+  }
+});
+
+/** All modules that an entry loads, in one text, without comments and leading space: what a page loads if nobody minifies it. */
+function loaded(...entries) {
+  const files = new Set();
+  const add = (file) => {
+    if (files.has(file)) return;
+    files.add(file);
+    const source = readFileSync(join(folder, 'src', file), 'utf8');
+    for (const [, from] of source.matchAll(/from '\.\/(.*)'/g)) add(from);
+  };
+  entries.forEach(add);
+  const stripped = (source) => source.replace(/^\s*(?:\/\/.*|\/\*\*(?:[^*]|\*(?!\/))*\*\/)\n/gm, '').replace(/^\s+/gm, '');
+  return [...files].map((file) => stripped(readFileSync(join(folder, 'src', file), 'utf8'))).join('');
+}
+
+const sizes = [
+  ['the core', ['index.js'], 'stripped', 'minified'],
+  ['with stream channels and encryption', ['index.js', 'streams.js', 'encryption.js']],
+  ['agora-rtm', ['agora-rtm.js']],
+];
+
+test('its size', (t) => {
+  const limits = JSON.parse(readFileSync(new URL('sizes.json', import.meta.url)));
+  for (const [name, entries] of sizes) {
+    const bytes = { stripped: gzipSync(loaded(...entries), { level: 9 }).length };
+    if (has('esbuild')) {
+      const all = entries.map((entry) => `export * from ${JSON.stringify(join(folder, 'src', entry))};`).join('');
+      const minified = execFileSync('esbuild', ['--bundle', '--minify', '--format=esm'], { input: all, cwd: folder });
+      bytes.minified = gzipSync(minified, { level: 9 }).length;
+    }
+    t.diagnostic(`${name}: ${Object.entries(bytes).map(([how, count]) => `${(count / 1000).toFixed(1)} kB ${how}`).join(', ')}, gzipped`);
+    for (const [how, count] of Object.entries(bytes)) {
+      assert.ok(count <= limits[name][how], `${name} has ${count} bytes ${how} and gzipped, and ${limits[name][how]} are allowed`);
+    }
+  }
+});
