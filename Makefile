@@ -15,7 +15,7 @@ oldest := 494643f
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-topics bench-presence bench-storage soak-storage images test-compose test-mixed test-package test-http-api check-api record-api deb compatibility configuration vectors docs clean
+	bench-growth bench-attacks bench-journal bench-topics bench-presence bench-storage soak-storage images test-compose test-mixed test-package test-http-api test-web check-api record-api deb compatibility configuration vectors docs clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -49,6 +49,7 @@ help:
 	@echo 'make test-compose  the stacks of compose/ in real containers: killed, scaled, rolled, nothing lost'
 	@echo 'make test-package  an app made of the README, from resolving to a received message; MEASURE=1 for its size, too'
 	@echo 'make test-http-api  schemathesis against the HTTP API, by docs/http/openapi.yaml; EXAMPLES=1000 for more'
+	@echo 'make test-web  the web client, in Node and in headless Chromium; SEEDS=1000 for more histories'
 	@echo 'make check-api  what would break apps that were written for the last release'
 	@echo 'make bench-presence  what joins, pages, sweeps and members of presence cost, in memory and over Redis'
 	@echo 'make clean     remove what was built'
@@ -81,6 +82,7 @@ test: setup lint
 	$(run_tests) --filter '$(timed)' --skip '$(alone)'
 	TESTS_AT_ONCE=1 $(run_tests) --filter '$(alone)'
 	SEED=$$(git rev-parse --short=12 HEAD 2>/dev/null || true) $(run_tests) --skip '$(timed)'
+	Tests/Web/run.sh
 
 check: lint
 	.ci/subjects
@@ -202,6 +204,12 @@ test-http-api: SETUP := tests
 test-http-api: setup
 	swift build --product rtm-standalone
 	EXAMPLES='$(or $(EXAMPLES),100)' SEED='$(or $(SEED),1)' Tests/HTTP/run.sh
+
+# The web client against the servers of this build, or of the folder HELIOGRAPH_RELEASE.
+test-web: SETUP := tests
+test-web: setup
+	[ -n "$$HELIOGRAPH_RELEASE" ] || swift build
+	SEEDS='$(or $(SEEDS),100)' Tests/Web/run.sh
 
 # The public symbols against those of the last release; `make record-api` is part of a release.
 check-api:

@@ -5,6 +5,7 @@
 #   protocol/generated/c      the C codec that Shared/Wire decodes with (protoc-c)
 #   protocol/generated/swift  the Swift codec of the client library (protoc-gen-swift)
 #   Shared/Wire/Schema        the messages as Wire writes and reads them (generate_wire.py)
+#   Clients/web/src           the tables of the web client (generate_web.py)
 # With --check it writes elsewhere and compares. It exits with 1 if what is committed is not what the generators write, and
 # with 3 if a generator is missing.
 #
@@ -48,6 +49,7 @@ done
     echo '// All generated C messages. Only Shared/Wire imports them.'
     for schema in $schemas; do echo "#include \"${schema%.proto}.pb-c.h\""; done
 } > "$generated/c/include/messages.h"
+python3 -B ../generate_web.py ${1:+"$1"}
 printf 'module RTMProtocolC {\n    header "messages.h"\n    export *\n}\n' > "$generated/c/include/module.modulemap"
 
 [ "${1:-}" != --check ] || { diff -r "$generated" "$committed_generated" && diff -r "$messages" "$committed_messages"; }

@@ -9,7 +9,7 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 
 function suite(able, ...what) {
   execFileSync('Tests/Python/setup.sh', { cwd: repository });
-  const client = ['node', 'Tests/Web/conformance-client.js', ...what];
+  const client = ['node', 'Tests/Web/support/conformance-client.js', ...what];
   const run = ['protocol/conformance/run.py', 'client', '--can', able, '--', ...client];
   const { status, stdout } = spawnSync('.build/python/bin/python', run, { cwd: repository, encoding: 'utf8' });
   assert.equal(status, 0, stdout);

@@ -4,7 +4,7 @@
 //   node conformance-client.js publish HOST:PORT USER CHANNEL TEXT     ends when the text is published
 
 import { connect } from 'node:net';
-import { RTMClient } from '../../Clients/web/src/index.js';
+import { RTMClient } from '../../../Clients/web/src/index.js';
 
 /** As much of a WebSocket as the client uses, over TCP. */
 class TCPSocket {

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Runs the tests of the web client (`make test-web`): in Node, and in headless Chromium where there is one.
+#
+#   HELIOGRAPH_RELEASE=FOLDER  the programs to run it against, instead of those of this build
+#   SEEDS=100                  generated histories
+#   SEED=7                     one of them
+#
+# Node 18 has no WebSocket, Node 20 one behind a flag: the tests take that of Debian's node-ws.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+say() { echo "Tests/Web/run.sh: $*" >&2; }
+major=$(node --version 2>/dev/null | sed -n 's/^v\([0-9]*\).*/\1/p')
+if [ "${major:-0}" -lt 18 ]; then
+    say "there is no Node 18 or newer, so the web client is not tested"
+    exit 0
+fi
+if [ "$major" -lt 22 ] && [ ! -d /usr/share/nodejs/ws ]; then
+    say "there is no WebSocket for this Node (node-ws), so the web client is not tested"
+    exit 0
+fi
+export HELIOGRAPH_RELEASE=${HELIOGRAPH_RELEASE:-$(swift build --show-bin-path)}
+# One after the other: what is timed has the machine for itself.
+exec node --test --test-concurrency=1 "$@" Tests/Web/*.test.js
