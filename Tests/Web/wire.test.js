@@ -29,7 +29,7 @@ function fields(value, name, parent) {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [camel(key), fields(item, key, name)]));
   if (bytesFields.has(name)) return new Uint8Array(Buffer.from(value, 'base64'));
   // The `value` of a Limit is a number, that of an item a text.
-  if (textFields.has(name) && parent !== 'limit') return value;
+  if (textFields.has(name) && !(name === 'value' && parent === 'limit')) return value;
   if (typeof value === 'string') return enumValues[value] ?? Number(value);
   return value;
 }

@@ -331,7 +331,7 @@ export class Session {
   send(kind, body, request, id = ++this.#lastId) {
     const { operation } = request;
     request.deadline ??= this.now + this.config.requestTimeout;
-    if (!this.#connection?.heartbeat) return request.reject(notConnected(request.kind, operation));
+    if (!this.#connection?.heartbeat) return request.lost ? request.lost() : request.reject(notConnected(request.kind, operation));
     try {
       this.#sendFrame(id, kind, body);
     } catch (error) {
@@ -542,20 +542,20 @@ export class Session {
 
   #restorationRefused(entry, restoring, error) {
     const { code, limit, retryAfter, reason } = error;
-    if (!this.#connection || this.#connection.restoring !== restoring) return undefined;
+    const isCurrent = () => this.#connection?.restoring === restoring;
+    // A next connection restores everything itself.
+    const again = () => isCurrent() && this.subscriptions.get(entry.key) === entry && this.#restore(entry);
+    if (!isCurrent()) return undefined;
     if (this.subscriptions.get(entry.key) !== entry) return this.restored();
-    const again = () => (this.subscriptions.get(entry.key) === entry ? this.#restore(entry) : undefined);
     if (entry.type === 0 && (code === -12001 || code === -12018 || code === -12019)) {
       this.later(`restore ${entry.key}`, retryAfter ?? 2000, again);
       return this.restored();
     }
     if ((code === -10021 || code === -11020) && retryAfter) {
-      this.restores();
-      this.later(`restore ${entry.key}`, retryAfter, () => {
+      return this.later(`restore ${entry.key}`, retryAfter, () => {
         again();
-        this.restored();
+        if (isCurrent()) this.restored();
       });
-      return this.restored();
     }
     // A bad moment must not cost the subscription: the next connection tries again.
     if (code === -11019 || ((code === -11021 || code === -11007) && !limit && (retryAfter || code === -11021))) {

@@ -129,7 +129,11 @@ export class World {
       subscriptions: login.subscriptions.length,
       followedUsers: login.followedUsers.length,
     });
-    for (const subscribe of login.subscriptions) this.subscribe(socket, subscribe, subscribe.requestId);
+    for (const subscribe of login.subscriptions) {
+      const code = this.chance(0.2) ? -10021 : this.chance(0.1) ? -11021 : 0;
+      if (code) socket.push(subscribe.requestId, 'error', { code, reason: 'as the seed wants', retryAfterMs: 400 });
+      else this.subscribe(socket, subscribe, subscribe.requestId);
+    }
   }
 
   subscribe(socket, { channel, after }, requestId) {
