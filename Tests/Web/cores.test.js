@@ -8,6 +8,7 @@ import { Heartbeat } from '../../Clients/web/src/heartbeat.js';
 import { Link, loss } from '../../Clients/web/src/link.js';
 import { Publishes } from '../../Clients/web/src/publishes.js';
 import { Roster } from '../../Clients/web/src/roster.js';
+import { Subscriptions } from '../../Clients/web/src/subscriptions.js';
 
 const kinds = (actions) => actions.map(([kind]) => kind);
 const changes = (actions) => actions.filter(([kind]) => kind === 'announce').map(([, { currentState, operation, reasonCode }]) => [currentState, operation, reasonCode]);
@@ -194,4 +195,36 @@ test('the clock goes on in a sleep, and never back', () => {
   wall.time -= 7_200_000;
   steady.time += 50;
   assert.equal(now(), 150 + 3_600_001);
+});
+
+test('an entry of a log is taken once, and only of what is subscribed', () => {
+  const subscriptions = new Subscriptions();
+  const entry = subscriptions.begin({ type: 1, name: 'a', key: '1/a' }, { features: 5 });
+  const at = (offset, channel = 'a') => subscriptions.accepts({ channelType: 1, channel, offset });
+  assert.equal(at(1), false);
+  subscriptions.confirm(entry, { position: { epoch: 1, offset: 10 } });
+  assert.deepEqual([at(10), at(12), at(12), at(11), at(13), at(14, 'b')], [false, true, false, false, true, false]);
+  assert.deepEqual(subscriptions.offer(0)[0].position, { epoch: 1, offset: 13 });
+  const gap = subscriptions.skip({ channelType: 1, channel: 'a', position: { epoch: 2, offset: 3 } });
+  assert.deepEqual(gap, { lastSeen: { epoch: 1, offset: 13 }, continuesAfter: { epoch: 2, offset: 3 } });
+  assert.deepEqual([at(3), at(4)], [false, true]);
+});
+
+test('a login takes along what fits, and stream channels before their topics', () => {
+  const subscriptions = new Subscriptions();
+  const add = (type, name) => {
+    const entry = subscriptions.begin({ type, name, key: `${type}/${name}` }, { features: 1 });
+    subscriptions.confirm(entry, { position: { epoch: 1, offset: 1 } });
+    return entry;
+  };
+  const stage = add(2, 'stage');
+  add(4, 'stage');
+  add(5, 'stage/chat');
+  add(2, 'other');
+  assert.deepEqual(subscriptions.offer(0).map(({ key }) => key), ['2/stage', '4/stage', '5/stage/chat', '2/other']);
+  assert.deepEqual(subscriptions.remove(stage).map(({ key }) => key), ['2/stage', '4/stage', '5/stage/chat']);
+  for (let index = 0; index < 600; index++) add(1, `channel ${index}`);
+  assert.equal(subscriptions.offer(0).length, 500);
+  assert.ok(subscriptions.offer(30_000).length < 110);
+  assert.equal(subscriptions.offer(40_000).length, 0);
 });

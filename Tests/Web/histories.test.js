@@ -224,3 +224,32 @@ test('a call that gets no answer ends in time, and one without a connection wait
   await world.pass(1000);
   assert.ok(receipt.offset > 0);
 });
+
+test('a publish whose answer was lost is sent again with its number, and the call ends well', async () => {
+  const world = new World(9, { calm: true });
+  const [alice, bob] = [world.client('alice'), world.client('bob')];
+  alice.login();
+  bob.login();
+  await world.pass(100);
+  bob.subscribe('lobby');
+  await world.pass(100);
+  const arrived = [];
+  const serve = world.serve.bind(world);
+  world.serve = (socket, request) => {
+    if (!request.publish) return serve(socket, request);
+    const { sequence, again, epoch, ageMs } = request.publish;
+    arrived.push({ sequence, again, epoch, isOld: ageMs > 0 });
+    serve(socket, request);
+    // The first time the answer doesn't arrive.
+    return again ? undefined : socket.lose();
+  };
+  let receipt;
+  alice.publish('lobby', 'once').then((value) => (receipt = value));
+  await world.pass(5000);
+  assert.ok(receipt.offset > 0);
+  assert.deepEqual(arrived, [
+    { sequence: 1, again: false, epoch: 0, isOld: false },
+    { sequence: 1, again: true, epoch: 1, isOld: true },
+  ]);
+  assert.deepEqual(bob.seen.filter(({ type }) => type === 'message').map(({ payload }) => payload), ['once']);
+});
