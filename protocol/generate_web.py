@@ -5,8 +5,8 @@
     Clients/web/src/codes.js    the error codes by name, for apps that compare them
 
 A line has the name of a message and its fields: number, name, type, and `*` if it is repeated. A type is `u` (a number that
-isn't negative), `i` (any number), `b` (a truth value), `s` (a text), `y` (bytes), or a message. `--check` writes nothing and
-fails if the files would change."""
+isn't negative), `i` (any number), `b` (a truth value), `s` (a text), `y` (bytes), or a message; without a type it is the
+message of the field's name. `--check` writes nothing and fails if the files would change."""
 
 import pathlib
 import re
@@ -39,7 +39,10 @@ def main():
         fields = []
         for repeated, kind, field, number in re.findall(r"(repeated )?(\w+) (\w+) = (\d+);", body):
             kind = "i" if kind in enums else NUMBERS.get(kind, kind)
-            fields.append(f"{number}{camel(field)}:{kind}{'*' if repeated else ''}")
+            key = camel(field)
+            # Most bodies of frames have the names of their messages.
+            kind = "" if kind == key[0].upper() + key[1:] else f":{kind}"
+            fields.append(f"{number}{key}{kind}{'*' if repeated else ''}")
         lines.append(" ".join([name, *fields]))
     codes = re.findall(r"ERROR_(\w+) = (-\d+);", enums["ErrorCode"])
     written = {

@@ -77,6 +77,18 @@ test('a page that is seen again asks the server at once, and one that was offlin
   await tab.close();
 });
 
+test('a page that logs out when it is left is seen to leave at once', { skip }, async (t) => {
+  const channel = fresh('leaving');
+  const node = await loggedIn(t, server.url);
+  await node.subscribe(channel);
+  const user = fresh('page');
+  const tab = await browser.open(page('first', user, { channel }));
+  await tab.until('globalThis.subscribed');
+  await node.until(({ change, userId }) => change === 'joined' && userId === user);
+  await tab.close();
+  await node.until(({ change, userId }) => change === 'left' && userId === user);
+});
+
 test('the sample: two people chat, see each other, and count together', { skip }, async (t) => {
   const channel = fresh('sample');
   const sample = async (user) => {

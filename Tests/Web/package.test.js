@@ -72,8 +72,8 @@ test('the types name every call of the client', () => {
   }
 });
 
-/** All modules that an entry loads, in one text, without comments and leading space: what a page loads if nobody minifies it. */
-function loaded(...entries) {
+/** The modules that entries load. */
+function modules(...entries) {
   const files = new Set();
   const add = (file) => {
     if (files.has(file)) return;
@@ -82,9 +82,19 @@ function loaded(...entries) {
     for (const [, from] of source.matchAll(/from '\.\/(.*)'/g)) add(from);
   };
   entries.forEach(add);
-  const stripped = (source) => source.replace(/^\s*(?:\/\/.*|\/\*\*(?:[^*]|\*(?!\/))*\*\/)\n/gm, '').replace(/^\s+/gm, '');
-  return [...files].map((file) => stripped(readFileSync(join(folder, 'src', file), 'utf8'))).join('');
+  return files;
 }
+
+/** All modules of entries in one text, without comments and leading space: what a page loads if nobody minifies it. */
+function loaded(...entries) {
+  const stripped = (source) => source.replace(/^\s*(?:\/\/.*|\/\*\*(?:[^*]|\*(?!\/))*\*\/)\n/gm, '').replace(/^\s+/gm, '');
+  return [...modules(...entries)].map((file) => stripped(readFileSync(join(folder, 'src', file), 'utf8'))).join('');
+}
+
+test('the sample preloads the modules that it loads', () => {
+  const preloaded = [...readFileSync(join(folder, 'sample/index.html'), 'utf8').matchAll(/modulepreload" href="\.\.\/src\/(.*?)"/g)];
+  assert.deepEqual(preloaded.map(([, file]) => file).sort(), [...modules('index.js')].sort());
+});
 
 const sizes = [
   ['the core', ['index.js'], 'stripped', 'minified'],

@@ -9,9 +9,9 @@ Published 1offset:u 2timestampMs:u
 Message 1type:i 2payload:y 3customType:s 4priority:i
 Gap 1channelType:i 2channel:s 3position:StreamPosition
 Limit 1name:s 2value:u
-Error 1code:i 2reason:s 3retryAfterMs:u 4limit:Limit 5conflict:Conflict
-ClientFrame 1requestId:u 2hello:Hello 3login:Login 4logout:Logout 5heartbeat:Heartbeat 6subscribe:Subscribe 7unsubscribe:Unsubscribe 8publish:Publish 16renewToken:RenewToken 20whoNow:WhoNow 21whereNow:WhereNow 22setState:SetState 23getState:GetState 24removeState:RemoveState 30writeMetadata:WriteMetadata 31getMetadata:GetMetadata 32subscribeUserMetadata:SubscribeUserMetadata 33unsubscribeUserMetadata:UnsubscribeUserMetadata 40setLock:SetLock 41removeLock:RemoveLock 42acquireLock:AcquireLock 43releaseLock:ReleaseLock 44revokeLock:RevokeLock 45getLocks:GetLocks 50getHistory:GetHistory
-ServerFrame 1requestId:u 2welcome:Welcome 3loggedIn:LoggedIn 4loggedOut:LoggedOut 5heartbeatAck:HeartbeatAck 6subscribed:Subscribed 7unsubscribed:Unsubscribed 8published:Published 9error:Error 10publication:Publication 11gap:Gap 12disconnect:Disconnect 16tokenRenewed:TokenRenewed 17tokenWillExpire:TokenWillExpire 18done:Done 19channelEnded:ChannelEnded 20onlineUsers:OnlineUsers 21userChannels:UserChannels 23userState:UserState 25presenceSnapshot:PresenceSnapshot 30metadataWritten:MetadataWritten 31metadata:Metadata 32userMetadataSubscribed:UserMetadataSubscribed 42lockAcquired:LockAcquired 45locks:Locks 50historyPage:HistoryPage
+Error 1code:i 2reason:s 3retryAfterMs:u 4limit 5conflict
+ClientFrame 1requestId:u 2hello 3login 4logout 5heartbeat 6subscribe 7unsubscribe 8publish 16renewToken 20whoNow 21whereNow 22setState 23getState 24removeState 30writeMetadata 31getMetadata 32subscribeUserMetadata 33unsubscribeUserMetadata 40setLock 41removeLock 42acquireLock 43releaseLock 44revokeLock 45getLocks 50getHistory
+ServerFrame 1requestId:u 2welcome 3loggedIn 4loggedOut 5heartbeatAck 6subscribed 7unsubscribed 8published 9error 10publication 11gap 12disconnect 16tokenRenewed 17tokenWillExpire 18done 19channelEnded 20onlineUsers 21userChannels 23userState 25presenceSnapshot 30metadataWritten 31metadata 32userMetadataSubscribed 42lockAcquired 45locks 50historyPage
 GetHistory 1channelType:i 2channel:s 3count:u 4startMs:u 5endMs:u
 HistoryPage 1messages:HistoryMessage* 2newStartMs:u
 HistoryMessage 1type:i 2payload:y 3customType:s 4publisher:s 5timestampMs:u
@@ -39,16 +39,16 @@ PresenceSnapshot 1channelType:i 2channel:s 3position:StreamPosition 4users:UserS
 StateChange 1userId:s 2items:StateItem* 3removed:s* 4whole:b
 PresenceEvent 1type:i 3interval:PresenceInterval 4states:StateChange
 PresenceInterval 1joined:s* 2left:s* 3timedOut:s* 5states:StateChange*
-Publication 1channelType:i 2channel:s 3offset:u 4timestampMs:u 5publisher:s 6message:Message 7presence:PresenceEvent 8storage:StorageEvent 9lock:LockEvent
+Publication 1channelType:i 2channel:s 3offset:u 4timestampMs:u 5publisher:s 6message 7presence:PresenceEvent 8storage:StorageEvent 9lock:LockEvent
 Hello 1versionMin:u 2versionMax:u 3client:s
 Welcome 1version:u 2serverTimeMs:u 3frameBytesMax:u 4server:s 5handshakeTimeoutMs:u
 Login 1appId:s 2userId:s 3token:s 4heartbeatIntervalS:u 5presenceTimeoutS:u 6inboxAfter:StreamPosition 7instance:u 8attempt:u 9asked:b 10subscriptions:Subscribe* 11followedUsers:SubscribeUserMetadata*
-LoggedIn 1sessionId:u 2serverTimeMs:u 3heartbeatIntervalS:u 4heartbeatGraceS:u 5inboxPosition:StreamPosition 6inboxGap:b 7subscriptions:u 8followedUsers:u 9publishRates:PublishRates
+LoggedIn 1sessionId:u 2serverTimeMs:u 3heartbeatIntervalS:u 4heartbeatGraceS:u 5inboxPosition:StreamPosition 6inboxGap:b 7subscriptions:u 8followedUsers:u 9publishRates
 PublishRates 1targetMessages:u 2sessionMessages:u 3sessionBytes:u 4topicMessages:u
 RenewToken 1token:s 2channel:s
 TokenRenewed
 TokenWillExpire 1remainingMs:u 2channel:s
-ChannelEnded 1channelType:i 2channel:s 3error:Error
+ChannelEnded 1channelType:i 2channel:s 3error
 Done
 Logout
 LoggedOut

@@ -6,8 +6,8 @@ const messages = {};
 for (const line of schema.split('\n')) {
   const [name, ...specs] = line.split(' ');
   const fields = specs.map((spec) => {
-    const [, number, key, type, repeated] = /^(\d+)(\w+):(\w+)(\*?)/.exec(spec);
-    return { number: +number, key, type, repeated: repeated !== '' };
+    const [, number, key, type, repeated] = /^(\d+)(\w+):?(\w*)(\*?)/.exec(spec);
+    return { number: +number, key, type: type || key[0].toUpperCase() + key.slice(1), repeated: repeated !== '' };
   });
   messages[name] = { fields, byNumber: new Map(fields.map((field) => [field.number, field])) };
 }

@@ -11,4 +11,9 @@ client.listen((event) => {
 });
 await client.login();
 globalThis.loggedIn = performance.now();
+if (query.has('channel')) {
+  await client.subscribe(query.get('channel'));
+  addEventListener('pagehide', () => client.logout());
+  globalThis.subscribed = true;
+}
 if (query.has('self')) await client.publish({ user: client.userId }, 'to myself');
