@@ -253,3 +253,78 @@ test('a publish whose answer was lost is sent again with its number, and the cal
   ]);
   assert.deepEqual(bob.seen.filter(({ type }) => type === 'message').map(({ payload }) => payload), ['once']);
 });
+
+test('calls that the server has put off end with the session, too', async () => {
+  const world = new World(10, { calm: true });
+  const client = world.client('alice');
+  client.login();
+  await world.pass(100);
+  const serve = world.serve.bind(world);
+  world.serve = (socket, request) => {
+    const refuse = (code) => socket.push(request.requestId, 'error', { code, reason: 'not now', retryAfterMs: 5000 });
+    if (request.subscribe) return refuse(-11021);
+    if (request.acquireLock) return refuse(-14002);
+    if (request.publish) return refuse(-11024);
+    return serve(socket, request);
+  };
+  const codes = [];
+  const failed = ({ code }) => codes.push(code);
+  client.subscribe('lobby').catch(failed);
+  client.acquireLock('lobby', 'turn', { wait: true }).catch(failed);
+  client.publish('lobby', 'x').catch(failed);
+  await world.pass(1000);
+  assert.deepEqual(codes, []);
+  [...world.sockets][0].push(0, 'disconnect', { code: 3508 });
+  await world.pass(100);
+  assert.equal(client.state, 'failed');
+  assert.deepEqual(codes.sort(), [-10025, -10025, -11026]);
+});
+
+test('a subscribe and a lock that were put off are asked for again', async () => {
+  const world = new World(11, { calm: true });
+  const client = world.client('alice');
+  client.login();
+  await world.pass(100);
+  const serve = world.serve.bind(world);
+  const asked = { subscribe: 0, acquireLock: 0 };
+  world.serve = (socket, request) => {
+    const kind = request.subscribe ? 'subscribe' : request.acquireLock ? 'acquireLock' : undefined;
+    if (!kind) return serve(socket, request);
+    if (asked[kind]++ === 0) {
+      const code = request.subscribe ? -11021 : -14002;
+      return socket.push(request.requestId, 'error', { code, reason: 'not now', retryAfterMs: 500 });
+    }
+    if (request.subscribe) return serve(socket, request);
+    return socket.push(request.requestId, 'lockAcquired', { fencingToken: 7 });
+  };
+  const done = [];
+  client.subscribe('lobby').then(({ channelName }) => done.push(channelName));
+  client.acquireLock('lobby', 'turn', { wait: true }).then(({ fencingToken }) => done.push(fencingToken));
+  await world.pass(400);
+  assert.deepEqual(done, []);
+  await world.pass(400);
+  assert.deepEqual(done, ['lobby', 7]);
+});
+
+test('a login that can’t be sent fails, and so do restorations without an answer', async () => {
+  const world = new World(12, { calm: true });
+  const big = world.client('alice');
+  let error;
+  big.login({ token: 'x'.repeat(50_000) }).catch((refusal) => (error = refusal));
+  await world.pass(100);
+  assert.deepEqual([error?.code, big.state], [-10014, 'failed']);
+  const client = world.client('bob');
+  client.login();
+  await world.pass(100);
+  client.subscribe('a');
+  client.subscribe('b');
+  await world.pass(100);
+  const subscribe = world.subscribe.bind(world);
+  world.subscribe = () => {};
+  world.cut();
+  await world.pass(14_000);
+  assert.equal(client.state, 'disconnected');
+  world.subscribe = subscribe;
+  await world.pass(20_000, () => client.state === 'connected');
+  assert.equal(client.state, 'connected');
+});

@@ -338,31 +338,29 @@ export async function subscribe(session, about, wanted) {
       subscriptions.abandon(entry);
       reject(refusal && error.code === -11019 ? refusal : error);
     };
-    const send = () =>
-      session.send(kind, body, {
-        kind: 'subscribe',
-        operation,
-        deadline,
-        resolve: (answer) => {
-          const gap = subscriptions.confirm(entry, answer);
-          resolve(answer);
-          if (gap && !isUser) session.emitGap(entry, gap);
-          session.begin(entry, answer);
-        },
-        // The channel's messaging node is being replaced (M-9).
-        reject: (error) => {
-          const { code, retryAfter, limit } = error;
-          const isOutage = (code === -11021 || code === -11007) && retryAfter && !limit;
-          if (!isOutage || session.now + retryAfter >= deadline || !entry.wanted) return fail(error);
-          refusal = error;
-          return session.later(`subscribe ${about.key}`, retryAfter, () => entry.wanted && send());
-        },
-        // What the app doesn't know of must not stay.
-        timedOut: () => {
-          if (!entry.isActive) session.notify(isUser ? 'unsubscribeUserMetadata' : 'unsubscribe', body);
-        },
-      });
-    send();
+    session.send(kind, body, {
+      kind: 'subscribe',
+      operation,
+      deadline,
+      resolve: (answer) => {
+        const gap = subscriptions.confirm(entry, answer);
+        resolve(answer);
+        if (gap && !isUser) session.emitGap(entry, gap);
+        session.begin(entry, answer);
+      },
+      reject: fail,
+      // The channel's messaging node is being replaced (M-9).
+      refused: (error, id) => {
+        const { code, retryAfter, limit } = error;
+        if ((code !== -11021 && code !== -11007) || !retryAfter || limit || !entry.wanted) return false;
+        refusal = error;
+        return session.sendAgain(id, kind, body, retryAfter);
+      },
+      // What the app doesn't know of must not stay.
+      timedOut: () => {
+        if (!entry.isActive) session.notify(isUser ? 'unsubscribeUserMetadata' : 'unsubscribe', body);
+      },
+    });
   });
 }
 
@@ -395,6 +393,7 @@ export async function unsubscribe(session, about) {
       operation,
       resolve: left,
       lost: left,
+      timedOut: end,
       reject: (error) => {
         if (error.code === -11002 || error.code === -12015 || error.code === -11001 || error.code === -11013) return left();
         entry.leaving = false;

@@ -36,7 +36,6 @@ export class OwnLocks {
         fail(signal.reason);
       };
       signal?.addEventListener('abort', abort);
-      const again = (pause) => this.session.later(`lock ${key}`, pause, () => !isOver && send());
       const request = {
         kind: 'lock',
         operation,
@@ -46,15 +45,18 @@ export class OwnLocks {
           this.#owned.set(key, { place, token: fencingToken });
           return over(resolve)({ fencingToken });
         },
+        reject: fail,
         // Storage was restarted while this waited.
-        reject: (error) => (wait && error.code === -14002 && !isOver ? again(error.retryAfter ?? 1000) : fail(error)),
+        refused: (error, id) =>
+          wait && error.code === -14002 && !isOver && this.session.sendAgain(id, 'acquireLock', body, error.retryAfter ?? 1000),
         lost: () => {
           if (wait) this.#queue.push({ request, send });
           else fail(notConnected('lock', operation, 'the connection was lost before the answer'));
         },
         timedOut: () => this.#withdraw(place),
       };
-      const send = () => this.session.send('acquireLock', { ...place, retry: wait }, request);
+      const body = { ...place, retry: wait };
+      const send = () => this.session.send('acquireLock', body, request);
       return send();
     });
   }

@@ -226,7 +226,15 @@ export class Session {
       const socket = new this.environment.WebSocket(this.config.servers[server]);
       connection.socket = socket;
       socket.binaryType = 'arraybuffer';
-      socket.onopen = () => isCurrent() && this.#open(connection);
+      socket.onopen = () => {
+        try {
+          if (isCurrent()) this.#open(connection);
+        } catch (error) {
+          // The token or a name can't be sent, and won't be the next time.
+          const refusal = new RTMError(-10014, error.message, { operation: 'login' });
+          this.#ended(loss('refused', refusal.reason, { error: refusal }));
+        }
+      };
       socket.onmessage = ({ data }) => isCurrent() && this.#received(connection, data);
       // An address where nothing listens says so at once; one that answers an attempt is no such address.
       socket.onclose = socket.onerror = () =>
@@ -340,6 +348,14 @@ export class Session {
     }
     this.expect(id, request);
     return undefined;
+  }
+
+  /** Sends a request again that the server has put off, if somebody still waits for it. */
+  sendAgain(id, kind, body, pause) {
+    this.later(`request ${id}`, pause, () => {
+      if (this.#requests.has(id) && this.#connection?.heartbeat) this.#sendFrame(id, kind, body);
+    });
+    return true;
   }
 
   expect(id, request) {
@@ -774,7 +790,10 @@ export class Session {
       this.#waiting.delete(call);
       call.reject(notConnected(call.kind, call.operation));
     }
-    for (const [id, request] of [...this.#requests]) if (now >= request.deadline) this.#timeOut(id, request);
+    // One that ends the connection ends others with it.
+    for (const [id, request] of [...this.#requests]) {
+      if (now >= request.deadline && this.#requests.has(id)) this.#timeOut(id, request);
+    }
     const left = [...this.#waiting, ...this.#requests.values()].map(({ deadline }) => deadline);
     this.#deadline = left.reduce((one, other) => Math.min(one, other), Infinity);
   }

@@ -64,7 +64,13 @@ export class StreamChannel {
     const { position, featuresUnavailable } = await subscribe(this.#session, this.#about, { features: wanted, token });
     this.#publishers.clear();
     this.#session.topics.set(this.name, (event) => this.#changed(event));
-    await subscribe(this.#session, this.#topics, { features: features.presence | features.quiet });
+    try {
+      await subscribe(this.#session, this.#topics, { features: features.presence | features.quiet });
+    } catch (error) {
+      // Without its topics the channel isn't joined.
+      await this.leave().catch(() => {});
+      throw error;
+    }
     const unavailable = Object.keys(features).filter((name) => featuresUnavailable & features[name]);
     return { channelName: this.name, position, unavailable };
   }
