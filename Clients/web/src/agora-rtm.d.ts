@@ -120,12 +120,23 @@ export interface UserMetadataOperationResponse extends BaseResponse {
 }
 type Written = { totalCount: number };
 type OfUser = { userId?: string };
+type OfChannel = ChannelMetadataOperationResponse;
 type Removal = MetadataOptions & { data?: MetadataItem[] };
 export declare class RTMStorage {
-  setChannelMetadata(channelName: string, channelType: ChannelType, data: MetadataItem[], options?: MetadataOptions): Promise<ChannelMetadataOperationResponse & Written>;
-  getChannelMetadata(channelName: string, channelType: ChannelType): Promise<ChannelMetadataOperationResponse & StorageData>;
-  removeChannelMetadata(channelName: string, channelType: ChannelType, options?: Removal): Promise<ChannelMetadataOperationResponse & Written>;
-  updateChannelMetadata(channelName: string, channelType: ChannelType, data: MetadataItem[], options?: MetadataOptions): Promise<ChannelMetadataOperationResponse & Written>;
+  setChannelMetadata(
+    channelName: string,
+    channelType: ChannelType,
+    data: MetadataItem[],
+    options?: MetadataOptions,
+  ): Promise<OfChannel & Written>;
+  getChannelMetadata(channelName: string, channelType: ChannelType): Promise<OfChannel & StorageData>;
+  removeChannelMetadata(channelName: string, channelType: ChannelType, options?: Removal): Promise<OfChannel & Written>;
+  updateChannelMetadata(
+    channelName: string,
+    channelType: ChannelType,
+    data: MetadataItem[],
+    options?: MetadataOptions,
+  ): Promise<OfChannel & Written>;
   setUserMetadata(data: MetadataItem[], options?: MetadataOptions & OfUser): Promise<UserMetadataOperationResponse & Written>;
   getUserMetadata(options?: OfUser): Promise<UserMetadataOperationResponse & StorageData>;
   removeUserMetadata(options?: Removal & OfUser): Promise<UserMetadataOperationResponse & Written>;
@@ -151,9 +162,19 @@ export interface GetLockResponse extends BaseResponse {
   lockDetails: LockDetail[];
 }
 export declare class RTMLock {
-  setLock(channelName: string, channelType: ChannelType, lockName: string, options?: { ttl?: number }): Promise<LockOperationResponse>;
+  setLock(
+    channelName: string,
+    channelType: ChannelType,
+    lockName: string,
+    options?: { ttl?: number },
+  ): Promise<LockOperationResponse>;
   removeLock(channelName: string, channelType: ChannelType, lockName: string): Promise<LockOperationResponse>;
-  acquireLock(channelName: string, channelType: ChannelType, lockName: string, options?: { retry?: boolean }): Promise<LockOperationResponse>;
+  acquireLock(
+    channelName: string,
+    channelType: ChannelType,
+    lockName: string,
+    options?: { retry?: boolean },
+  ): Promise<LockOperationResponse>;
   releaseLock(channelName: string, channelType: ChannelType, lockName: string): Promise<LockOperationResponse>;
   revokeLock(channelName: string, channelType: ChannelType, lockName: string, owner: string): Promise<LockOperationResponse>;
   getLock(channelName: string, channelType: ChannelType): Promise<GetLockResponse>;
@@ -184,11 +205,18 @@ export interface SubscribeTopicResponse extends StreamChannelOperationResponse {
 }
 export declare class RTMStreamChannel {
   readonly channelName: string;
-  join(options?: { token?: string | null; withPresence?: boolean; beQuiet?: boolean; withMetadata?: boolean; withLock?: boolean }): Promise<RTMOperationResponse>;
+  join(options?: Omit<SubscribeOptions, 'withMessage'> & { token?: string | null }): Promise<RTMOperationResponse>;
   leave(): Promise<RTMOperationResponse>;
   renewStreamChannelToken(token: string): Promise<BaseResponse>;
-  joinTopic(topicName: string, options?: { meta?: unknown; qos?: string; priority?: string; syncWithMedia?: boolean }): Promise<StreamChannelOperationResponse>;
-  publishTopicMessage(topicName: string, message: string | Uint8Array, options?: { customType?: string }): Promise<StreamChannelOperationResponse>;
+  joinTopic(
+    topicName: string,
+    options?: { meta?: unknown; qos?: string; priority?: string; syncWithMedia?: boolean },
+  ): Promise<StreamChannelOperationResponse>;
+  publishTopicMessage(
+    topicName: string,
+    message: string | Uint8Array,
+    options?: { customType?: string },
+  ): Promise<StreamChannelOperationResponse>;
   leaveTopic(topicName: string): Promise<StreamChannelOperationResponse>;
   subscribeTopic(topicName: string, options?: { users?: string[] }): Promise<SubscribeTopicResponse>;
   unsubscribeTopic(topicName: string, options?: { users?: string[] }): Promise<BaseResponse>;
@@ -201,7 +229,15 @@ export declare namespace RTMEvents {
     userCount: number;
   }
   interface PresenceEvent {
-    eventType: 'NONE' | 'SNAPSHOT' | 'INTERVAL' | 'REMOTE_JOIN' | 'REMOTE_LEAVE' | 'REMOTE_TIMEOUT' | 'REMOTE_STATE_CHANGED' | 'ERROR_OUT_OF_SERVICE';
+    eventType:
+      | 'NONE'
+      | 'SNAPSHOT'
+      | 'INTERVAL'
+      | 'REMOTE_JOIN'
+      | 'REMOTE_LEAVE'
+      | 'REMOTE_TIMEOUT'
+      | 'REMOTE_STATE_CHANGED'
+      | 'ERROR_OUT_OF_SERVICE';
     channelType: ChannelType;
     channelName: string;
     publisher: string;

@@ -31,7 +31,10 @@ const storageData = ({ majorRevision, items }) => ({
   majorRevision,
   totalCount: items.length,
   metadata: Object.fromEntries(
-    items.map(({ key, value, revision, updatedAt, author }) => [key, { value, revision, updated: updatedAt ?? 0, authorUid: author ?? '' }]),
+    items.map(({ key, value, revision, updatedAt = 0, author = '' }) => [
+      key,
+      { value, revision, updated: updatedAt, authorUid: author },
+    ]),
   ),
 });
 // In the vendor's API -1 compares nothing, and 0 stands for what isn't there.
@@ -204,7 +207,8 @@ class Lock extends Part {
   }
 
   revokeLock(channelName, channelType, lockName, owner) {
-    return this.#perform('revokeLock', channelName, channelType, lockName, (about) => this.client.revokeLock(about, lockName, owner));
+    const revoke = (about) => this.client.revokeLock(about, lockName, owner);
+    return this.#perform('revokeLock', channelName, channelType, lockName, revoke);
   }
 
   getLock(channelName, channelType) {
@@ -353,7 +357,8 @@ function translated(event) {
   if (type === 'message') {
     const { payload, publisher, customType, topic } = event;
     const messageType = typeof payload === 'string' ? 'STRING' : 'BINARY';
-    return [['message', { ...place, topicName: topic, messageType, customType, message: payload, publisher, publishTime: timestamp, timestamp }]];
+    const content = { topicName: topic, messageType, customType, message: payload, publisher };
+    return [['message', { ...place, ...content, publishTime: timestamp, timestamp }]];
   }
   if (type === 'presence') {
     const { interval, users, states = {}, userId = '' } = event;
@@ -383,7 +388,8 @@ function translated(event) {
     if (isSnapshot) {
       return [['lock', { ...place, eventType, lockName: '', owner: '', ttl: 0, publisher: '', snapshot: details, timestamp }]];
     }
-    return details.map((detail) => ['lock', { ...place, eventType, ...detail, publisher: event.publisher, snapshot: [], timestamp }]);
+    const { publisher } = event;
+    return details.map((detail) => ['lock', { ...place, eventType, ...detail, publisher, snapshot: [], timestamp }]);
   }
   if (type === 'topic') {
     const info = ({ name, publishers }) => ({
@@ -394,7 +400,8 @@ function translated(event) {
     const topics = event.topics ?? [{ name: event.topic, publishers: [{ userId: event.userId, meta: event.meta }] }];
     const eventType = { joined: 'REMOTE_JOIN', left: 'REMOTE_LEAVE' }[change] ?? 'SNAPSHOT';
     const topicInfos = topics.map(info);
-    return [['topic', { eventType, channelName, publisher: event.userId ?? '', topicInfos, totalTopics: topics.length, timestamp }]];
+    const publisher = event.userId ?? '';
+    return [['topic', { eventType, channelName, publisher, topicInfos, totalTopics: topics.length, timestamp }]];
   }
   if (type === 'linkState') {
     const { currentState, previousState, operation, reasonCode, reason, affectedChannels, unrestoredChannels, isResumed } = event;
@@ -437,7 +444,8 @@ export class RTM {
   #streams = new Map();
 
   constructor(appId, userId, rtmConfig = {}) {
-    const { encryptionMode = 'NONE', cipherKey, salt, useStringUserId = true, privateConfig, heartbeatInterval, presenceTimeout } = rtmConfig;
+    const { encryptionMode = 'NONE', cipherKey, salt, useStringUserId = true, privateConfig } = rtmConfig;
+    const { heartbeatInterval, presenceTimeout } = rtmConfig;
     try {
       if (!useStringUserId && !(Number.isInteger(+userId) && +userId >= 1 && +userId < 2 ** 32)) {
         throw new RTMError(-10006, 'without string user ids the user id is a number from 1 to 4294967295');
@@ -487,7 +495,7 @@ export class RTM {
     return this.#perform('renewToken', () => (stream ? stream.renewStreamChannelToken(token) : this.#client.renewToken(token)));
   }
 
-  subscribe(channelName, { withMessage = true, withPresence = true, beQuiet = false, withMetadata = false, withLock = false } = {}) {
+  subscribe(channelName, { withMessage, withPresence, beQuiet, withMetadata, withLock } = {}) {
     const options = { messages: withMessage, presence: withPresence, quiet: beQuiet, metadata: withMetadata, locks: withLock };
     return this.#perform('subscribe', async () => {
       await this.#client.subscribe(channelName, options);
@@ -505,7 +513,8 @@ export class RTM {
   publish(channelName, message, { customType = '', channelType = 'MESSAGE', storeInHistory = false } = {}) {
     return this.#perform('publish', async () => {
       if (channelType === 'STREAM') throw new RTMError(-10019, 'messages of a stream channel are published in its topics');
-      const { timestamp } = await this.#client.publish(channel(channelName, channelType), message, { customType, storeInHistory });
+      const to = channel(channelName, channelType);
+      const { timestamp } = await this.#client.publish(to, message, { customType, storeInHistory });
       return { timestamp, channelName };
     });
   }

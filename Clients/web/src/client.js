@@ -243,19 +243,18 @@ export class RTMClient {
   }
 
   /**
-   * Changes a set by its present content, however many do so at once: `change` gets the values by key, and returns the items to set,
-   * or nothing to leave it. It is called again when somebody else was faster.
+   * Changes a set by its present content, however many do so at once: `change` gets the values by key, and returns the
+   * items to set, or nothing to leave it. It is called again when somebody else was faster.
    */
   async editMetadata(of, change, options) {
     for (;;) {
+      const { majorRevision, items } = await patiently(() => this.getMetadata(of));
+      const wanted = await change(new Map(items.map(({ key, value }) => [key, value])));
+      if (!wanted) return { majorRevision };
       try {
-        const { majorRevision, items } = await this.getMetadata(of);
-        const wanted = await change(new Map(items.map(({ key, value }) => [key, value])));
-        if (!wanted) return { majorRevision };
-        return await this.setMetadata(of, wanted, { ...options, majorRevision });
+        return await patiently(() => this.setMetadata(of, wanted, { ...options, majorRevision }));
       } catch (error) {
-        if (error.code !== -12014 && !(error.code === -10021 && error.retryAfter)) throw error;
-        if (error.retryAfter) await new Promise((resolve) => setTimeout(resolve, error.retryAfter));
+        if (error.code !== -12014) throw error;
       }
     }
   }
@@ -319,6 +318,18 @@ function asBytes(message) {
   throw new RTMError(-11031, 'a message is a text, an ArrayBuffer or a view of one', { operation: 'publish' });
 }
 
+/** Calls again when a rate was exceeded, after the time that the server names. */
+async function patiently(call) {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (error.code !== -10021 || !error.retryAfter) throw error;
+      await new Promise((resolve) => setTimeout(resolve, error.retryAfter));
+    }
+  }
+}
+
 /** Subscribes to a channel of any type, or follows a user. */
 export async function subscribe(session, about, wanted) {
   const { subscriptions } = session;
@@ -331,7 +342,8 @@ export async function subscribe(session, about, wanted) {
   if (running?.wanted) throw new RTMError(-10017, `'${about.name}' is being subscribed already`, { operation });
   const entry = subscriptions.begin(about, wanted);
   const request = { token: '', publishers: [], ...wanted, features: about.type === 5 ? 0 : wanted.features };
-  const body = isUser ? { userId: about.name } : { channel: about.name, channelType: about.type === 1 ? 0 : about.type, ...request };
+  const channelType = about.type === 1 ? 0 : about.type;
+  const body = isUser ? { userId: about.name } : { channel: about.name, channelType, ...request };
   return new Promise((resolve, reject) => {
     let refusal;
     const fail = (error) => {

@@ -197,7 +197,8 @@ export class Encryption {
   // MARK: Opening
 
   async #open(sealed, place, isDelivered = false) {
-    if (!(sealed instanceof Uint8Array) || sealed.length < headerBytes + tagBytes || sealed[0] !== 0xf9) throw new Failure('notEncrypted');
+    const isSealed = sealed instanceof Uint8Array && sealed.length >= headerBytes + tagBytes && sealed[0] === 0xf9;
+    if (!isSealed) throw new Failure('notEncrypted');
     const [header, id, sender] = [sealed.slice(0, headerBytes), sealed.slice(2, 10), sealed.slice(10, 26)];
     const mode = header[1] & ~16;
     const counter = new DataView(header.buffer).getUint32(26);
@@ -213,8 +214,9 @@ export class Encryption {
       throw new Failure('notAuthentic', id);
     }
     if (isDelivered) {
-      const window = `${hex(id)} ${hex(sender)} ${place.type} ${place.name}`;
-      if (!remembered(this.#windows, window, windowsMax, () => new ReplayWindow()).accepts(counter)) throw new Failure('replayed', id);
+      const from = `${hex(id)} ${hex(sender)} ${place.type} ${place.name}`;
+      const window = remembered(this.#windows, from, windowsMax, () => new ReplayWindow());
+      if (!window.accepts(counter)) throw new Failure('replayed', id);
     }
     return header[1] & 16 ? plain : text(plain);
   }
@@ -281,7 +283,8 @@ export class Encryption {
   /** The event with what it carries in the clear, and an event for what can't be decrypted. */
   async openEvent(event) {
     const { channelType, channelName, topic } = event;
-    const about = topic ? { type: 5, name: `${channelName}/${topic}` } : { type: { message: 1, stream: 2, user: 3 }[channelType], name: channelName };
+    const type = { message: 1, stream: 2, user: 3 }[channelType];
+    const about = topic ? { type: 5, name: `${channelName}/${topic}` } : { type, name: channelName };
     let failures = [];
     let isShown = true;
     if (event.type === 'message') {

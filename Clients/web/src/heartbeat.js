@@ -1,7 +1,7 @@
 // When a heartbeat is sent, and when a connection counts as lost (docs/behaviour.md S-40). Pure: it gets the time.
 //
-// A machine that slept, and a hidden page, run timers late. Then nobody knows what happened meanwhile, so the server is asked once
-// more, and has only a short time to answer.
+// A machine that slept, and a hidden page, run timers late. Then nobody knows what happened meanwhile, so the server is
+// asked once more, and has only a short time to answer.
 
 export class Heartbeat {
   static late = 3000;

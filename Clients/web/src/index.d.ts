@@ -55,8 +55,8 @@ export interface Configuration {
    */
   tokenProvider?: () => string | Promise<string>;
   /**
-   * How often the client shows that it is there, 5,000 to 1,800,000. By default every 5 seconds; a page sends it every 10 seconds and
-   * promises 75, because browsers run the timers of a hidden page once a minute.
+   * How often the client shows that it is there, 5,000 to 1,800,000. By default every 5 seconds; a page sends it every
+   * 10 seconds and promises 75, because browsers run the timers of a hidden page once a minute.
    */
   heartbeatInterval?: number;
   /** How long others see this user after its connection was lost, 5,000 to 300,000; 300,000 by default. */
@@ -365,7 +365,11 @@ export declare class RTMClient {
   setLock(channel: Channel, name: string, options?: { ttl?: number }): Promise<void>;
   removeLock(channel: Channel, name: string): Promise<void>;
   /** With `wait` in line, until the signal says otherwise. */
-  acquireLock(channel: Channel, name: string, options?: { wait?: boolean; signal?: AbortSignal }): Promise<{ fencingToken: number }>;
+  acquireLock(
+    channel: Channel,
+    name: string,
+    options?: { wait?: boolean; signal?: AbortSignal },
+  ): Promise<{ fencingToken: number }>;
   releaseLock(channel: Channel, name: string): Promise<void>;
   revokeLock(channel: Channel, name: string, owner: string): Promise<void>;
   getLocks(channel: Channel): Promise<Lock[]>;

@@ -36,8 +36,8 @@ const disconnects = { 3504: 'serviceNotSupported', 3505: 'loginRejected', 3506: 
 const loginErrors = { tokenExpired: -10009, sameUidLogin: -10013, serviceNotSupported: -10022 };
 
 /**
- * Why an attempt failed or a connection ended. `cause` is 'error', 'heartbeat', 'refused' (by an RTMError) or 'disconnect' (with a
- * code). `quick` says that the address refused at once.
+ * Why an attempt failed or a connection ended. `cause` is 'error', 'heartbeat', 'refused' (by an RTMError) or
+ * 'disconnect' (with a code). `quick` says that the address refused at once.
  */
 export function loss(cause, reason, { code, error, retryAfter, quick = false } = {}) {
   let fatal;
@@ -75,8 +75,9 @@ export class Link {
   #tried = 0;
   #beginsAt = null;
 
-  constructor({ token, servers = 1, reconnectTimeout = Infinity, attemptTimeout = 10_000, random = Math.random, times = timing }) {
-    Object.assign(this, { firstToken: token, servers, reconnectTimeout, attemptTimeout, random, times });
+  constructor({ token, ...options }) {
+    const usual = { servers: 1, reconnectTimeout: Infinity, attemptTimeout: 10_000, random: Math.random, times: timing };
+    Object.assign(this, usual, options, { firstToken: token });
   }
 
   /** A session was lost, and is being taken up again. */
@@ -224,8 +225,9 @@ export class Link {
     if (!outage || now < this.deadline) return [];
     if (now >= outage.since + this.reconnectTimeout) {
       const reason = `no connection within the reconnect timeout${this.#cause}`;
-      const code = this.pending === null ? 'reconnectTimeout' : 'loginTimeout';
-      return this.#fail({ reason, reasonCode: code, error: new RTMError(-10011, reason, { operation: 'login' }) }, 'autoReconnect');
+      const reasonCode = this.pending === null ? 'reconnectTimeout' : 'loginTimeout';
+      const error = new RTMError(-10011, reason, { operation: 'login' });
+      return this.#fail({ reason, reasonCode, error }, 'autoReconnect');
     }
     if (state === 'connecting') {
       if (this.#beginsAt !== null && now >= this.#beginsAt) {
@@ -259,7 +261,8 @@ export class Link {
     let pause = doubled(times.retry, outage.slow - first);
     // A server that is started again refuses until it is there, and a refusal costs nobody anything.
     if (outage.refusals > 0) {
-      pause = Math.min(doubled(times.refused, outage.refusals - 1), times.refusedMax, doubled(times.retry, outage.failures - first));
+      const refused = Math.min(doubled(times.refused, outage.refusals - 1), times.refusedMax);
+      pause = Math.min(refused, doubled(times.retry, outage.failures - first));
     }
     let delay = this.#jittered(pause);
     if (outage.failures === 0 && loss.cause === 'disconnect') delay = loss.retryAfter ?? (loss.drain ? 0 : delay);

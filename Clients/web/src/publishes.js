@@ -3,7 +3,8 @@
 //
 //   paced ──its time has come──▶ sent ──answered──▶ removed
 //   sent ──the server refuses it for the moment──▶ postponed ──after the time it names──▶ sent
-//   new, paced ──as to sent, while another one to the destination is postponed──▶ held ──all before it are answered──▶ sent
+//   new, paced ──as to sent, while another one to the destination is postponed──▶ held
+//   held ──all before it are answered──▶ sent
 
 /** One rate. Messages bunch on their way, so the client uses a little less than the server allows. */
 class Pace {

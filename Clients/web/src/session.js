@@ -333,13 +333,15 @@ export class Session {
   }
 
   /**
-   * Sends a request. Exactly one of `resolve` and `reject` is called, or `lost` in place of the latter when the connection is lost.
-   * `refused` may take an error of the server, and returns whether it did.
+   * Sends a request. Exactly one of `resolve` and `reject` is called, or `lost` in place of the latter when the connection
+   * is lost. `refused` may take an error of the server, and returns whether it did.
    */
   send(kind, body, request, id = ++this.#lastId) {
     const { operation } = request;
     request.deadline ??= this.now + this.config.requestTimeout;
-    if (!this.#connection?.heartbeat) return request.lost ? request.lost() : request.reject(notConnected(request.kind, operation));
+    if (!this.#connection?.heartbeat) {
+      return request.lost ? request.lost() : request.reject(notConnected(request.kind, operation));
+    }
     try {
       this.#sendFrame(id, kind, body);
     } catch (error) {
@@ -623,12 +625,13 @@ export class Session {
   #refresh(entry) {
     const { type, name, key, features: wanted } = entry;
     if (this.subscriptions.get(key) !== entry || this.link.state === 'disconnected') return;
-    const about = { kind: 'storage', operation: 'refresh', reject: ({ retryAfter }) => this.#refreshLater(entry, retryAfter ?? 2000) };
+    const reject = ({ retryAfter }) => this.#refreshLater(entry, retryAfter ?? 2000);
+    const request = (resolve) => ({ kind: 'storage', operation: 'refresh', resolve, reject, lost() {} });
     if (type === 0 || wanted & features.metadata) {
-      this.send('getMetadata', { channelType: type, target: name }, { ...about, resolve: (body) => this.#metadata(body), lost() {} });
+      this.send('getMetadata', { channelType: type, target: name }, request((body) => this.#metadata(body)));
     }
     if (wanted & features.lock) {
-      this.send('getLocks', { channelType: type, channel: name }, { ...about, resolve: (body) => this.#locksSnapshot(body), lost() {} });
+      this.send('getLocks', { channelType: type, channel: name }, request((body) => this.#locksSnapshot(body)));
     }
   }
 
@@ -673,7 +676,8 @@ export class Session {
 
   #publication(publication) {
     if (!this.subscriptions.accepts(publication)) return;
-    const { channelType: type, channel, publisher, offset, timestampMs: timestamp, message, presence, storage, lock } = publication;
+    const { channelType: type, channel, publisher, offset, timestampMs: timestamp } = publication;
+    const { message, presence, storage, lock } = publication;
     const entry = this.subscriptions.get(`${type}/${channel}`);
     if (message) {
       // An own message can come back after a return. Only the own inbox shows what this user has sent.
@@ -706,7 +710,8 @@ export class Session {
   }
 
   #emitPresence({ type, name }, changes, timestamp = this.time) {
-    for (const change of changes) this.emit({ type: 'presence', channelType: types[type], channelName: name, ...change, timestamp });
+    const about = { type: 'presence', channelType: types[type], channelName: name };
+    for (const change of changes) this.emit({ ...about, ...change, timestamp });
   }
 
   #metadata(body) {

@@ -43,7 +43,8 @@ export class OwnStates {
       let count = new Set([...Object.keys(this.of(key)), ...Object.keys(states)]).size;
       for (const [other, kept] of this.#states) if (other !== key && !this.#isActive(other)) count += Object.keys(kept).length;
       if (count > waitingMax) {
-        throw new RTMError(-13004, `more than ${waitingMax} states wait for channels that are not subscribed`, { operation: 'setState' });
+        const reason = `more than ${waitingMax} states wait for channels that are not subscribed`;
+        throw new RTMError(-13004, reason, { operation: 'setState' });
       }
     }
     this.#states.set(key, { ...this.of(key), ...states });

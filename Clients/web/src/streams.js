@@ -1,7 +1,7 @@
 // Stream channels: rooms with topics (protocol/streams.md). A module of its own, so that nobody loads it who needs none.
 //
-// A stream channel, the roster of its topics and each topic are subscriptions as message channels are, and the topics that this user
-// publishes are states that it shows in the roster.
+// A stream channel, the roster of its topics and each topic are subscriptions as message channels are, and the topics that
+// this user publishes are states that it shows in the roster.
 
 import { subscribe, unsubscribe } from './client.js';
 import { RTMError } from './errors.js';
@@ -47,7 +47,8 @@ export class StreamChannel {
   }
 
   #checkJoined(operation) {
-    if (!this.#entry(this.#about)?.isActive) throw new RTMError(-11001, `stream channel '${this.name}' is not joined`, { operation });
+    if (this.#entry(this.#about)?.isActive) return;
+    throw new RTMError(-11001, `stream channel '${this.name}' is not joined`, { operation });
   }
 
   // MARK: Joining
@@ -119,8 +120,9 @@ export class StreamChannel {
 
   joinTopic(topic, { meta = '', priority = 'normal' } = {}) {
     return this.#serialized(async () => {
-      this.#checkJoined('joinTopic');
-      if (topic in this.#joinedTopics) throw new RTMError(-10017, `topic '${topic}' is joined already`, { operation: 'joinTopic' });
+      const operation = 'joinTopic';
+      this.#checkJoined(operation);
+      if (topic in this.#joinedTopics) throw new RTMError(-10017, `topic '${topic}' is joined already`, { operation });
       // The first topic makes the user a member of the roster, which it only followed before.
       if ((this.#entry(this.#topics)?.features ?? features.quiet) & features.quiet) {
         await subscribe(this.#session, this.#topics, { features: features.presence });
@@ -151,8 +153,8 @@ export class StreamChannel {
   // MARK: Subscribing
 
   /**
-   * Adds users of a topic; without users up to 64 of those who publish it. A named user who doesn't publish it yet counts as failed,
-   * and is subscribed nevertheless.
+   * Adds users of a topic; without users up to 64 of those who publish it. A named user who doesn't publish it yet counts
+   * as failed, and is subscribed nevertheless.
    */
   subscribe(topic, { users = [] } = {}) {
     return this.#serialized(async () => {
@@ -191,8 +193,9 @@ export class StreamChannel {
       const about = this.#topic(topic);
       const subscribed = this.#entry(about)?.publishers ?? [];
       const publishers = users.length > 0 ? subscribed.filter((user) => !users.includes(user)) : [];
-      if (publishers.length === 0) await unsubscribe(this.#session, about);
-      else if (publishers.length < subscribed.length) await subscribe(this.#session, about, { features: features.message, publishers });
+      if (publishers.length === 0) return unsubscribe(this.#session, about);
+      if (publishers.length === subscribed.length) return undefined;
+      return void (await subscribe(this.#session, about, { features: features.message, publishers }));
     });
   }
 

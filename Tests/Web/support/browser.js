@@ -45,8 +45,12 @@ export async function startBrowser() {
   const socket = new WebSocket(address);
   await new Promise((resolve) => (socket.onopen = resolve));
   const calls = new Map();
+  /** By session: what went wrong in the page. */
+  const complaints = new Map();
   socket.onmessage = ({ data }) => {
-    const { id, result, error } = JSON.parse(data);
+    const { id, result, error, method, params, sessionId } = JSON.parse(data);
+    if (method === 'Log.entryAdded') complaints.get(sessionId)?.push(`${params.entry.text} ${params.entry.url ?? ''}`);
+    if (method === 'Runtime.exceptionThrown') complaints.get(sessionId)?.push(JSON.stringify(params.exceptionDetails));
     const call = calls.get(id);
     calls.delete(id);
     if (error) call?.reject(new Error(error.message));
@@ -61,7 +65,8 @@ export async function startBrowser() {
   const open = async (url) => {
     const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
     const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
-    await send('Page.enable', {}, sessionId);
+    complaints.set(sessionId, []);
+    for (const domain of ['Page', 'Log', 'Runtime']) await send(`${domain}.enable`, {}, sessionId);
     await send('Page.navigate', { url }, sessionId);
     /** The value of an expression in the page; a promise is awaited. */
     const evaluate = async (expression) => {
@@ -74,7 +79,13 @@ export async function startBrowser() {
       const end = Date.now() + seconds * 1000;
       for (;;) {
         if (await evaluate(`Boolean(${expression})`).catch(() => false)) return;
-        if (Date.now() > end) throw new Error(`not so: ${expression}`);
+        // Chromium ends all loads when an interface of the machine comes or goes, as in other tests.
+        if (complaints.get(sessionId).some((text) => text.includes('ERR_NETWORK_CHANGED'))) {
+          complaints.set(sessionId, []);
+          await send('Page.reload', {}, sessionId);
+        }
+        if (Date.now() > end) throw new Error(`not so: ${expression}; the page says ${complaints.get(sessionId).join('; ')}`);
+        await new Promise((resolve) => setTimeout(resolve, 10));
       }
     };
     return { evaluate, until, send: (method, params) => send(method, params, sessionId), close: () => send('Target.closeTarget', { targetId }) };
