@@ -210,6 +210,16 @@ test('encryption by the vendor’s configuration, and a second login of the user
   await bob.until('status', ({ state, reason }) => state === 'FAILED' && reason === 'SAME_UID_LOGIN');
 });
 
+test('a token of the configuration, and none of the server’s', async (t) => {
+  const earlier = new RTM('dev', fresh('user'), { WebSocket, token: 'dev' });
+  await earlier.login();
+  t.after(() => earlier.logout());
+  const wrong = new RTM('dev', fresh('user'), { WebSocket, token: 'no token of this app' });
+  await assert.rejects(wrong.login(), { errorCode: -10005, operation: 'login' });
+  await wrong.login({ token: 'dev' });
+  t.after(() => wrong.logout());
+});
+
 test('listeners come, go, and don’t disturb one another', async (t) => {
   const rtm = await user(t);
   const got = [];

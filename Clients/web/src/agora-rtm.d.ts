@@ -38,6 +38,8 @@ export interface RTMConfig {
   logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'none';
   heartbeatInterval?: number;
   privateConfig?: PrivateConfig;
+  /** Of earlier versions: what a login presents that is given no token. */
+  token?: string;
   /** An addition: the address of an edge, such as `wss://rtm.example.org/rtm`, or several. */
   server?: string | string[];
   /** An addition: the WebSocket to use where none is built in. */
@@ -342,6 +344,24 @@ export declare class RTM {
   once<Name extends keyof Events>(eventName: Name, listener: Events[Name]): this;
   emit<Name extends keyof Events>(eventName: Name, ...values: Parameters<Events[Name]>): boolean;
 }
+
+/** The vendor's name of the type. */
+export type RTMClient = RTM;
+
+export type LoginResponse = BaseResponse;
+export type LogoutResponse = BaseResponse;
+export type RenewTokenResponse = BaseResponse;
+export type SubscribeResponse = RTMOperationResponse;
+export type UnsubscribeResponse = RTMOperationResponse;
+export type PublishResponse = RTMOperationResponse;
+export type GetOnlineUsersOptions = WhoNowOptions;
+export type GetOnlineUsersResponse = WhoNowResponse;
+export type GetUserChannelsResponse = WhereNowResponse;
+export type GetStateResponse = OccupancyDetail & BaseResponse;
+export type GetChannelMetadataResponse = OfChannel & StorageData;
+export type GetUserMetadataResponse = UserMetadataOperationResponse & StorageData;
+export type JoinChannelResponse = RTMOperationResponse;
+export type JoinTopicResponse = StreamChannelOperationResponse;
 
 /** An addition: where clients connect that name no server themselves. */
 export declare function setServers(servers: string | string[]): void;

@@ -456,6 +456,7 @@ export class RTM {
       this.#client = new RTMClient({
         appId,
         userId,
+        token: rtmConfig.token || undefined,
         server: rtmConfig.server ?? (hosts.length > 0 ? hosts.map(address) : defaultServers),
         WebSocket: rtmConfig.WebSocket,
         heartbeatInterval: heartbeatInterval && heartbeatInterval * 1000,

@@ -4,7 +4,7 @@ import { RTMClient, RTMError, type RTMEvent } from 'heliograph';
 import { ErrorCode } from 'heliograph/codes';
 import { Encryption } from 'heliograph/encryption';
 import { StreamChannel } from 'heliograph/streams';
-import AgoraRTM, { type RTMEvents } from 'heliograph/agora-rtm';
+import AgoraRTM, { type RTMClient as RTMClientOfAgora, type RTMEvents } from 'heliograph/agora-rtm';
 
 export async function modern(): Promise<void> {
   const encryption = new Encryption([{ secret: 'x', salt: new Uint8Array(32) }]);
@@ -47,7 +47,7 @@ function show(event: RTMEvent, seen: number): void {
 
 export async function compatible(): Promise<void> {
   const { RTM } = AgoraRTM;
-  const rtm = new RTM('dev', 'alice', { presenceTimeout: 30, encryptionMode: 'NONE', logLevel: 'debug', privateConfig: { accessPointHosts: ['rtm.example.org'] } });
+  const rtm: RTMClientOfAgora = new RTM('dev', 'alice', { presenceTimeout: 30, encryptionMode: 'NONE', logLevel: 'debug', privateConfig: { accessPointHosts: ['rtm.example.org'] } });
   const listener = (event: RTMEvents.MessageEvent): void => console.log(event.message, event.publishTime);
   rtm.addEventListener('message', listener);
   rtm.addEventListener('presence', ({ snapshot, stateChanged }) => console.log(snapshot?.length, stateChanged));
