@@ -3,7 +3,8 @@
 import { RTMError } from './errors.js';
 import { text, utf8 } from './wire.js';
 
-const subtle = globalThis.crypto?.subtle;
+/** Node 18 has it only when the program has put it there. */
+const subtle = () => globalThis.crypto?.subtle;
 const label = 'heliograph/1 ';
 const modes = { 'AES-128-GCM': 1, 'AES-256-GCM': 2 };
 const kinds = { message: 1, state: 2, metadata: 3 };
@@ -35,16 +36,16 @@ const fromBase64 = (value) => {
 };
 
 async function hkdf(key, salt, info, length) {
-  const material = await subtle.importKey('raw', key, 'HKDF', false, ['deriveBits']);
-  return new Uint8Array(await subtle.deriveBits({ name: 'HKDF', hash: 'SHA-256', salt, info }, material, length * 8));
+  const material = await subtle().importKey('raw', key, 'HKDF', false, ['deriveBits']);
+  return new Uint8Array(await subtle().deriveBits({ name: 'HKDF', hash: 'SHA-256', salt, info }, material, length * 8));
 }
 
 /** The key of a secret, with what is derived of it. */
 async function masterKey({ secret, salt, mode = 'AES-256-GCM' }) {
   const master = await hkdf(utf8(secret), salt, utf8(label + mode), 32);
-  const hmac = await subtle.importKey('raw', master, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  const hmac = await subtle().importKey('raw', master, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
   // HKDF-Expand of one block.
-  const block = await subtle.sign('HMAC', hmac, join(utf8(`${label}key id`), Uint8Array.of(1)));
+  const block = await subtle().sign('HMAC', hmac, join(utf8(`${label}key id`), Uint8Array.of(1)));
   return { master, mode: modes[mode], id: new Uint8Array(block).slice(0, 8) };
 }
 
@@ -53,7 +54,7 @@ async function senderKey({ master, mode }, sender, type, name) {
   const info = join(utf8(`${label}sender`), Uint8Array.of(type), utf8(name));
   const material = await hkdf(master, sender, info, length + 12);
   return {
-    key: await subtle.importKey('raw', material.subarray(0, length), 'AES-GCM', false, ['encrypt', 'decrypt']),
+    key: await subtle().importKey('raw', material.subarray(0, length), 'AES-GCM', false, ['encrypt', 'decrypt']),
     salt: material.subarray(length),
   };
 }
@@ -117,7 +118,7 @@ export class Encryption {
 
   useKeys(keys) {
     const invalid = (reason) => new RTMError(-10020, reason, { operation: 'encryption' });
-    if (!subtle) throw invalid('there is no WebCrypto here: a page needs HTTPS, or localhost');
+    if (!subtle()) throw invalid('there is no WebCrypto here: a page needs HTTPS, or localhost');
     if (keys.length < 1 || keys.length > 16) throw invalid('1 to 16 keys are needed');
     for (const { secret, salt, mode = 'AES-256-GCM' } of keys) {
       if (!secret || salt?.length !== 32 || !(mode in modes)) throw invalid('a key has a secret, a salt of 32 bytes, and a mode');
@@ -148,7 +149,7 @@ export class Encryption {
     const header = join(mode, key.id, at.sender, four(at.counter));
     const sender = await this.#senderKey(key, at.sender, place);
     const how = parameters(sender, at.counter, header, { publisher: this.userId, ...place }, this.appId);
-    return join(header, new Uint8Array(await subtle.encrypt(how, sender.key, isText ? utf8(content) : content)));
+    return join(header, new Uint8Array(await subtle().encrypt(how, sender.key, isText ? utf8(content) : content)));
   }
 
   #senderKey(key, sender, { type, name }) {
@@ -209,7 +210,7 @@ export class Encryption {
     let plain;
     try {
       const how = parameters(senderKey, counter, header, place, this.appId);
-      plain = new Uint8Array(await subtle.decrypt(how, senderKey.key, sealed.subarray(headerBytes)));
+      plain = new Uint8Array(await subtle().decrypt(how, senderKey.key, sealed.subarray(headerBytes)));
     } catch {
       throw new Failure('notAuthentic', id);
     }

@@ -1,6 +1,7 @@
 // The programs of the system as processes of a test, and a wire between them and a client that can be cut.
 
 import { spawn } from 'node:child_process';
+import { webcrypto } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { connect, createServer } from 'node:net';
@@ -8,6 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+
+// Node 18 has none of its own accord.
+globalThis.crypto ??= webcrypto;
 
 /** That of Debian's node-ws: this Node has none. */
 export const WebSocket = globalThis.WebSocket ?? createRequire(import.meta.url)('/usr/share/nodejs/ws');
