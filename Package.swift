@@ -166,9 +166,16 @@ let services: [Target] =
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: ["RTMAccessToken", "RTMAppConfiguration", "RTMEdgeWebSocket", nioSSL, nioTLS, collections]
             + webSocket)
+    + [
+        // The console and the web client travel in the gateway's binary.
+        .target(
+            name: "CGatewayFiles", path: "Services/Gateway/Files", exclude: ["generate.py"],
+            sources: ["files.c"])
+    ]
     + service(
         "Gateway", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: [
+            "CGatewayFiles",
             "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", protobuf,
             nioSSL, httpClient, collections, ordered,
         ] + hummingbird)

@@ -46,6 +46,7 @@ struct RunningPresenceTests {
             "rtm-standalone",
             [
                 "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--gateway-listen", "127.0.0.1:0",
+                "--edge-web-socket-listen", "127.0.0.1:0",
                 "--edge-rates-calls", "0", "--data",
                 directory.appending(path: "data").path,
             ], directory: directory)

@@ -18,7 +18,7 @@ if [ "$(cat "$env/made-of" 2>/dev/null)" != "$made_of" ]; then
 fi
 
 data=$(mktemp -d)
-"$programs/rtm-standalone" --listen 127.0.0.1:0 --admin 127.0.0.1:0 --gateway-listen 127.0.0.1:7959 --data "$data" \
+"$programs/rtm-standalone" --listen 127.0.0.1:0 --admin 127.0.0.1:0 --gateway-listen 127.0.0.1:7959 --edge-web-socket-listen 127.0.0.1:0 --data "$data" \
     --gateway-rates-key 0 --gateway-rates-app 0 >"$data/out" 2>"$data/log" &
 server=$!
 trap 'kill $server; wait $server 2>/dev/null || true; rm -rf "$data"' EXIT

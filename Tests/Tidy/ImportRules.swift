@@ -66,7 +66,7 @@ struct ImportRules {
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAPIKey", "RTMAccessToken",
             "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", "SwiftProtobuf", "NIOSSL", "NIOHTTP1",
             "NIOHTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HTTPTypes",
-            "ServiceLifecycle", "AsyncHTTPClient", "OrderedCollections",
+            "ServiceLifecycle", "AsyncHTTPClient", "OrderedCollections", "CGatewayFiles",
         ]),
 
         "Services/Messaging/Main": ["RTMMessagingServer", "RTMServiceKit", "RTMConfigurationFile"],

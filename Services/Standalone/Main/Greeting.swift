@@ -1,4 +1,5 @@
 import RTMAPIKey
+import RTMEdgeServer
 import RTMGatewayServer
 import RTMServiceKit
 
@@ -26,11 +27,19 @@ enum Greeting {
 
             From a backend:
             \(http(listening["gateway"], app, configuration))
+            \(page(listening["gateway"], configuration))
 
             Health and metrics: http://\(admin)/ready and /metrics. Ctrl-C ends it.
 
 
             """
+    }
+
+    /// The edge's WebSocket for web pages of this machine; nil if it has none.
+    @Sendable static func socket(_ configuration: Configuration) -> String? {
+        configuration[EdgeKeys.webSocketListen].map {
+            "ws://\(reachable($0))\(configuration[EdgeKeys.webSocketPath])"
+        }
     }
 
     /// How a command line on this machine reaches the edge.
@@ -45,6 +54,12 @@ enum Greeting {
     private static func reachable(_ address: HostPort) -> HostPort {
         HostPort(
             host: ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host, port: address.port)
+    }
+
+    /// The sample of the web client, which is served where no keys are configured.
+    private static func page(_ address: HostPort?, _ configuration: Configuration) -> String {
+        guard let address = address.map(reachable), configuration[GatewayKeys.keys].isEmpty else { return "" }
+        return "\nIn a browser: http://\(address)/web/sample/"
     }
 
     private static func http(_ address: HostPort?, _ app: AppRecord?, _ configuration: Configuration)

@@ -24,9 +24,10 @@ import RTMStorageServer
             StorageDefinition.inProcess(storage, messaging: messaging, data: StandaloneDirectory.data),
             EdgeDefinition.inProcess(messaging: messaging, presence: presence, storage: storage),
             GatewayDefinition.inProcess(
-                messaging: messaging, presence: presence, storage: storage, developmentKey: Greeting.key),
+                messaging: messaging, presence: presence, storage: storage, developmentKey: Greeting.key,
+                socket: Greeting.socket),
         ],
         admin: HostPort(host: "127.0.0.1", port: 7711),
         flags: ["edge.listen": "listen", "edge.rates.unlimited": "rates-unlimited"],
-        defaults: ["threads": "1"], greeting: Greeting.text)
+        defaults: ["threads": "1", "edge.webSocket.listen": "127.0.0.1:7712"], greeting: Greeting.text)
 }

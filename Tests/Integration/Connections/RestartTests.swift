@@ -76,7 +76,11 @@ import Testing
                 await bob.flightRecord().entries.count { $0.kind == .link && $0.name == "connecting" } >= 2
             }
             try await system.launch(
-                "rtm-standalone", ["--listen", listen, "--gateway-listen", "127.0.0.1:0"])
+                "rtm-standalone",
+                [
+                    "--listen", listen, "--gateway-listen", "127.0.0.1:0",
+                    "--edge-web-socket-listen", "127.0.0.1:0",
+                ])
             var gaps: Set<String> = []
             while gaps.count < 2 { gaps.insert(try #require(await received.nextGap()).channelName) }
             #expect(gaps == ["bob", "lobby"])

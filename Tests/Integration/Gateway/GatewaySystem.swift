@@ -22,7 +22,7 @@ struct GatewaySystem {
         "admin": ("dev/admin", []), "read": ("dev/read", []), "publish": ("dev/publish", []),
         "moderate": ("dev/moderate", []), "all": ("*/read+publish+moderate", []),
         "other": ("other/admin", []), "chat": ("dev/admin", ["--channels", "chat-"]),
-        "old": ("dev/admin", ["--expires", "2020-01-01"]),
+        "old": ("dev/admin", ["--expires", "2020-01-01"]), "certified": ("\(SampleApp.id)/admin", []),
     ]
 
     /// - Parameters:
@@ -154,6 +154,13 @@ struct GatewaySystem {
         }
     }
 
+    /// Cookies are sent where a test says so, and not because another test got one.
+    private static let session = {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        return URLSession(configuration: configuration)
+    }()
+
     /// - Parameters:
     ///   - key: the name of one of the system's keys, or a key; nil for no credentials.
     ///   - json: the body.
@@ -167,7 +174,7 @@ struct GatewaySystem {
         if let key { request.setValue("Bearer \(text(of: key))", forHTTPHeaderField: "Authorization") }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         request.httpBody = json.map { Data($0.utf8) }
-        let (data, response) = try await URLSession.shared.data(for: request)
+        let (data, response) = try await Self.session.data(for: request)
         let answer = try #require(response as? HTTPURLResponse)
         var fields: [String: String] = [:]
         for (name, value) in answer.allHeaderFields {

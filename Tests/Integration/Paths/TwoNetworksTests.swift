@@ -27,6 +27,7 @@ struct TwoNetworksTests {
                 "rtm-standalone",
                 [
                     "--listen", "0.0.0.0:0", "--admin", "127.0.0.1:0", "--gateway-listen", "127.0.0.1:0",
+                    "--edge-web-socket-listen", "127.0.0.1:0",
                     "--data",
                     directory.appending(path: "data").path, "--edge-rates-publish", "0",
                     "--edge-rates-session-publish", "0",

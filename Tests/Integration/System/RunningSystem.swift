@@ -98,8 +98,11 @@ final class RunningSystem: Sendable {
         switch deployment {
         case .standalone:
             let data = directory.appending(path: "data").path
+            let webSocket = "--edge-web-socket-listen"
             let options =
-                ["--data", data, "--gateway-listen", "127.0.0.1:0"] + Self.unlimited("edge-") + edge
+                ["--data", data, "--gateway-listen", "127.0.0.1:0"]
+                + (edge.contains(webSocket) ? [] : [webSocket, "127.0.0.1:0"])
+                + Self.unlimited("edge-") + edge
                 + presence.map { $0.hasPrefix("--") ? "--presence-\($0.dropFirst(2))" : $0 }
             standalone.withLock { $0 = options }
             try await launchStandalone(listen: listen)

@@ -20,12 +20,14 @@ struct GatewayAPI: Sendable {
     let publisher = "server"
 
     /// All routes. A test holds the OpenAPI document against them.
-    func router() -> Router<GatewayContext> {
+    func router(_ console: ConsoleRoutes.Settings) -> Router<GatewayContext> {
         let router = Router(context: GatewayContext.self)
         let paths = PathTable()
         router.add(middleware: ErrorAnswers(paths: paths, metrics: metrics, logger: logger))
-        KeyRoutes(api: self).add(to: router)
-        let app = router.group("v1/:app")
+        ConsoleRoutes(api: self, settings: console).add(to: router)
+        let version = router.group("v1").add(middleware: ConsoleCookies())
+        KeyRoutes(api: self).add(to: version)
+        let app = version.group(":app")
             .add(middleware: AuthenticationMiddleware(authentication: authentication))
             .add(middleware: AuditLog(logger: logger))
         MessageRoutes(api: self).add(to: app)
@@ -35,6 +37,7 @@ struct GatewayAPI: Sendable {
         ModerationRoutes(api: self).add(to: app)
         ListRoutes(api: self).add(to: app)
         EventRoutes(api: self).add(to: app)
+        TokenRoutes(api: self).add(to: app)
         WebhookRoutes(api: self).add(to: app)
         VendorRoutes(api: self).add(to: router, authentication)
         paths.take(router.routes.map { ($0.path.description, $0.method) })

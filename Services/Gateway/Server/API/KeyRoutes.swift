@@ -7,9 +7,9 @@ import RTMModel
 struct KeyRoutes: Sendable {
     let api: GatewayAPI
 
-    func add(to router: Router<GatewayContext>) {
-        router.get("v1/keys/self", use: own)
-        router.get("v1/keys", use: all)
+    func add(to group: RouterGroup<GatewayContext>) {
+        group.get("keys/self", use: own)
+        group.get("keys", use: all)
     }
 
     struct Key: Encodable, Sendable {

@@ -14,16 +14,22 @@ import Synchronization
 final class Authentication: Sendable {
     let keys: KeyRing
     private let bans: GatewayBans
-    private let apps: Mutex<[String: ConfiguredApp]>
+    private let configured: Mutex<[String: ConfiguredApp]>
 
     init(_ keys: KeyRing, _ bans: GatewayBans, _ apps: [ConfiguredApp]) {
         self.keys = keys
         self.bans = bans
-        self.apps = Mutex(Self.table(apps))
+        configured = Mutex(Self.table(apps))
     }
 
     /// The configuration has other apps now.
-    func take(_ apps: [ConfiguredApp]) { self.apps.withLock { $0 = Self.table(apps) } }
+    func take(_ apps: [ConfiguredApp]) { configured.withLock { $0 = Self.table(apps) } }
+
+    /// The ids of all apps, in order.
+    var apps: [String] { configured.withLock { $0.keys.sorted() } }
+
+    /// Nil for an app that isn't here.
+    func record(of app: String) -> AppRecord? { configured.withLock { $0[app]?.record } }
 
     private static func table(_ apps: [ConfiguredApp]) -> [String: ConfiguredApp] {
         Dictionary(apps.map { ($0.record.id, $0) }) { _, last in last }
@@ -37,7 +43,7 @@ final class Authentication: Sendable {
             case .token(let token): try user(of: token, headers, app, now: now)
             case .key(let text): try holder(of: key(text, now: now), app)
             }
-        guard apps.withLock({ $0[app] != nil }) else {
+        guard record(of: app) != nil else {
             throw APIError(RTMError(.invalidAppId, "there is no app \"\(app)\" here"))
         }
         return client
@@ -69,18 +75,18 @@ final class Authentication: Sendable {
     }
 
     private func user(
-        of token: String, _ headers: HTTPFields, _ app: String, now: Date
+        of token: String, _ headers: HTTPFields, _ appID: String, now: Date
     ) throws(APIError) -> APIClient {
         guard let user = headers[.agoraUser], (try? NameRule.user.check(user.utf8)) != nil else {
             throw APIError(.unauthorized, "missingUser", "a token needs the header x-agora-uid with its user")
         }
-        guard let configured = apps.withLock({ $0[app] }), let tokens = configured.tokens else {
+        guard let app = configured.withLock({ $0[appID] }), let tokens = app.tokens else {
             throw APIError(
                 .unauthorized, "noTokens", "the app has neither a certificate nor keys of JWTs, so no tokens")
         }
         do throws(RTMError) {
-            guard configured.record.service != AppService.none else {
-                throw RTMError(.loginNotAuthorized, "the service is switched off for app \"\(app)\"")
+            guard app.record.service != AppService.none else {
+                throw RTMError(.loginNotAuthorized, "the service is switched off for app \"\(appID)\"")
             }
             let grant = try tokens.verify(
                 token, userID: user, nowMilliseconds: UInt64(now.timeIntervalSince1970 * 1_000))
@@ -89,12 +95,12 @@ final class Authentication: Sendable {
                 throw RTMError(.loginNotAuthorized, "a token with permissions is not accepted over HTTP")
             }
             try bans.check(
-                user, of: app, issuedAtSeconds: grant.issuedAtSeconds,
+                user, of: appID, issuedAtSeconds: grant.issuedAtSeconds,
                 nowMilliseconds: WallClock.milliseconds())
         } catch {
             throw APIError(error)
         }
-        return APIClient(user: user, app: app)
+        return APIClient(user: user, app: appID)
     }
 }
 
@@ -108,8 +114,13 @@ enum Credentials: Equatable {
         .unauthorized, "missingKey",
         "send an API key: Authorization: Bearer rtmk_… (\"rtm key create\" makes one)")
 
+    private static let fields = [HTTPField.Name.authorization, .apiKey, .agoraToken]
+
+    /// Whether the request says in any way who calls.
+    static func areIn(_ headers: HTTPFields) -> Bool { fields.contains { headers[$0] != nil } }
+
     init(_ headers: HTTPFields) throws(APIError) {
-        let named = [HTTPField.Name.authorization, .apiKey, .agoraToken].flatMap { headers[fields: $0] }
+        let named = Self.fields.flatMap { headers[fields: $0] }
         guard named.count <= 1 else {
             throw APIError(
                 .unauthorized, "ambiguousCredentials",

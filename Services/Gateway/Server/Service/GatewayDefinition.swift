@@ -10,7 +10,9 @@ package import RTMServiceLink
 /// The gateway as a service of a program.
 package enum GatewayDefinition {
     /// Reaches the other services at their addresses.
-    package static let service = definition(isNetworked: true, developmentKey: nil) { configuration in
+    package static let service = definition(
+        isNetworked: true, developmentKey: nil, socket: { _ in nil }
+    ) { configuration in
         GatewayCalls.Addresses(
             messaging: GatewayKeys.messaging.addresses(configuration),
             presence: GatewayKeys.presence.addresses(configuration),
@@ -19,12 +21,14 @@ package enum GatewayDefinition {
 
     /// Reaches the other services in the same process.
     ///
-    /// - Parameter developmentKey: may do everything in every app, where the configuration names no keys.
+    /// - Parameters:
+    ///   - developmentKey: may do everything in every app, where the configuration names no keys.
+    ///   - socket: the WebSocket of the edge in the same process.
     package static func inProcess(
         messaging: InProcessEndpoint, presence: InProcessEndpoint, storage: InProcessEndpoint,
-        developmentKey: APIKey
+        developmentKey: APIKey, socket: @escaping @Sendable (Configuration) -> String?
     ) -> ServiceDefinition {
-        definition(isNetworked: false, developmentKey: developmentKey) { _ in
+        definition(isNetworked: false, developmentKey: developmentKey, socket: socket) { _ in
             GatewayCalls.Addresses(
                 messaging: [.inProcess(messaging)], presence: [.inProcess(presence)],
                 storage: .inProcess(storage))
@@ -33,6 +37,7 @@ package enum GatewayDefinition {
 
     private static func definition(
         isNetworked: Bool, developmentKey: APIKey?,
+        socket: @escaping @Sendable (Configuration) -> String?,
         addresses: @escaping @Sendable (Configuration) -> GatewayCalls.Addresses
     ) -> ServiceDefinition {
         ServiceDefinition(
@@ -45,7 +50,14 @@ package enum GatewayDefinition {
             commands: isNetworked ? [WebhookSecret.command] : []
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
-            return try await assemble(context, addresses(context.configuration), link, developmentKey)
+            var console = ConsoleRoutes.Settings()
+            console.sockets = context.configuration[GatewayKeys.consoleEdges]
+            if console.sockets.isEmpty {
+                console.sockets = [socket(context.configuration)].compactMap(\.self)
+            }
+            console.hasSample = developmentKey != nil && context.configuration[GatewayKeys.keys].isEmpty
+            return try await assemble(
+                context, addresses(context.configuration), link, developmentKey, console)
         }
     }
 
@@ -78,7 +90,7 @@ package enum GatewayDefinition {
 
     private static func assemble(
         _ context: ServiceContext, _ addresses: GatewayCalls.Addresses, _ link: ServiceLinkConfiguration,
-        _ developmentKey: APIKey?
+        _ developmentKey: APIKey?, _ console: ConsoleRoutes.Settings
     ) async throws -> Assembly {
         let configuration = context.configuration
         let keys = KeyRing(records(configuration, developmentKey))
@@ -113,7 +125,8 @@ package enum GatewayDefinition {
             bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
             logger: context.logger)
         return Assembly(
-            [GatewayLinks(calls: calls, eventLoop: eventLoop), webhooks] + (try listeners(context, api)))
+            [GatewayLinks(calls: calls, eventLoop: eventLoop), webhooks]
+                + (try listeners(context, api, console)))
     }
 
     private static func makeWebhooks(_ context: ServiceContext, _ backend: Backend) -> Webhooks {
@@ -140,15 +153,17 @@ package enum GatewayDefinition {
     }
 
     private static func listeners(
-        _ context: ServiceContext, _ api: GatewayAPI
+        _ context: ServiceContext, _ api: GatewayAPI, _ console: ConsoleRoutes.Settings
     ) throws -> [GatewayListener] {
         let configuration = context.configuration
         let tls = try GatewayTLS.configuration(configuration) { try TextFile.read($0) }
         func listener(_ purpose: String, _ place: HostPort, _ tls: TLSConfiguration?) throws
             -> GatewayListener
         {
-            try GatewayListener(
-                purpose: purpose, at: place, tls: tls, api.router(),
+            var console = console
+            console.isSecure = tls != nil
+            return try GatewayListener(
+                purpose: purpose, at: place, tls: tls, api.router(console),
                 idleTimeout: configuration[GatewayKeys.idleTimeout],
                 connectionsMax: configuration[GatewayKeys.connectionsMax], on: context.eventLoopGroup,
                 context.logger)

@@ -48,6 +48,9 @@ package struct GatewayKeys: ServiceKeys {
     package let webhookLease = ConfigurationKey<Duration>.duration(
         "gateway.webhooks.lease", default: .seconds(15), in: .seconds(1) ... .seconds(60),
         "How long after a gateway has died another one delivers its webhooks.")
+    package let consoleEdges = ConfigurationKey<[String]>.list(
+        "gateway.console.edges", countMax: 16,
+        "WebSockets of edges that the pages of the console connect to, such as wss://rtm.example.com/rtm.")
     package let connectionsMax = ConfigurationKey<Int>.int(
         "gateway.connections.max", default: 10_000, in: 1...1_000_000,
         "HTTP connections at once on each listener; further ones wait to be accepted.")

@@ -1,0 +1,95 @@
+import Foundation
+import Hummingbird
+import RTMAPIKey
+import RTMServiceKit
+
+/// The console: its files, and its login. Everything else that it does goes through the API.
+struct ConsoleRoutes: Sendable {
+    struct Settings: Sendable {
+        /// The WebSockets of edges, for the pages that this gateway serves.
+        var sockets: [String] = []
+        /// Whether the sample of the web client is served, too.
+        var hasSample = false
+        /// Whether browsers reach this listener by TLS.
+        var isSecure = false
+    }
+
+    let api: GatewayAPI
+    let settings: Settings
+
+    func add(to router: Router<GatewayContext>) {
+        router.get("console", use: console)
+        router.get("console/**", use: file)
+        router.get("web/**", use: file)
+        router.get("console/session", use: current)
+        router.post("console/session", use: login)
+        router.delete("console/session", use: logout)
+    }
+
+    struct Login: APIBody {
+        var key: String
+        enum CodingKeys: String, CodingKey, CaseIterable { case key }
+    }
+
+    struct Session: Encodable, Sendable {
+        /// For the header `rtm-csrf` of every request that changes something.
+        let csrf: String
+        let key: KeyRoutes.Key
+        /// The apps that the key is for.
+        let apps: [String]
+        /// Where the web client reaches an edge.
+        let edges: [String]
+        let version: String
+    }
+
+    /// Modules of the web client lie beside those of the console, so that their paths are relative.
+    static func path(of path: String) -> String {
+        if path.hasSuffix("/") { return path + "index.html" }
+        let client = "console/client/"
+        return path.hasPrefix(client) ? "web/src/" + path.dropFirst(client.count) : path
+    }
+
+    @Sendable func console(_ request: Request, _ context: GatewayContext) -> Response {
+        Response(status: .permanentRedirect, headers: [.location: "/console/"])
+    }
+
+    @Sendable func file(_ request: Request, _ context: GatewayContext) throws -> Response {
+        let path = Self.path(of: String(request.uri.path.drop { $0 == "/" }))
+        guard let file = ServedFile.all[path], settings.hasSample || !path.hasPrefix("web/sample/") else {
+            throw APIError(.notFound, "noSuchPath", "there is nothing at this path")
+        }
+        return file.response(to: request, sockets: settings.sockets)
+    }
+
+    @Sendable func current(_ request: Request, _ context: GatewayContext) throws -> Response {
+        guard let session = ConsoleSession(request) else { throw Credentials.missing }
+        return Response(json: try describe(session))
+    }
+
+    @Sendable func login(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        let body = try await request.body(Login.self, upTo: api.bodyBytesMax)
+        guard let key = APIKey(body.key) else {
+            throw APIError(.unauthorized, "unknownKey", "the API key is unknown, revoked or expired")
+        }
+        let session = ConsoleSession(key)
+        var response = Response(json: try describe(session))
+        response.setCookie(session.cookie(isSecure: settings.isSecure))
+        return response
+    }
+
+    @Sendable func logout(_ request: Request, _ context: GatewayContext) throws -> Response {
+        try ConsoleSession(request)?.checkOrigin(of: request)
+        var response = Response(status: .noContent)
+        response.setCookie(ConsoleSession.end(isSecure: settings.isSecure))
+        return response
+    }
+
+    private func describe(_ session: ConsoleSession) throws -> Session {
+        let record = try api.authentication.key(
+            in: [.authorization: "Bearer \(session.key.text)"], now: Date())
+        return Session(
+            csrf: session.csrf, key: KeyRoutes.Key(record, lastUse: nil),
+            apps: record.app == "*" ? api.authentication.apps : [record.app], edges: settings.sockets,
+            version: BuildInformation.version)
+    }
+}
