@@ -42,7 +42,7 @@ let hummingbird: [Target.Dependency] =
     ].map { .product(name: $0, package: $1) } + [
         .product(name: "NIOHTTP1", package: "swift-nio")
     ]
-/// What the gateway delivers webhooks with. No named product may need it either.
+/// What the gateway delivers webhooks with, and `rtm` calls the gateway with. No named product may need it either.
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
@@ -210,9 +210,10 @@ let clients: [Target] = [
     .executableTarget(
         name: "rtm",
         dependencies: [
-            "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", logging,
+            "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", logging, httpClient, nioSSL,
+            .product(name: "NIOHTTP1", package: "swift-nio"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        ],
+        ] + nio,
         path: "Clients/rtm", swiftSettings: strict),
 ]
 

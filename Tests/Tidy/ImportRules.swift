@@ -102,6 +102,10 @@ struct ImportRules {
             "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", "Logging",
             "ArgumentParser",
         ],
+        "Clients/rtm/Gateway": [
+            "RTMClient", "RTMModel", "RTMAPIKey", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+            "NIOPosix", "NIOSSL",
+        ],
     ])
 
     private static let calling: Set<String> = ["RTMModel", "RTMWire", "RTMServiceLink", "Logging", "NIOCore"]

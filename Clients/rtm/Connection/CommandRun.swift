@@ -17,18 +17,7 @@ extension CommonOptions {
     func run(
         whenInterrupted: ExitCode = .interrupted, _ work: @escaping @Sendable () async throws -> Void
     ) async throws {
-        try await output.reportingErrors {
-            let status = try await race(
-                {
-                    try await work()
-                    return ExitCode.success
-                },
-                {
-                    await Interruption.wait()
-                    return whenInterrupted
-                })
-            if let status, status != .success { throw status }
-        }
+        try await output.run(whenInterrupted: whenInterrupted, work)
     }
 
     /// Logs in, works, logs out.
@@ -52,11 +41,27 @@ extension CommonOptions {
 }
 
 extension Output {
+    /// - Parameter whenInterrupted: the exit status if a signal ends the work.
+    func run(whenInterrupted: ExitCode, _ work: @escaping @Sendable () async throws -> Void) async throws {
+        try await reportingErrors {
+            let status = try await race(
+                {
+                    try await work()
+                    return ExitCode.success
+                },
+                {
+                    await Interruption.wait()
+                    return whenInterrupted
+                })
+            if let status, status != .success { throw status }
+        }
+    }
+
     /// Does something, reports its error in the user's format, and chooses the exit status.
     func reportingErrors(_ work: () async throws -> Void) async throws {
         do {
             try await work()
-        } catch let error as RTMError {
+        } catch let error as any CommandFailure {
             failure(error)
             throw ExitCode.failure
         } catch is OutputClosed {

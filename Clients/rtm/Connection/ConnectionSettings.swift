@@ -35,19 +35,18 @@ struct ConnectionSettings: Sendable, Hashable {
         // An empty variable means the same as none, because that is how a shell unsets it for a single
         // command.
         let environment = environment.filter { !$0.value.isEmpty }
-        let contexts = try contexts()
-        func values(ofContext name: String?, _ source: String) throws(RTMError) -> ConnectionValues {
-            guard let name else { return ConnectionValues() }
-            return try contexts.context(name, from: source).values(name, readFile)
+        let chosen = try contexts().chosen(context, environment: environment)
+        func values(of chosen: ContextBook.Entry?) throws(RTMError) -> ConnectionValues {
+            guard let chosen else { return ConnectionValues() }
+            return try chosen.context.values(chosen.name, readFile)
         }
         if let ca = options.ca { _ = try NamedFile.text(at: ca, "--ca", for: "init", readFile) }
-        let named = environment["RTM_CONTEXT"]
         let sources = [
-            options, try values(ofContext: context, "--context"), try Self.values(in: environment, readFile),
-            try values(ofContext: named ?? contexts.current, named == nil ? "the file" : "RTM_CONTEXT"),
+            options, try values(of: chosen.named), try Self.values(in: environment, readFile),
+            try values(of: chosen.usual),
         ]
         let values = sources.reduce(ConnectionValues()) { $0.completed(by: $1.withTokenOwner) }
-        let places = [nil, context, nil, named ?? contexts.current]
+        let places = [nil, chosen.named?.name, nil, chosen.usual?.name]
         contextOfServers = zip(sources, places).first { !$0.0.servers.isEmpty }?.1
         isGuest = values.userID == nil
         servers = values.servers.isEmpty ? [.local] : values.servers

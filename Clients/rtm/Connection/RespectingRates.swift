@@ -1,7 +1,7 @@
 import RTMClient
 
 /// Limit: how long one call of a command waits in all because the server says that it came too early.
-private let waitMax: Duration = .seconds(30)
+let waitMax: Duration = .seconds(30)
 
 /// Makes a call, and repeats it when the server answers that it came too early and when to come back. What a
 /// server refuses like that had no effect.

@@ -41,6 +41,7 @@ struct ContextAddCommand: AsyncParsableCommand {
         commandName: "add", abstract: "Add a context, or replace it. The first one is in use at once.",
         discussion: """
             rtm context add prod --server rtm.example.com --app-id ID --token-file ~/rtm.token
+            rtm context add backend --gateway https://rtm.example.com:7750 --app-id ID --api-key-file ~/rtm.key
 
             A token that can't be read, or is for another app or user, is refused. One that has expired is \
             kept, because its file is read again at each use.
@@ -72,10 +73,25 @@ struct ContextAddCommand: AsyncParsableCommand {
     @Option(help: .init("PEM file of the authorities to trust.", valueName: "file"))
     var ca: String?
 
+    @Option(
+        help: .init("Gateway for the commands that call over HTTP.", valueName: "url"),
+        transform: { try GatewayURL(argument: $0) })
+    var gateway: GatewayURL?
+
+    @Option(
+        help: .init(
+            "File that holds the API key for the gateway; it is read at each use.", valueName: "file"),
+        completion: .file())
+    var apiKeyFile: String?
+
     @OptionGroup var options: ContextOptions
 
     func validate() throws {
         guard !name.isEmpty else { throw ValidationError("the name is empty") }
+        // A key is sent to its own gateway alone, so that has to be known.
+        guard apiKeyFile == nil || gateway != nil else {
+            throw ValidationError("--api-key-file needs --gateway")
+        }
         for address in server {
             do {
                 _ = try ServerAddress(address)
@@ -90,7 +106,8 @@ struct ContextAddCommand: AsyncParsableCommand {
         func absolute(_ path: String?) -> String? { path.map { URL(filePath: $0).absoluteURL.path } }
         let context = ServerContext(
             servers: server.isEmpty ? nil : server, appID: appID, user: user, token: token,
-            tokenFile: absolute(tokenFile), tls: tls, ca: absolute(ca))
+            tokenFile: absolute(tokenFile), tls: tls, ca: absolute(ca), gateway: gateway?.description,
+            apiKeyFile: absolute(apiKeyFile))
         try await options.change { book throws(RTMError) in
             let token = try context.values(name, { try String(contentsOfFile: $0, encoding: .utf8) }).token
             if let token {
@@ -171,7 +188,8 @@ extension ServerContext {
         [
             servers?.joined(separator: ", "), appID.map { "app \($0)" }, user.map { "as \($0)" },
             token != nil || tokenFile != nil ? "with a token" : nil,
-            tls.map { $0 ? "TLS" : "no TLS" },
+            tls.map { $0 ? "TLS" : "no TLS" }, gateway.map { "gateway \($0)" },
+            apiKeyFile == nil ? nil : "with an API key",
         ].compactMap { $0 }.joined(separator: ", ")
     }
 
@@ -179,7 +197,7 @@ extension ServerContext {
         [
             "name": .string(name), "isCurrent": JSON(booleanLiteral: isCurrent),
             "servers": .strings(servers ?? []), "appId": appID.map(JSON.string) ?? .null,
-            "user": user.map(JSON.string) ?? .null,
+            "user": user.map(JSON.string) ?? .null, "gateway": gateway.map(JSON.string) ?? .null,
         ]
     }
 }

@@ -12,6 +12,10 @@ struct ServerContext: Sendable, Hashable, Codable {
     var tokenFile: String?
     var tls: Bool?
     var ca: String?
+    /// A `GatewayURL`.
+    var gateway: String?
+    /// The file is read at each use. The key itself is never kept here.
+    var apiKeyFile: String?
 
     /// - Parameter name: the context's name, for errors.
     /// - Throws: `.invalidParameter` (-10014) for an address or a file that can't be read.
@@ -75,6 +79,31 @@ struct ContextBook: Sendable, Hashable, Codable {
                 .invalidParameter, "there is no context '\(name)'\(origin)\(hint)", operation: "context")
         }
         return context
+    }
+
+    /// A context by its name.
+    struct Entry: Sendable, Hashable {
+        let name: String
+        let context: ServerContext
+    }
+
+    /// The contexts that a command takes values from: the one that is named, whose values win over the
+    /// environment, and the usual one behind that.
+    ///
+    /// - Parameter name: what `--context` gives.
+    /// - Throws: `.invalidParameter` (-10014) with the nearest name if there is no such context.
+    func chosen(
+        _ name: String?, environment: [String: String]
+    ) throws(RTMError) -> (named: Entry?, usual: Entry?) {
+        func entry(_ name: String?, _ source: String) throws(RTMError) -> Entry? {
+            guard let name else { return nil }
+            return Entry(name: name, context: try context(name, from: source))
+        }
+        let other = environment["RTM_CONTEXT"]
+        return (
+            try entry(name, "--context"),
+            try entry(other ?? current, other == nil ? "the file" : "RTM_CONTEXT")
+        )
     }
 
     /// The first context is in use at once.

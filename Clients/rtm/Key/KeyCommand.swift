@@ -4,8 +4,8 @@ import RTMAPIKey
 
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "Make API keys, with which backends call over HTTP.",
-        subcommands: [KeyCreateCommand.self])
+        commandName: "key", abstract: "Make API keys, with which backends call over HTTP, and see one.",
+        subcommands: [KeyCreateCommand.self, KeyShowCommand.self])
 }
 
 struct KeyCreateCommand: AsyncParsableCommand {
@@ -65,5 +65,28 @@ struct KeyCreateCommand: AsyncParsableCommand {
                 \(entry.line)
             """
         return (text, ["result": "ok", "key": .string(key.text), "line": .string(entry.line)])
+    }
+}
+
+struct KeyShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show what the API key may do that commands use.")
+
+    @OptionGroup var gateway: GatewayOptions
+
+    func run() async throws {
+        try await gateway.run("key show") { client, output in
+            let key = try await client.get(.key("self"))
+            try await output.row(Self.columns(of: key), "key", key)
+        }
+    }
+
+    static func columns(of key: JSON) -> [String?] {
+        [
+            key["id"]?.text, key["app"]?.text.map { $0 == "*" ? "for all apps" : "for the app \($0)" },
+            key["scopes"]?.array?.compactMap(\.text).joined(separator: "+"),
+            key["channels"]?.text.map { "channels that begin with '\($0)'" },
+            key["expires"]?.text.map { "until \($0.prefix { $0 != "T" })" },
+        ]
     }
 }

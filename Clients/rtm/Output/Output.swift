@@ -3,6 +3,14 @@ import RTMClient
 /// Nobody reads standard output any more, as in `rtm subscribe lobby | head -1`.
 struct OutputClosed: Error {}
 
+/// Why a command failed, as it is written to standard error.
+protocol CommandFailure: Error, CustomStringConvertible {
+    /// An object with the field `error`.
+    var json: JSON { get }
+}
+
+extension RTMError: CommandFailure {}
+
 /// How a command writes its results: as lines for a person, or as objects for a program.
 struct Output: Sendable {
     enum Format: Sendable {
@@ -71,7 +79,7 @@ struct Output: Sendable {
     }
 
     /// Writes an error to standard error.
-    func failure(_ error: RTMError) {
+    func failure(_ error: any CommandFailure) {
         let line =
             switch format {
             case .json: error.json.event("error").description
