@@ -121,6 +121,7 @@ let shared: [Target] = [
         name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     room("RTMCryptography", "Shared/Cryptography", ["CCrypto"]),
     room("RTMAPIKey", "Shared/APIKey", ["RTMCryptography"]),
+    room("RTMWebhookSignature", "Shared/WebhookSignature", ["RTMCryptography"]),
     room(
         "RTMAccessToken", "Shared/AccessToken",
         [
@@ -175,9 +176,8 @@ let services: [Target] =
     + service(
         "Gateway", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: [
-            "CGatewayFiles",
-            "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", protobuf,
-            nioSSL, httpClient, collections, ordered,
+            "CGatewayFiles", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography",
+            "RTMProtocol", "RTMWebhookSignature", protobuf, nioSSL, httpClient, collections, ordered,
         ] + hummingbird)
     + [
         room(
@@ -210,7 +210,8 @@ let clients: [Target] = [
     .executableTarget(
         name: "rtm",
         dependencies: [
-            "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", logging, httpClient, nioSSL,
+            "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", "RTMWebhookSignature",
+            logging, httpClient, nioSSL,
             .product(name: "NIOHTTP1", package: "swift-nio"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ] + nio,
@@ -281,8 +282,8 @@ let testing: [Target] = [
         "Gateway",
         [
             "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile",
-            "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", yams, protobuf, logging,
-            nioSSL, .product(name: "NIOEmbedded", package: "swift-nio"),
+            "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", "RTMWebhookSignature", yams,
+            protobuf, logging, nioSSL, .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + hummingbird),
     tests("Redis", ["RTMModel", "RTMRedis", "RTMServiceLink", "RTMMessagingServer", logging] + nio),
     tests(
@@ -316,7 +317,7 @@ let testing: [Target] = [
     tests(
         "CLI",
         [
-            "rtm", "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger",
+            "rtm", "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", "RTMWebhookSignature",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
     tests("Tidy", []),

@@ -22,6 +22,7 @@ struct ImportRules {
         "Shared/Model": [],
         "Shared/Cryptography": ["CCrypto"],
         "Shared/APIKey": ["RTMCryptography"],
+        "Shared/WebhookSignature": ["RTMCryptography"],
         "Shared/AccessToken": ["RTMModel", "RTMCryptography", "CZlib"],
         "Shared/AccessToken/JWT": ["RTMModel", "RTMCryptography", "Crypto", "CryptoExtras"],
         "Shared/Wire": ["RTMModel", "RTMProtocolC", "CProtobufC", "NIOCore"],
@@ -64,8 +65,9 @@ struct ImportRules {
 
         "Services/Gateway/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAPIKey", "RTMAccessToken",
-            "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", "SwiftProtobuf", "NIOSSL", "NIOHTTP1",
-            "NIOHTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "HTTPTypes",
+            "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", "RTMWebhookSignature", "SwiftProtobuf",
+            "NIOSSL", "NIOHTTP1", "NIOHTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
+            "HTTPTypes",
             "ServiceLifecycle", "AsyncHTTPClient", "OrderedCollections", "CGatewayFiles",
         ]),
 
@@ -99,8 +101,8 @@ struct ImportRules {
         ],
         "Clients/Ledger": [],
         "Clients/rtm": [
-            "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", "Logging",
-            "ArgumentParser",
+            "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", "RTMWebhookSignature",
+            "Logging", "ArgumentParser",
         ],
         "Clients/rtm/Gateway": [
             "RTMClient", "RTMModel", "RTMAPIKey", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",

@@ -1,4 +1,5 @@
 import RTMServiceKit
+import RTMWebhookSignature
 import Testing
 
 @testable import RTMGatewayServer

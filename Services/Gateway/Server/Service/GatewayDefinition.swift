@@ -46,8 +46,7 @@ package enum GatewayDefinition {
             isInProcess: !isNetworked,
             rules: [ConfiguredApp.rule] + webhookRules
                 + (isNetworked ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule] : []),
-            check: isNetworked ? problemOnNetwork : problem,
-            commands: isNetworked ? [WebhookSecret.command] : []
+            check: isNetworked ? problemOnNetwork : problem
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
             var console = ConsoleRoutes.Settings()

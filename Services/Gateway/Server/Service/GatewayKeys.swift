@@ -33,7 +33,7 @@ package struct GatewayKeys: ServiceKeys {
     ).live
     package let webhooks = ConfigurationKey<[WebhookRecord]>.records(
         "gateway.webhooks.endpoints", default: [], countMax: 1_000,
-        "Where events are posted to: app, name, url, secret (as \"rtm-gateway webhook-secret\" makes it), and "
+        "Where events are posted to: app, name, url, secret (as \"rtm webhook secret\" makes it), and "
             + "optionally the secret before it, types of events joined by +, the channels' prefix, events of one request (batch, 100) and requests at once (parallel, 8)."
     ).live
     package let privateAddresses = ConfigurationKey<[String]>.list(

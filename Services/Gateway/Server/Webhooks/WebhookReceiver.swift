@@ -1,11 +1,12 @@
 import AsyncHTTPClient
 import Foundation
-import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import RTMServiceKit
+import RTMServiceLink
+import RTMWebhookSignature
 import Synchronization
 
 /// Where one webhook's requests go. It asks for the address of the host itself, checks it, and has the
@@ -88,7 +89,7 @@ final class WebhookReceiver: Sendable {
         request.headers.add(name: "user-agent", value: "heliograph")
         let signed = WebhookSignature(secrets: target.secrets).headers(
             id: WebhookSignature.id(of: body), seconds: UInt64(now.timeIntervalSince1970), body: body)
-        for field in signed { request.headers.add(name: field.name.rawName, value: field.value) }
+        for field in signed { request.headers.add(name: field.name, value: field.value) }
         request.body = .bytes(ByteBuffer(bytes: body))
         let response = try await client.execute(request, deadline: deadline)
         var answer = WebhookAnswer(outcome: .status(Int(response.status.code)))
@@ -127,8 +128,7 @@ final class WebhookReceiver: Sendable {
         case let error as AddressLookup.Failure: .noConnection(error.description)
         case let error as NIOSSLError: .noConnection("TLS: \(error)")
         case let error as BoringSSLError: .noConnection("TLS: \(error)")
-        case let error as NIOConnectionError:
-            .noConnection(error.connectionErrors.first.map { "\($0.error)" } ?? "refused")
+        case is NIOConnectionError: .noConnection(connectFailure(error))
         case let refusal as Refusal: .noConnection(refusal.reason)
         default: .noConnection("\(error)")
         }

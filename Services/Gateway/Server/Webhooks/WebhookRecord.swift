@@ -1,5 +1,6 @@
 import Foundation
 package import RTMServiceKit
+import RTMWebhookSignature
 import RTMWire
 
 /// What the configuration says of one webhook.
@@ -100,7 +101,7 @@ package struct WebhookRecord: ConfigurationRecord, Hashable {
             }
             guard record.target != nil else {
                 return "\(name) that needs a url such as https://example.com/path, without user, password "
-                    + "and #, and a secret as \"rtm-gateway webhook-secret\" makes it"
+                    + "and #, and a secret as \"rtm webhook secret\" makes it"
             }
         }
         return nil
