@@ -20,11 +20,14 @@ struct RTMCommand: AsyncParsableCommand {
               RTM_CONTEXT     context to use; 'rtm context' keeps them
               RTM_CERTIFICATE the app's certificate, for the commands about tokens;
                               RTM_CERTIFICATE_FILE names a file that holds it
+              RTM_GATEWAY     URL of the gateway, for the commands that call over HTTP
+              RTM_API_KEY     their API key; RTM_API_KEY_FILE names a file that holds it
               NO_COLOR        if set, no colours
 
             EXIT STATUS
-              0    done; for subscribe, chat and watch also when interrupted
-              1    the call failed; the cause is on standard error. token explain: a check fails
+              0    done; for subscribe, chat, watch and event tail also when interrupted
+              1    the call failed; the cause is on standard error. token explain, webhook verify: a check
+                   fails. webhook test: the receiver has not taken it
               2    subscribe, stream join: the time given with --timeout is over
                    (lock acquire -- COMMAND: what the command ends with)
               64   the command line can't be understood
@@ -40,7 +43,8 @@ struct RTMCommand: AsyncParsableCommand {
             SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self, PingCommand.self,
             PresenceCommand.self, MetadataCommand.self, LockCommand.self, HistoryCommand.self,
             StreamCommand.self, BenchCommand.self, VerifyCommand.self, TokenCommand.self, KeyCommand.self,
-            ContextCommand.self, DoctorCommand.self,
+            ChannelCommand.self, UserCommand.self, ConnectionCommand.self, UsageCommand.self,
+            EventCommand.self, WebhookCommand.self, ContextCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {

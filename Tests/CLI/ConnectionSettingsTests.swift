@@ -65,7 +65,7 @@ struct ConnectionSettingsTests {
     @Test("who names no user and no token is a guest, and a guest has no history of messages")
     func history() throws {
         func source(_ words: [String], user: String?) throws -> MessageDestination {
-            let command = try HistoryCommand.parse(words)
+            let command = try HistoryShowCommand.parse(words)
             return try command.source(
                 ConnectionSettings(ConnectionValues(userID: user), environment: [:], guest: "guest-1"))
         }

@@ -122,9 +122,9 @@ struct StorageCommandTests {
         for text in ["", "now", "-5"] {
             #expect(throws: ValidationError.self) { try HistoryTime(argument: text) }
         }
-        let command: HistoryCommand = try parse("history", "lobby", "--before", "20", "--since", "10")
+        let command: HistoryShowCommand = try parse("history", "lobby", "--before", "20", "--since", "10")
         #expect(command.channel == "lobby" && command.before?.milliseconds == 20 && command.count == 100)
-        let own: HistoryCommand = try parse("history", "--user", "bob", "--count", "250")
+        let own: HistoryShowCommand = try parse("history", "--user", "bob", "--count", "250")
         #expect(own.channel == nil && own.common.user == "bob" && own.count == 250)
         #expect(isRefused("history", "lobby", "--count", "0"))
         let publish: PublishCommand = try parse("publish", "lobby", "hi", "--history")

@@ -4,7 +4,18 @@ import RTMClient
 
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history",
+        commandName: "history", abstract: "Show stored messages, or remove them for good.",
+        discussion: """
+            'rtm history CHANNEL' is 'rtm history show CHANNEL'. Messages are stored when they are published \
+            with --history.
+            """,
+        subcommands: [HistoryShowCommand.self, HistoryPurgeCommand.self],
+        defaultSubcommand: HistoryShowCommand.self)
+}
+
+struct HistoryShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
         abstract: "Show the stored messages of a channel, or those sent to this user, newest first.",
         discussion: """
             Messages are stored when they are published with --history. A TIME is in milliseconds since 1970, \

@@ -115,7 +115,7 @@ struct GatewayClient: Sendable {
         guard let json = JSON(parsing: text) else {
             throw GatewayError(
                 status: Int(response.status.code), name: "http",
-                reason: "\(settings.gateway) answers, but not as a gateway; is the address right?",
+                reason: "\(settings.gateway) doesn't answer as a gateway; is the address right?",
                 operation: operation)
         }
         return json
@@ -134,20 +134,16 @@ struct GatewayClient: Sendable {
     private func noAnswer(_ error: any Error) -> GatewayError {
         let (name, cause): (String, String) =
             switch error {
-            case let error as NIOConnectionError:
-                (
-                    "notConnected",
-                    "can't be reached: \(error.connectionErrors.first.map { Self.sentence($0.error) } ?? "it has no address")"
-                        + "; is a gateway running there?"
-                )
-            case let error as IOError: ("notConnected", "can't be reached: \(Self.sentence(error))")
+            case is NIOConnectionError, is IOError:
+                ("notConnected", "can't be reached: \(Self.cause(error)); is a gateway running there?")
             case is NIOSSLError, is BoringSSLError:
                 ("notConnected", "can't be reached: TLS failed (\(error)); --ca names authorities to trust")
+            case is HTTPParserError: ("http", "doesn't answer as a gateway; is the address right?")
+            case is NIOTooManyBytesError: ("http", "answers with more than 64 MiB")
             case let error as HTTPClientError where error == .connectTimeout:
                 ("notConnected", "can't be reached: nobody answers there within 5 s")
             case let error as HTTPClientError where error == .deadlineExceeded:
                 ("timeout", "has taken too long to answer")
-            case is NIOTooManyBytesError: ("http", "answers with more than 64 MiB")
             case let error as HTTPClientError:
                 ("notConnected", "has ended the connection (\(error.shortDescription))")
             default: ("notConnected", "can't be reached: \(error)")
@@ -155,8 +151,14 @@ struct GatewayClient: Sendable {
         return GatewayError(name: name, reason: "\(settings.gateway) \(cause)", operation: operation)
     }
 
-    private static func sentence(_ error: any Error) -> String {
-        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+    /// In the words of the system. Those of NIO are those of its code.
+    private static func cause(_ error: any Error) -> String {
+        switch error {
+        case let error as NIOConnectionError:
+            error.connectionErrors.last.map { cause($0.error) } ?? "the name can't be looked up"
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        default: "\(error)"
+        }
     }
 }
 

@@ -28,6 +28,8 @@ struct GatewayList: Sendable {
     let kind: String
     /// The columns of a row, for a person.
     let columns: @Sendable (JSON, Transcript) -> [String?]
+    /// What a program gets of a row.
+    var json: @Sendable (JSON) -> JSON = { $0 }
     /// What is said to a person if there is no row.
     let nothing: String
 
@@ -41,7 +43,7 @@ struct GatewayList: Sendable {
             if takesLimit { query["limit"] = "\(min(left, Self.pageMax))" }
             page = try await client.get(path, query)
             for row in (page[rows]?.array ?? []).prefix(left) {
-                try await output.row(columns(row, output.transcript), kind, row)
+                try await output.row(columns(row, output.transcript), kind, json(row))
                 shown += 1
             }
             // A number in one list, and a text in the others.

@@ -57,7 +57,7 @@ struct GatewaySystem {
                 var gateway = GatewaySystem(system: system, file: file, keys: keys)
                 gateway.arguments =
                     configuration + own + [
-                        "--listen", "127.0.0.1:0", "--messaging", system.address("messaging"),
+                        "--messaging", system.address("messaging"),
                         "--presence", system.address("presence"), "--storage", system.address("storage"),
                     ]
                 try await gateway.launch()
@@ -73,7 +73,22 @@ struct GatewaySystem {
 
     /// Starts a gateway, beside one that is there already.
     @discardableResult
-    func launch() async throws -> ServiceProcess { try await system.launch("rtm-gateway", arguments) }
+    func launch(listen: String = "127.0.0.1:0") async throws -> ServiceProcess {
+        try await system.launch("rtm-gateway", arguments + ["--listen", listen])
+    }
+
+    /// Starts `rtm` as a backend's operator does, whose key is in the environment.
+    func command(_ words: [String], key: String = "admin", input: Pipe? = nil) throws -> Process {
+        try system.command(
+            words, input: input,
+            environment: [
+                "RTM_GATEWAY": "http://\(system.address("gateway"))", "RTM_API_KEY": text(of: key),
+            ])
+    }
+
+    func run(_ words: String..., key: String = "admin") async throws -> CommandOutcome {
+        try await system.end(command(words, key: key))
+    }
 
     private static func write(
         _ entries: [String], events: String? = nil, _ webhooks: [String] = [], to file: URL

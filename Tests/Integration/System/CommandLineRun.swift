@@ -11,7 +11,9 @@ struct CommandOutcome {
 
 extension RunningSystem {
     /// Starts `rtm`.
-    func command(_ arguments: [String], input: Pipe? = nil) throws -> Process {
+    func command(
+        _ arguments: [String], input: Pipe? = nil, environment: [String: String] = [:]
+    ) throws -> Process {
         let process = Process()
         process.executableURL = ServiceProcess.executables.appending(path: "rtm")
         process.arguments = arguments
@@ -20,6 +22,7 @@ extension RunningSystem {
             .filter { ["ASAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD"].contains($0.key) }
         process.environment = sanitizer.merging(
             ["PATH": "/usr/bin:/bin", "RTM_SERVER": address("edge"), "RTM_APP_ID": "dev"]) { $1 }
+            .merging(environment) { $1 }
         process.standardInput = input ?? FileHandle.nullDevice
         process.standardOutput = Pipe()
         process.standardError = Pipe()
