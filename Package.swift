@@ -42,7 +42,7 @@ let hummingbird: [Target.Dependency] =
     ].map { .product(name: $0, package: $1) } + [
         .product(name: "NIOHTTP1", package: "swift-nio")
     ]
-/// What the gateway delivers webhooks with, and `rtm` calls the gateway with. No named product may need it either.
+/// What the gateway delivers webhooks with, and `rtm` calls the gateway with. No named product may need it.
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
@@ -283,7 +283,7 @@ let testing: [Target] = [
         [
             "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile",
             "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", "RTMWebhookSignature", yams,
-            protobuf, logging, nioSSL, .product(name: "NIOEmbedded", package: "swift-nio"),
+            crypto, protobuf, logging, nioSSL, .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + hummingbird),
     tests("Redis", ["RTMModel", "RTMRedis", "RTMServiceLink", "RTMMessagingServer", logging] + nio),
     tests(

@@ -138,6 +138,7 @@ struct ConfigurationNamesTests {
             "RTM_EDGE_LISTEN": "x", "RTM_STORAGE_ANYTHING": "x", "RTM_SERVER": "x", "RTM_APP_ID": "x",
             "RTM_USER": "x",
             "RTM_TOKEN": "x", "RTM_TOKEN_FILE": "x", "RTM_CERTIFICATE": "x", "RTM_CERTIFICATE_FILE": "x",
+            "RTM_GATEWAY": "x", "RTM_API_KEY": "x", "RTM_API_KEY_FILE": "x",
         ]
         _ = try RelayKeys.load(
             ["--config", "f"], environment, files: ["f": "edge:\n  listen: x\nmessaging.listen: y\n"])

@@ -110,8 +110,8 @@ struct WebhookVerification {
         }
         guard isStandard || !Set(named.keys).isDisjoint(with: Self.agora) else {
             throw ValidationError(
-                "no header has a signature; give \(Header.id), \(Header.timestamp) and \(Header.signature), or "
-                    + Self.agora.joined(separator: " or "))
+                "no header has a signature; give \(Header.id), \(Header.timestamp) and "
+                    + "\(Header.signature), or " + Self.agora.joined(separator: " or "))
         }
         (self.headers, self.secrets, self.body) = (named, secrets, body)
     }

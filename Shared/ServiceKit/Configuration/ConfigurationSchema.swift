@@ -130,7 +130,7 @@ package struct Neighbours: Sendable {
         ],
         variables: [
             "RTM_SERVER", "RTM_APP_ID", "RTM_USER", "RTM_TOKEN", "RTM_TOKEN_FILE", "RTM_CERTIFICATE",
-            "RTM_CERTIFICATE_FILE", "RTM_CONTEXT",
+            "RTM_CERTIFICATE_FILE", "RTM_CONTEXT", "RTM_GATEWAY", "RTM_API_KEY", "RTM_API_KEY_FILE",
         ])
 
     /// Whether a key, or a section above keys, belongs to another program.

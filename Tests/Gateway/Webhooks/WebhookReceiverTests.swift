@@ -11,7 +11,7 @@ import Testing
 
 @testable import RTMGatewayServer
 
-@Suite("A webhook's requests, to a real server")
+@Suite("W-53: a webhook's requests, to a real server")
 struct WebhookReceiverTests {
     private let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     private let loopback = AddressRange("127.0.0.1/32")

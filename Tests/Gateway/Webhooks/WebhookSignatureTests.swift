@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import RTMWebhookSignature
@@ -61,5 +62,26 @@ struct WebhookSignatureTests {
     func secrets(text: String, isSecret: Bool) {
         #expect((WebhookSecret(text) != nil) == isSecret)
         #expect(WebhookSecret(WebhookSecret.random())?.key.count == 32)
+    }
+
+    @Test("the receiver in Swift of docs/http/webhooks.md takes what is signed, and nothing else")
+    func swiftReceiver() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let page = try String(
+            contentsOf: folder.appending(path: "../../../docs/http/webhooks.md"), encoding: .utf8)
+        let code = try String(contentsOf: folder.appending(path: "SwiftReceiver.swift"), encoding: .utf8)
+        #expect(page.contains("```swift\n\(code)```"))
+        let headers = headers([WebhookSecret.random(), secret], body: "{}", seconds: 1_000)
+        func isAccepted(_ headers: [String: String], _ body: String = "{}", at seconds: Double = 1_000)
+            -> Bool
+        {
+            verify(headers, Data(body.utf8), secret: secret, now: Date(timeIntervalSince1970: seconds))
+        }
+        #expect(isAccepted(headers) && isAccepted(headers, at: 1_299))
+        #expect(!isAccepted(headers, "{} ") && !isAccepted(headers, at: 1_301) && !isAccepted(headers, at: 1))
+        for name in ["webhook-id", "webhook-timestamp", "webhook-signature"] {
+            #expect(!isAccepted(headers.merging([name: "1100"]) { $1 }), "\(name)")
+            #expect(!isAccepted(headers.filter { $0.key != name }), "\(name)")
+        }
     }
 }

@@ -41,7 +41,10 @@ import Testing
             #"{"channel_name": "a", "payload": "p"}"#
         ),
         ("GET", "/rtm/v2/history/dev/userId/u/channelType/message/channel/a", "read", nil),
-        ("GET", "/v1/keys", "admin", nil),
+        ("GET", "/v1/keys", "admin", nil), ("GET", "/v1/dev/events?channels=a", "read", nil),
+        ("GET", "/v1/dev/webhooks", "admin", nil), ("POST", "/v1/dev/webhooks/w/test", "admin", nil),
+        ("POST", "/v1/dev/webhooks/w/redeliver", "admin", #"{"after": "1-1"}"#),
+        ("GET", "/v1/dev/webhooks/w/dead-letters", "admin", nil),
     ]
 
     @Test("each route needs its scope: a key without it gets 403, no key and a wrong one 401")
@@ -61,7 +64,7 @@ import Testing
                     let wrong = try await gateway.call(route.method, route.path, key: key, route.body)
                     #expect(wrong.status == 401 && wrong.error == "unknownKey")
                 }
-                guard route.path.contains("dev/") else { continue }
+                guard route.path.contains("dev/"), route.scope != "admin" else { continue }
                 let other = try await gateway.call(route.method, route.path, key: "other", route.body)
                 #expect(other.status == 403 && other.error == "anotherApp", "\(route): \(other.text)")
                 let path = route.path.replacingOccurrences(of: "dev/", with: "nope/")
@@ -185,7 +188,7 @@ import Testing
             #expect(
                 try await call("GET", "/v1/\(app)/history?user=bob").error == "historyOperationNotPermitted")
             #expect(try await call("GET", "/v1/\(app)/history?user=alice").status == 200)
-            for path in ["channels", "users", "users/bob", "connections", "usage"] {
+            for path in ["channels", "users", "users/bob", "connections", "usage", "events", "webhooks"] {
                 let list = try await call("GET", "/v1/\(app)/\(path)")
                 #expect(list.status == 403, "\(path): \(list.text)")
             }

@@ -241,11 +241,15 @@ import Testing
                 _ = try await gateway.call("POST", "/v1/dev/publish", #"{"channel": "a", "message": "1"}"#)
                 try await eventually("the event") { receiver.calls.count >= 2 }
                 let call = try #require(receiver.calls.last)
-                let attempts = try await gateway.run("webhook", "attempts", "orders")
-                #expect(
-                    attempts.output.last?.contains("\t1 event\tanswered with 200\t") == true, "\(attempts)")
-                let shown = try await gateway.run("webhook", "show", "orders")
-                #expect(shown.output.contains("state\tdelivered") && shown.output.contains("dead letters\t0"))
+                // What was attempted is kept a moment after the answer.
+                try await eventually("the attempt is listed") {
+                    try await gateway.run("webhook", "attempts", "orders").output.last?
+                        .contains("\t1 event\tanswered with 200\t") == true
+                }
+                try await eventually("nothing is behind") {
+                    let shown = try await gateway.run("webhook", "show", "orders").output
+                    return shown.contains("state\tdelivered") && shown.contains("dead letters\t0")
+                }
                 let letters = try await gateway.run("webhook", "dead-letters", "orders")
                 #expect(letters.output == [] && letters.errors == ["rtm: there are no dead letters"])
 
