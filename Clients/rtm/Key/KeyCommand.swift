@@ -4,8 +4,8 @@ import RTMAPIKey
 
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "Make API keys, with which backends call over HTTP, and see one.",
-        subcommands: [KeyCreateCommand.self, KeyShowCommand.self])
+        commandName: "key", abstract: "Make API keys, with which backends call over HTTP, and see them.",
+        subcommands: [KeyCreateCommand.self, KeyShowCommand.self, KeyListCommand.self])
 }
 
 struct KeyCreateCommand: AsyncParsableCommand {
@@ -88,5 +88,25 @@ struct KeyShowCommand: AsyncParsableCommand {
             key["channels"]?.text.map { "channels that begin with '\($0)'" },
             key["expires"]?.text.map { "until \($0.prefix { $0 != "T" })" },
         ]
+    }
+}
+
+struct KeyListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the keys of an app, and when each was used last.",
+        discussion: """
+            The last use is what the gateway knows that answers. The keys are those of the app that the used \
+            key is for, whatever --app-id says. It needs the scope admin.
+            """)
+
+    @OptionGroup var gateway: GatewayOptions
+
+    func run() async throws {
+        try await gateway.run("key list") { client, output in
+            for key in try await client.get(.key())["keys"]?.array ?? [] {
+                let use = key["lastUse"]?.text.map { "used \($0)" } ?? "not used"
+                try await output.row(KeyShowCommand.columns(of: key) + [use], "key", key)
+            }
+        }
     }
 }

@@ -41,6 +41,10 @@ import Testing
                 let usage = try await gateway.run("usage", "--json")
                 #expect(usage.output.count == 1 && usage.output[0].hasPrefix(#"{"event":"usage","#))
                 #expect(usage.output[0].contains(#""users":2"#))
+                let keys = try await gateway.run("key", "list")
+                #expect(keys.output.count { $0.contains("\tfor the app dev\t") } == 6, "\(keys)")
+                #expect(keys.output.contains { $0.contains("\tmoderate\tnot used") })
+                #expect(keys.output.contains { $0.contains("\tread\tused 20") })
                 let key = try await gateway.run("key", "show", key: "chat")
                 #expect(
                     key.output.first?.hasSuffix("\tfor the app dev\tadmin\tchannels that begin with 'chat-'")
@@ -194,6 +198,8 @@ import Testing
                 ["event", "tail", "--types", "message.published", "--json", "--count", "6"], key: "read")
             #expect(await gateway.system.firstLine(of: tail).hasPrefix(#"{"event":"following","after":""#))
             try await publish(1...3)
+            var lines: [String] = []
+            for _ in 1...3 { lines.append(await gateway.system.firstLine(of: tail)) }
             let address = gateway.system.address("gateway")
             try await gateway.system.process("rtm-gateway").kill9()
             try await gateway.launch(listen: address)
@@ -201,8 +207,9 @@ import Testing
             try await publish(4...6)
             let outcome = try await gateway.system.end(tail)
             #expect(outcome.status == 0, "\(outcome.errors)")
-            let numbers = outcome.output.compactMap { $0.firstMatch(of: #/"message":"(\d)"/#)?.1 }
-            #expect(numbers == ["1", "2", "3", "4", "5", "6"], "\(outcome.output)")
+            lines += outcome.output
+            let numbers = lines.compactMap { $0.firstMatch(of: #/"message":"(\d)"/#)?.1 }
+            #expect(numbers == ["1", "2", "3", "4", "5", "6"], "\(lines)")
             let cursor = try #require(outcome.output.last?.firstMatch(of: #/"next":"([^"]+)"/#)?.1)
 
             try await publish(7...7)
@@ -258,7 +265,8 @@ import Testing
                 let id = try #require(oldest.output.first?.firstMatch(of: #/"id":"([a-z0-9]+)-1"/#)?.1)
                 let moved = try await gateway.run("webhook", "redeliver", "orders", "--after", "\(id)-0")
                 #expect(moved.output == ["orders continues behind \(id)-0"], "\(moved)")
-                try await eventually("it is sent again", within: .seconds(20)) {
+                // It is noticed within a third of the lease, also while nothing happens in the app.
+                try await eventually("it is sent again", within: .seconds(5) * timeScale) {
                     receiver.calls.count > before
                 }
                 receiver.answer { _ in .init(.internalServerError, body: "no") }

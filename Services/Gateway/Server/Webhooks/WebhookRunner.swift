@@ -136,7 +136,13 @@ final class WebhookRunner: Sendable {
                 case .stop: queue.stop()
                 }
                 for action in queue.actions(now: now, using: &random) {
-                    group.addTask { happen.yield(await self.perform(action, claimed.term)) }
+                    guard case .read = action else {
+                        group.addTask { happen.yield(await self.perform(action, claimed.term)) }
+                        continue
+                    }
+                    // Unstructured: a read waits at storage for an event, and nothing ends it. Were it waited
+                    // for, a webhook that was moved or is another gateway's now would stand still meanwhile.
+                    Task { happen.yield(await self.perform(action, claimed.term)) }
                 }
                 state.withLock { $0.oldest = queue.oldest }
                 if queue.isFinished { break }
