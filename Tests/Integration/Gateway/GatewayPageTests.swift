@@ -263,7 +263,7 @@ import Testing
             try await publish("other", "not asked for")
             try await arrived(3)
             try await withDesk(gateway.system.address("gateway"), key: gateway.text(of: "read")) { desk in
-                func count(_ before: String = "") async throws -> String {
+                func count(_ before: String = "", _ program: Block = program) async throws -> String {
                     if !before.isEmpty {
                         let change = """
                             import sqlite3
@@ -287,6 +287,11 @@ import Testing
                 #expect(try await count(old + "'\(first.string("next") ?? "")'") == "3 messages\n")
                 // Older than anything that is kept.
                 #expect(try await count(old + "'1-1'") == "3 messages\n")
+                // The history alone has all, too.
+                let line = #"keep(event["channel"], event["data"])"#
+                #expect(program.text.contains(line))
+                let deaf = Block(language: "python", text: program.text.replacing(line, with: "pass"))
+                #expect(try await count(old + "'1-1'", deaf) == "3 messages\n")
                 for block in blocks where block.language != "python" {
                     try await check(block, of: "reconcile.md", desk)
                 }
@@ -340,9 +345,13 @@ import Testing
                    "webhook-signature": os.environ["SIGNATURE"]}
         body = open("body", "rb").read()
         verify(headers, body, os.environ["SECRET"])
-        verify({**headers, "webhook-signature": "v1,AAAA " + headers["webhook-signature"]}, body, os.environ["SECRET"])
+        rotating = {**headers, "webhook-signature": "v1,AAAA " + headers["webhook-signature"]}
+        verify(rotating, body, os.environ["SECRET"])
+        key = base64.b64decode(os.environ["SECRET"][6:])
         old = str(int(headers["webhook-timestamp"]) - 400)
-        for change, text in [({}, body + b" "), ({"webhook-id": "msg_2"}, body), ({"webhook-timestamp": old}, body),
+        code = hmac.digest(key, f"{headers['webhook-id']}.{old}.".encode() + body, "sha256")
+        replay = {"webhook-timestamp": old, "webhook-signature": "v1," + base64.b64encode(code).decode()}
+        for change, text in [({}, body + b" "), ({"webhook-id": "msg_2"}, body), (replay, body),
                              ({"webhook-signature": "v1,AAAA"}, body), ({"webhook-signature": ""}, body)]:
             try:
                 verify({**headers, **change}, text, os.environ["SECRET"])
@@ -358,8 +367,12 @@ import Testing
         const body = readFileSync("body");
         verify(headers, body, SECRET);
         verify({ ...headers, "webhook-signature": "v1,AAAA " + SIGNATURE }, body, SECRET);
+        const old = `${TIMESTAMP - 400}`;
+        const key = Buffer.from(SECRET.slice(6), "base64");
+        const code = createHmac("sha256", key).update(`${ID}.${old}.`).update(body);
+        const replay = { "webhook-timestamp": old, "webhook-signature": "v1," + code.digest("base64") };
         for (const [change, text] of [
-          [{}, body + " "], [{ "webhook-id": "msg_2" }, body], [{ "webhook-timestamp": TIMESTAMP - 400 }, body],
+          [{}, body + " "], [{ "webhook-id": "msg_2" }, body], [replay, body],
           [{ "webhook-signature": "v1,AAAA" }, body], [{ "webhook-signature": "" }, body]]) {
           let isAccepted = true;
           try { verify({ ...headers, ...change }, text, SECRET); } catch { isAccepted = false; }
