@@ -47,8 +47,8 @@ import Testing
                 head(gateway, "POST /v1/dev/publish HTTP/1.1", "Content-Length: 100") + "{",
                 publish(gateway, "whole"),
             ] {
-                let http = try await RawHTTP.open(address)
                 let start = ContinuousClock.now
+                let http = try await RawHTTP.open(address)
                 if !beginning.isEmpty { try await http.send(beginning) }
                 _ = await http.rest()
                 #expect(.now - start > .milliseconds(1_900) && .now - start < .seconds(10) * timeScale)
