@@ -156,6 +156,8 @@ class Field:
                 f"for index in 0..<message.n_{self.schema_name} {{",
                 f"    {self.name}.append(try {self.element}(decoded: {source}[index]))", "}"
             ], self.name
+        if self.element == "StreamPosition" and self.is_optional:
+            return [], f"StreamPosition({source})"
         if self.element == "StreamPosition":
             return [f"guard let {self.name} = StreamPosition({source}) else {{ throw .undecodable }}"], self.name
         if self.kind == ENUM:
@@ -287,7 +289,7 @@ class Message:
             for field, argument in zip(self.properties, arguments)
         ]
         marked = any("try " in argument for argument in arguments)
-        texts = [text.replace("try ", "") for text in texts]
+        texts = [re.sub(r"\btry ", "", text) for text in texts]
         call = ("try " if marked else "") + "self.init("
         line = call + ", ".join(texts) + ")"
         if len(line) + 8 <= COLUMNS:

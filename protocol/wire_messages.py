@@ -115,6 +115,8 @@ NAMES = {
     "BansResponse.more": "hasMore",
     "ListResponse.more": "hasMore",
     "EdgeFindings.more": "hasMore",
+    "ExplainedChannel.attached": "isAttached",
+    "SessionFact.gap": "hasGap",
     "BackendPublishResponse.remembered_ms": "rememberedMilliseconds",
     "EdgeSession.channels": "channelCount",
     "EventsRequest.newest": "fromNewest",
@@ -145,6 +147,8 @@ TYPES = {
     "Subscribed.features_unavailable": "SubscriptionFeatures",
     "SkipPush.features": "SubscriptionFeatures",
     "ReadRequest.features": "SubscriptionFeatures",
+    "ExplainedEntry.feature": "SubscriptionFeatures",
+    "ExplainedSession.features": "SubscriptionFeatures",
     "ServiceLinkHello.nonce": "[UInt8]",
     "ServiceLinkChallenge.nonce": "[UInt8]",
     "ServiceLinkProof.proof": "[UInt8]",
@@ -159,7 +163,12 @@ TYPES = {
 
 # Fields that may be absent. Without one of the other messages a message can't be read. For an enum: its number may be one
 # that this version doesn't know.
-OPTIONAL = {"PublishCondition.newest", "SessionPush.channel", "BanOutcome.before", "LockGrantedPush.error", "GetHistory.channel_type"}
+OPTIONAL = {
+    "PublishCondition.newest", "SessionPush.channel", "BanOutcome.before", "LockGrantedPush.error", "GetHistory.channel_type",
+    "ExplainRequest.entry", "ExplainResponse.entry", "EdgeQuery.explain", "EdgeFindings.explanation", "EdgeExplain.channel",
+    "EdgeExplanation.channel", "EdgeExplanation.publisher", "ExplainedSession.channel", "ExplainedChannel.position",
+    "SessionFact.channel", "SessionFact.position", "SessionFact.after",
+}
 
 # Fields whose values have no label in the initialiser. `channel` also stands for a pair of type and name.
 UNLABELLED = {
@@ -194,6 +203,9 @@ ENUMS = {
     "MetadataWriteKind": True,
     "MessageType": True,
     "PublishOutcome": True,
+    "EntryTrace": True,
+    "SubscriptionStage": True,
+    "SessionFactKind": False,
 }
 # An enum that has a case for what this version doesn't know.
 UNKNOWN_CASE = {"ServiceLinkGoAway.Reason": ".unspecified"}

@@ -160,6 +160,8 @@ private final class Decoders {
         unpack(BackendPublishResponse.self, bytes)
         unpack(ListRequest.self, bytes)
         unpack(ListResponse.self, bytes)
+        unpack(ExplainRequest.self, bytes)
+        unpack(ExplainResponse.self, bytes)
         scan(PublishedEntry.self, bytes)
         scan(DeliveryPush.self, bytes) { $0.frames.touch() }
         unpack(LeaderPush.self, bytes)

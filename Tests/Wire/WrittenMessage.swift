@@ -39,6 +39,23 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
     private static let second = Duration.seconds(1)
     private static let condition = PublishCondition(newest: position, version: 1, versionEpoch: "e")
     private static let listed = ListedChannel(name: "n", newest: position, timestampMilliseconds: 1)
+    private static let entry = ExplainedEntry(
+        timestampMilliseconds: 1, publisher: "p", publisherSession: 2, feature: .message)
+    private static let explainedLink = ExplainedLink(node: "n", waitingBytes: 1)
+    private static let question = EdgeExplain(userID: "u", channel: key, publisher: "p")
+    private static let explainedChannel = ExplainedChannel(
+        isAttached: true, position: position, subscribers: 1)
+    private static let explainedSession = ExplainedSession(
+        session: session, tokenExpiresMilliseconds: 1, stage: .live, features: .message,
+        channel: explainedChannel)
+    private static let explainedPublisher = ExplainedPublisher(
+        sessionID: 1, code: -2, reason: "r", retryAfter: .milliseconds(3))
+    private static let fact = SessionFact(
+        kind: .gap, atMilliseconds: 1, sessionID: 2, channel: key, position: position, after: position,
+        hasGap: true, cause: "c", count: 3)
+    private static let explanation = EdgeExplanation(
+        node: "n", loop: 1, factsSinceMilliseconds: 2, facts: [fact], sessions: [explainedSession],
+        channel: explainedChannel, publisher: explainedPublisher, endsSinceMilliseconds: 3)
     private static let session = EdgeSession(
         userID: "u", sessionID: 1, address: "a", client: "c", sinceMilliseconds: 2, queuedBytes: 3,
         channelCount: 4)
@@ -165,6 +182,12 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
                 ListRequest(appID: "a", type: .stream, prefix: "p", after: "b", limit: 1, name: "n")),
             WrittenMessage(ListResponse(channels: [listed], hasMore: true, total: 1)),
             WrittenMessage(listed),
+            WrittenMessage(ExplainRequest(channel: key, entry: position)),
+            WrittenMessage(
+                ExplainResponse(
+                    trace: .found, head: position, entry: entry, links: [explainedLink], leftMilliseconds: 1,
+                    knownSinceMilliseconds: 2)),
+            WrittenMessage(entry), WrittenMessage(explainedLink),
             WrittenMessage(PublishResponse(offset: 1, timestampMilliseconds: 2)),
             events.withUnsafeReadableBytes {
                 WrittenMessage(AppendRequest(channel: key, source: 1, events: EventRun($0)))
@@ -256,10 +279,13 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(
                 EdgeQuery(
                     appID: "a", limit: 1, prefix: "p", afterUser: "b", afterSession: 2, userID: "u",
-                    channels: [key])),
+                    channels: [key], explain: question)),
             WrittenMessage(
                 EdgeFindings(
-                    sessions: [session], hasMore: true, total: 1, subscribers: [SubscriberCount(count: 1)])),
+                    sessions: [session], hasMore: true, total: 1, subscribers: [SubscriberCount(count: 1)],
+                    explanation: explanation)),
+            WrittenMessage(question), WrittenMessage(explanation), WrittenMessage(explainedChannel),
+            WrittenMessage(explainedSession), WrittenMessage(explainedPublisher), WrittenMessage(fact),
             WrittenMessage(SubscriberCount(count: 1)), WrittenMessage(session),
             WrittenMessage(PurgeHistoryRequest(channel: key, beforeMilliseconds: 1)),
             WrittenMessage(PurgeHistoryResponse(removed: 1)),

@@ -24,6 +24,7 @@ package protocol MessagingCaller: ShardRouterDelegate {
     func messagingPublished(
         _ context: Int, _ outcome: Result<BackendPublishResponse, ServiceLinkRequestFailure>)
     func messagingListed(_ context: Int, _ outcome: Result<ListResponse, ServiceLinkRequestFailure>)
+    func messagingExplained(_ context: Int, _ outcome: Result<ExplainResponse, ServiceLinkRequestFailure>)
     /// The response's frames are valid during the call.
     func messagingRead(_ context: Int, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>)
 }
@@ -35,6 +36,9 @@ extension MessagingCaller {
     ) {}
     package func messagingListed(_ context: Int, _ outcome: Result<ListResponse, ServiceLinkRequestFailure>) {
     }
+    package func messagingExplained(
+        _ context: Int, _ outcome: Result<ExplainResponse, ServiceLinkRequestFailure>
+    ) {}
 }
 
 /// Typed calls to the messaging nodes that lead. Every call has exactly one outcome.
@@ -115,6 +119,20 @@ package final class MessagingClient {
         }
     }
 
+    package func explain(_ request: ExplainRequest, context: Int) {
+        do throws(RTMError) {
+            let links = shards.connections(to: request.channel)
+            try links.request(MessagingMethod.explain, request, context: context)
+        } catch {
+            caller?.messagingExplained(context, .failure(.refused(error)))
+        }
+    }
+
+    /// Where the node is reached that leads the channel's shard; nil while none does.
+    package func leader(of channel: ChannelKey) -> ServiceLinkAddress? {
+        shards.connections(to: channel).leader?.address
+    }
+
     package func read(_ request: ReadRequest, context: Int) {
         do throws(RTMError) {
             let links = shards.connections(to: request.channel)
@@ -159,6 +177,8 @@ extension MessagingClient: ServiceLinkClientDelegate {
                 context, outcome.result { try BackendPublishResponse($0, in: shards.arena) })
         case MessagingMethod.list:
             caller?.messagingListed(context, outcome.result { try ListResponse($0, in: shards.arena) })
+        case MessagingMethod.explain:
+            caller?.messagingExplained(context, outcome.result { try ExplainResponse($0, in: shards.arena) })
         case MessagingMethod.read:
             caller?.messagingRead(context, outcome.result { try ReadResponse($0, in: shards.arena) })
         default: break

@@ -205,6 +205,36 @@ extension Schema {
         package static var gap: SchemaField<Bool> { SchemaField(3) }
         package static var more: SchemaField<Bool> { SchemaField(4) }
     }
+
+    /// rtm.service.ExplainRequest
+    package enum ExplainRequest {
+        package static var channel: SchemaField<ChannelKey> { SchemaField(1) }
+        package static var entry: SchemaField<StreamPosition> { SchemaField(2) }
+    }
+
+    /// rtm.service.ExplainResponse
+    package enum ExplainResponse {
+        package static var trace: SchemaField<Enumeration> { SchemaField(1) }
+        package static var head: SchemaField<StreamPosition> { SchemaField(2) }
+        package static var entry: SchemaField<ExplainedEntry> { SchemaField(3) }
+        package static var links: SchemaField<[ExplainedLink]> { SchemaField(4) }
+        package static var leftMs: SchemaField<UInt64> { SchemaField(5) }
+        package static var knownSinceMs: SchemaField<UInt64> { SchemaField(6) }
+    }
+
+    /// rtm.service.ExplainedEntry
+    package enum ExplainedEntry {
+        package static var timestampMs: SchemaField<UInt64> { SchemaField(1) }
+        package static var publisher: SchemaField<String> { SchemaField(2) }
+        package static var publisherSession: SchemaField<UInt64> { SchemaField(3) }
+        package static var feature: SchemaField<UInt32> { SchemaField(4) }
+    }
+
+    /// rtm.service.ExplainedLink
+    package enum ExplainedLink {
+        package static var node: SchemaField<String> { SchemaField(1) }
+        package static var waitingBytes: SchemaField<UInt64> { SchemaField(2) }
+    }
 }
 
 /// The numbers of the methods of messaging.
@@ -238,12 +268,14 @@ package enum MessagingMethod {
     package static let list: UInt32 = 13
     /// Request FeedRequest, response FeedResponse, from storage.
     package static let feed: UInt32 = 14
+    /// Request ExplainRequest, response ExplainResponse, from a gateway.
+    package static let explain: UInt32 = 15
 
     /// The methods' names, for people who look at traces.
     package static let names: [UInt32: String] = [
         attach: "attach", detach: "detach", publish: "publish", read: "read", delivery: "delivery",
         superseded: "superseded", append: "append", skip: "skip", leader: "leader", outdated: "outdated",
-        nodes: "nodes", backendPublish: "backendPublish", list: "list", feed: "feed"
+        nodes: "nodes", backendPublish: "backendPublish", list: "list", feed: "feed", explain: "explain"
     ]
 }
 
@@ -256,6 +288,22 @@ package enum PublishOutcome: Int, Sendable, Hashable, CaseIterable {
     case outdatedPosition = 2
     /// The channel's last version isn't below that of the condition.
     case outdatedVersion = 3
+}
+
+/// What a log knows of an offset.
+package enum EntryTrace: Int, Sendable, Hashable, CaseIterable {
+    /// None was asked for.
+    case none = 0
+    /// It is an entry of the channel.
+    case found = 1
+    /// No entry has had this offset yet.
+    case ahead = 2
+    /// The channel has no entry with it; it may be one of another channel.
+    case absent = 3
+    /// The tail doesn't reach back so far.
+    case forgotten = 4
+    /// The epoch is another one than that of the log.
+    case otherLog = 5
 }
 
 /// A node announces that it leads the shard from now on. It is the first push over a link to a leader; every
@@ -850,5 +898,146 @@ extension FeedResponse: ArenaDecodable {
         try self.init(
             frames: WireText(message.frames), next: FeedPosition(decoded: message.next),
             gap: message.gap != 0, more: message.more != 0)
+    }
+}
+
+/// Asks what is known of an entry of a channel, and which links get the channel's entries.
+package struct ExplainRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ExplainRequest
+    package var channel: ChannelKey
+    /// With epoch 0 it is of the present log; absent = no entry is asked for.
+    package var entry: StreamPosition?
+
+    package init(channel: ChannelKey, entry: StreamPosition? = nil) {
+        self.channel = channel
+        self.entry = entry
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.channel, channel)
+        if let entry { sink.field(Fields.entry, entry) }
+    }
+}
+
+extension ExplainRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__explain_request__unpack)
+        try self.init(channel: ChannelKey(decoded: message.channel), entry: StreamPosition(message.entry))
+    }
+}
+
+package struct ExplainResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ExplainResponse
+    package var trace: EntryTrace
+    /// Of the channel's newest entry.
+    package var head: StreamPosition
+    /// If it was found.
+    package var entry: ExplainedEntry?
+    /// Each gets every entry of the channel.
+    package var links: [ExplainedLink]
+    /// When the last of these links went; 0 = there is one, or that isn't known.
+    package var leftMilliseconds: UInt64
+    /// A link that went since then is known by left_ms.
+    package var knownSinceMilliseconds: UInt64
+
+    package init(
+        trace: EntryTrace, head: StreamPosition, entry: ExplainedEntry? = nil,
+        links: [ExplainedLink] = [], leftMilliseconds: UInt64 = 0, knownSinceMilliseconds: UInt64 = 0
+    ) {
+        self.trace = trace
+        self.head = head
+        self.entry = entry
+        self.links = links
+        self.leftMilliseconds = leftMilliseconds
+        self.knownSinceMilliseconds = knownSinceMilliseconds
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.trace, trace)
+        sink.field(Fields.head, head)
+        if let entry { sink.field(Fields.entry, entry) }
+        sink.field(Fields.links, links)
+        sink.field(Fields.leftMs, leftMilliseconds)
+        sink.field(Fields.knownSinceMs, knownSinceMilliseconds)
+    }
+}
+
+extension ExplainResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__explain_response__unpack)
+        guard let trace = EntryTrace(rawValue: Int(message.trace.rawValue)) else { throw .undecodable }
+        guard let head = StreamPosition(message.head) else { throw .undecodable }
+        var links: [ExplainedLink] = []
+        links.reserveCapacity(message.n_links)
+        for index in 0..<message.n_links {
+            links.append(try ExplainedLink(decoded: message.links[index]))
+        }
+        try self.init(
+            trace: trace, head: head,
+            entry: message.entry == nil ? nil : ExplainedEntry(decoded: message.entry), links: links,
+            leftMilliseconds: message.left_ms, knownSinceMilliseconds: message.known_since_ms)
+    }
+}
+
+package struct ExplainedEntry: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ExplainedEntry
+    package var timestampMilliseconds: UInt64
+    package var publisher: String
+    /// As in DeliveryPush.
+    package var publisherSession: UInt64
+    /// As in DeliveryPush.
+    package var feature: SubscriptionFeatures
+
+    package init(
+        timestampMilliseconds: UInt64 = 0, publisher: String = "", publisherSession: UInt64 = 0,
+        feature: SubscriptionFeatures = []
+    ) {
+        self.timestampMilliseconds = timestampMilliseconds
+        self.publisher = publisher
+        self.publisherSession = publisherSession
+        self.feature = feature
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.timestampMs, timestampMilliseconds)
+        sink.field(Fields.publisher, publisher)
+        sink.field(Fields.publisherSession, publisherSession)
+        sink.field(Fields.feature, feature.rawValue)
+    }
+}
+
+extension ExplainedEntry {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__ExplainedEntry>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        self.init(
+            timestampMilliseconds: message.timestamp_ms, publisher: WireText(message.publisher).string,
+            publisherSession: message.publisher_session,
+            feature: SubscriptionFeatures(rawValue: message.feature))
+    }
+}
+
+/// A link that wants a channel.
+package struct ExplainedLink: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ExplainedLink
+    /// The name of the process at its other end.
+    package var node: String
+    /// What waits for it, of all channels.
+    package var waitingBytes: UInt64
+
+    package init(node: String = "", waitingBytes: UInt64 = 0) {
+        self.node = node
+        self.waitingBytes = waitingBytes
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.node, node)
+        sink.field(Fields.waitingBytes, waitingBytes)
+    }
+}
+
+extension ExplainedLink {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__ExplainedLink>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        self.init(node: WireText(message.node).string, waitingBytes: message.waiting_bytes)
     }
 }

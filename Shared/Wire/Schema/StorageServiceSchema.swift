@@ -116,6 +116,7 @@ extension Schema {
         package static var afterSession: SchemaField<UInt64> { SchemaField(5) }
         package static var userId: SchemaField<String> { SchemaField(6) }
         package static var channels: SchemaField<[ChannelKey]> { SchemaField(7) }
+        package static var explain: SchemaField<EdgeExplain> { SchemaField(8) }
     }
 
     /// rtm.service.EdgeFindings
@@ -124,6 +125,7 @@ extension Schema {
         package static var more: SchemaField<Bool> { SchemaField(2) }
         package static var total: SchemaField<UInt64> { SchemaField(3) }
         package static var subscribers: SchemaField<[SubscriberCount]> { SchemaField(4) }
+        package static var explanation: SchemaField<EdgeExplanation> { SchemaField(5) }
     }
 
     /// rtm.service.SubscriberCount
@@ -140,6 +142,62 @@ extension Schema {
         package static var sinceMs: SchemaField<UInt64> { SchemaField(5) }
         package static var queuedBytes: SchemaField<UInt64> { SchemaField(6) }
         package static var channels: SchemaField<UInt32> { SchemaField(7) }
+    }
+
+    /// rtm.service.EdgeExplain
+    package enum EdgeExplain {
+        package static var userId: SchemaField<String> { SchemaField(1) }
+        package static var channel: SchemaField<ChannelKey> { SchemaField(2) }
+        package static var publisher: SchemaField<String> { SchemaField(3) }
+    }
+
+    /// rtm.service.EdgeExplanation
+    package enum EdgeExplanation {
+        package static var node: SchemaField<String> { SchemaField(1) }
+        package static var loop: SchemaField<UInt32> { SchemaField(2) }
+        package static var factsSinceMs: SchemaField<UInt64> { SchemaField(3) }
+        package static var facts: SchemaField<[SessionFact]> { SchemaField(4) }
+        package static var sessions: SchemaField<[ExplainedSession]> { SchemaField(5) }
+        package static var channel: SchemaField<ExplainedChannel> { SchemaField(6) }
+        package static var publisher: SchemaField<ExplainedPublisher> { SchemaField(7) }
+        package static var endsSinceMs: SchemaField<UInt64> { SchemaField(8) }
+    }
+
+    /// rtm.service.ExplainedSession
+    package enum ExplainedSession {
+        package static var session: SchemaField<EdgeSession> { SchemaField(1) }
+        package static var tokenExpiresMs: SchemaField<UInt64> { SchemaField(2) }
+        package static var stage: SchemaField<Enumeration> { SchemaField(3) }
+        package static var features: SchemaField<UInt32> { SchemaField(4) }
+        package static var channel: SchemaField<ExplainedChannel> { SchemaField(5) }
+    }
+
+    /// rtm.service.ExplainedChannel
+    package enum ExplainedChannel {
+        package static var attached: SchemaField<Bool> { SchemaField(1) }
+        package static var position: SchemaField<StreamPosition> { SchemaField(2) }
+        package static var subscribers: SchemaField<UInt32> { SchemaField(3) }
+    }
+
+    /// rtm.service.ExplainedPublisher
+    package enum ExplainedPublisher {
+        package static var sessionId: SchemaField<UInt64> { SchemaField(1) }
+        package static var code: SchemaField<Int64> { SchemaField(2) }
+        package static var reason: SchemaField<String> { SchemaField(3) }
+        package static var retryAfterMs: SchemaField<UInt32> { SchemaField(4) }
+    }
+
+    /// rtm.service.SessionFact
+    package enum SessionFact {
+        package static var kind: SchemaField<Enumeration> { SchemaField(1) }
+        package static var atMs: SchemaField<UInt64> { SchemaField(2) }
+        package static var sessionId: SchemaField<UInt64> { SchemaField(3) }
+        package static var channel: SchemaField<ChannelKey> { SchemaField(4) }
+        package static var position: SchemaField<StreamPosition> { SchemaField(5) }
+        package static var after: SchemaField<StreamPosition> { SchemaField(6) }
+        package static var gap: SchemaField<Bool> { SchemaField(7) }
+        package static var cause: SchemaField<String> { SchemaField(8) }
+        package static var count: SchemaField<UInt32> { SchemaField(9) }
     }
 
     /// rtm.service.PurgeHistoryRequest
@@ -350,6 +408,30 @@ package enum SessionChange: Int, Sendable, Hashable, CaseIterable {
     case left = 2
     /// It subscribed `channel`: a ttl that runs there for its user stops.
     case entered = 3
+}
+
+/// How far a session has come in a channel.
+package enum SubscriptionStage: Int, Sendable, Hashable, CaseIterable {
+    /// It isn't subscribed.
+    case none = 0
+    /// Its subscribe is under way.
+    case subscribing = 1
+    /// It gets every entry that arrives.
+    case live = 2
+}
+
+package enum SessionFactKind: Int, Sendable, Hashable, CaseIterable {
+    /// `position` is where it began.
+    case subscribed = 1
+    /// `position` is how far it was given the channel.
+    case unsubscribed = 2
+    /// Entries behind `after` up to `position` were lost, and that was reported.
+    case gap = 3
+    /// The session has ended.
+    case ended = 4
+    case loginRefused = 5
+    case subscribeRefused = 6
+    case publishRefused = 7
 }
 
 /// What happened in an app, as its backends read it.
@@ -826,10 +908,13 @@ package struct EdgeQuery: WireMessage, Sendable, Hashable {
     package var userID: String
     /// Whose subscribers are to be counted.
     package var channels: [ChannelKey]
+    /// Absent = nothing is to be explained.
+    package var explain: EdgeExplain?
 
     package init(
         appID: String = "", limit: UInt32 = 0, prefix: String = "", afterUser: String = "",
-        afterSession: UInt64 = 0, userID: String = "", channels: [ChannelKey] = []
+        afterSession: UInt64 = 0, userID: String = "", channels: [ChannelKey] = [],
+        explain: EdgeExplain? = nil
     ) {
         self.appID = appID
         self.limit = limit
@@ -838,6 +923,7 @@ package struct EdgeQuery: WireMessage, Sendable, Hashable {
         self.afterSession = afterSession
         self.userID = userID
         self.channels = channels
+        self.explain = explain
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -848,6 +934,7 @@ package struct EdgeQuery: WireMessage, Sendable, Hashable {
         sink.field(Fields.afterSession, afterSession)
         sink.field(Fields.userId, userID)
         sink.field(Fields.channels, channels)
+        if let explain { sink.field(Fields.explain, explain) }
     }
 }
 
@@ -859,11 +946,12 @@ extension EdgeQuery: ArenaDecodable {
         for index in 0..<message.n_channels {
             channels.append(try ChannelKey(decoded: message.channels[index]))
         }
-        self.init(
+        try self.init(
             appID: WireText(message.app_id).string, limit: message.limit,
             prefix: WireText(message.prefix).string, afterUser: WireText(message.after_user).string,
             afterSession: message.after_session, userID: WireText(message.user_id).string,
-            channels: channels)
+            channels: channels,
+            explain: message.explain == nil ? nil : EdgeExplain(decoded: message.explain))
     }
 }
 
@@ -877,15 +965,18 @@ package struct EdgeFindings: WireMessage, Sendable, Hashable {
     package var total: UInt64
     /// For each channel of the query.
     package var subscribers: [SubscriberCount]
+    /// If the query asks for one.
+    package var explanation: EdgeExplanation?
 
     package init(
         sessions: [EdgeSession] = [], hasMore: Bool = false, total: UInt64 = 0,
-        subscribers: [SubscriberCount] = []
+        subscribers: [SubscriberCount] = [], explanation: EdgeExplanation? = nil
     ) {
         self.sessions = sessions
         self.hasMore = hasMore
         self.total = total
         self.subscribers = subscribers
+        self.explanation = explanation
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -893,6 +984,7 @@ package struct EdgeFindings: WireMessage, Sendable, Hashable {
         sink.field(Fields.more, hasMore)
         sink.field(Fields.total, total)
         sink.field(Fields.subscribers, subscribers)
+        if let explanation { sink.field(Fields.explanation, explanation) }
     }
 }
 
@@ -909,8 +1001,10 @@ extension EdgeFindings: ArenaDecodable {
         for index in 0..<message.n_subscribers {
             subscribers.append(try SubscriberCount(decoded: message.subscribers[index]))
         }
-        self.init(
-            sessions: sessions, hasMore: message.more != 0, total: message.total, subscribers: subscribers)
+        try self.init(
+            sessions: sessions, hasMore: message.more != 0, total: message.total,
+            subscribers: subscribers,
+            explanation: message.explanation == nil ? nil : EdgeExplanation(decoded: message.explanation))
     }
 }
 
@@ -981,6 +1075,279 @@ extension EdgeSession {
             address: WireText(message.address).string, client: WireText(message.client).string,
             sinceMilliseconds: message.since_ms, queuedBytes: message.queued_bytes,
             channelCount: message.channels)
+    }
+}
+
+/// Of whom and of which channel an event loop is to say everything that it knows.
+package struct EdgeExplain: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.EdgeExplain
+    /// Whose sessions; empty = nobody's.
+    package var userID: String
+    /// Absent = no channel is asked about.
+    package var channel: ChannelKey?
+    /// The user who would publish to the channel; empty = nobody.
+    package var publisher: String
+
+    package init(userID: String = "", channel: ChannelKey? = nil, publisher: String = "") {
+        self.userID = userID
+        self.channel = channel
+        self.publisher = publisher
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.userId, userID)
+        if let channel { sink.field(Fields.channel, channel) }
+        sink.field(Fields.publisher, publisher)
+    }
+}
+
+extension EdgeExplain {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__EdgeExplain>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        try self.init(
+            userID: WireText(message.user_id).string,
+            channel: message.channel == nil ? nil : ChannelKey(decoded: message.channel),
+            publisher: WireText(message.publisher).string)
+    }
+}
+
+package struct EdgeExplanation: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.EdgeExplanation
+    /// The name of the edge.
+    package var node: String
+    /// The number of the event loop there.
+    package var loop: UInt32
+    /// Of subscriptions: no fact that came since then is missing.
+    package var factsSinceMilliseconds: UInt64
+    /// About the user and the channel, the newest first.
+    package var facts: [SessionFact]
+    /// Of the user.
+    package var sessions: [ExplainedSession]
+    /// Absent = nobody here is subscribed to it.
+    package var channel: ExplainedChannel?
+    /// Absent = the user has no session here.
+    package var publisher: ExplainedPublisher?
+    /// No end of a session that came since then is missing.
+    package var endsSinceMilliseconds: UInt64
+
+    package init(
+        node: String = "", loop: UInt32 = 0, factsSinceMilliseconds: UInt64 = 0,
+        facts: [SessionFact] = [], sessions: [ExplainedSession] = [], channel: ExplainedChannel? = nil,
+        publisher: ExplainedPublisher? = nil, endsSinceMilliseconds: UInt64 = 0
+    ) {
+        self.node = node
+        self.loop = loop
+        self.factsSinceMilliseconds = factsSinceMilliseconds
+        self.facts = facts
+        self.sessions = sessions
+        self.channel = channel
+        self.publisher = publisher
+        self.endsSinceMilliseconds = endsSinceMilliseconds
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.node, node)
+        sink.field(Fields.loop, loop)
+        sink.field(Fields.factsSinceMs, factsSinceMilliseconds)
+        sink.field(Fields.facts, facts)
+        sink.field(Fields.sessions, sessions)
+        if let channel { sink.field(Fields.channel, channel) }
+        if let publisher { sink.field(Fields.publisher, publisher) }
+        sink.field(Fields.endsSinceMs, endsSinceMilliseconds)
+    }
+}
+
+extension EdgeExplanation {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__EdgeExplanation>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        var facts: [SessionFact] = []
+        facts.reserveCapacity(message.n_facts)
+        for index in 0..<message.n_facts {
+            facts.append(try SessionFact(decoded: message.facts[index]))
+        }
+        var sessions: [ExplainedSession] = []
+        sessions.reserveCapacity(message.n_sessions)
+        for index in 0..<message.n_sessions {
+            sessions.append(try ExplainedSession(decoded: message.sessions[index]))
+        }
+        try self.init(
+            node: WireText(message.node).string, loop: message.loop,
+            factsSinceMilliseconds: message.facts_since_ms, facts: facts, sessions: sessions,
+            channel: message.channel == nil ? nil : ExplainedChannel(decoded: message.channel),
+            publisher: message.publisher == nil ? nil : ExplainedPublisher(decoded: message.publisher),
+            endsSinceMilliseconds: message.ends_since_ms)
+    }
+}
+
+package struct ExplainedSession: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ExplainedSession
+    package var session: EdgeSession
+    /// UTC; 0 = it doesn't.
+    package var tokenExpiresMilliseconds: UInt64
+    /// In the channel of the question.
+    package var stage: SubscriptionStage
+    /// What it gets of the channel.
+    package var features: SubscriptionFeatures
+    /// As the session gets it; absent if it isn't subscribed.
+    package var channel: ExplainedChannel?
+
+    package init(
+        session: EdgeSession, tokenExpiresMilliseconds: UInt64 = 0, stage: SubscriptionStage,
+        features: SubscriptionFeatures = [], channel: ExplainedChannel? = nil
+    ) {
+        self.session = session
+        self.tokenExpiresMilliseconds = tokenExpiresMilliseconds
+        self.stage = stage
+        self.features = features
+        self.channel = channel
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.session, session)
+        sink.field(Fields.tokenExpiresMs, tokenExpiresMilliseconds)
+        sink.field(Fields.stage, stage)
+        sink.field(Fields.features, features.rawValue)
+        if let channel { sink.field(Fields.channel, channel) }
+    }
+}
+
+extension ExplainedSession {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__ExplainedSession>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        guard let stage = SubscriptionStage(rawValue: Int(message.stage.rawValue)) else { throw .undecodable }
+        try self.init(
+            session: EdgeSession(decoded: message.session),
+            tokenExpiresMilliseconds: message.token_expires_ms, stage: stage,
+            features: SubscriptionFeatures(rawValue: message.features),
+            channel: message.channel == nil ? nil : ExplainedChannel(decoded: message.channel))
+    }
+}
+
+/// A channel as an event loop has it.
+package struct ExplainedChannel: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ExplainedChannel
+    /// Whether messaging delivers it at present.
+    package var isAttached: Bool
+    /// Of the newest entry that arrived; absent until it is attached.
+    package var position: StreamPosition?
+    package var subscribers: UInt32
+
+    package init(isAttached: Bool = false, position: StreamPosition? = nil, subscribers: UInt32 = 0) {
+        self.isAttached = isAttached
+        self.position = position
+        self.subscribers = subscribers
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.attached, isAttached)
+        if let position { sink.field(Fields.position, position) }
+        sink.field(Fields.subscribers, subscribers)
+    }
+}
+
+extension ExplainedChannel {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__ExplainedChannel>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        self.init(
+            isAttached: message.attached != 0, position: StreamPosition(message.position),
+            subscribers: message.subscribers)
+    }
+}
+
+/// Whether a session may publish to the channel of the question now.
+package struct ExplainedPublisher: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.ExplainedPublisher
+    package var sessionID: UInt64
+    /// Of the error that a publish would get; 0 = none.
+    package var code: Int64
+    /// Of this error.
+    package var reason: String
+    /// Of this error.
+    package var retryAfter: Duration
+
+    package init(sessionID: UInt64 = 0, code: Int64 = 0, reason: String = "", retryAfter: Duration = .zero) {
+        self.sessionID = sessionID
+        self.code = code
+        self.reason = reason
+        self.retryAfter = retryAfter
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.sessionId, sessionID)
+        sink.field(Fields.code, code)
+        sink.field(Fields.reason, reason)
+        sink.field(Fields.retryAfterMs, milliseconds: retryAfter)
+    }
+}
+
+extension ExplainedPublisher {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__ExplainedPublisher>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        self.init(
+            sessionID: message.session_id, code: message.code, reason: WireText(message.reason).string,
+            retryAfter: .milliseconds(Int64(message.retry_after_ms)))
+    }
+}
+
+/// Something that an event loop remembers.
+package struct SessionFact: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.SessionFact
+    package var kind: SessionFactKind
+    /// UTC.
+    package var atMilliseconds: UInt64
+    /// 0 = of all subscribers of the channel, or of no session.
+    package var sessionID: UInt64
+    /// Absent = it is about no channel.
+    package var channel: ChannelKey?
+    /// Absent = it isn't known.
+    package var position: StreamPosition?
+    /// Of a subscribe: up to where the client had the channel before; absent = it had nothing.
+    package var after: StreamPosition?
+    /// Of a subscribe: something behind `after` was lost, and that was reported.
+    package var hasGap: Bool
+    /// Of an end or a refusal.
+    package var cause: String
+    /// How often it came in a row; `at_ms` is the last time.
+    package var count: UInt32
+
+    package init(
+        kind: SessionFactKind, atMilliseconds: UInt64 = 0, sessionID: UInt64 = 0,
+        channel: ChannelKey? = nil, position: StreamPosition? = nil, after: StreamPosition? = nil,
+        hasGap: Bool = false, cause: String = "", count: UInt32 = 0
+    ) {
+        self.kind = kind
+        self.atMilliseconds = atMilliseconds
+        self.sessionID = sessionID
+        self.channel = channel
+        self.position = position
+        self.after = after
+        self.hasGap = hasGap
+        self.cause = cause
+        self.count = count
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.kind, kind)
+        sink.field(Fields.atMs, atMilliseconds)
+        sink.field(Fields.sessionId, sessionID)
+        if let channel { sink.field(Fields.channel, channel) }
+        if let position { sink.field(Fields.position, position) }
+        if let after { sink.field(Fields.after, after) }
+        sink.field(Fields.gap, hasGap)
+        sink.field(Fields.cause, cause)
+        sink.field(Fields.count, count)
+    }
+}
+
+extension SessionFact {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__SessionFact>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        guard let kind = SessionFactKind(rawValue: Int(message.kind.rawValue)) else { throw .undecodable }
+        try self.init(
+            kind: kind, atMilliseconds: message.at_ms, sessionID: message.session_id,
+            channel: message.channel == nil ? nil : ChannelKey(decoded: message.channel),
+            position: StreamPosition(message.position), after: StreamPosition(message.after),
+            hasGap: message.gap != 0, cause: WireText(message.cause).string, count: message.count)
     }
 }
 

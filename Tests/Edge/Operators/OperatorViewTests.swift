@@ -37,7 +37,7 @@ struct OperatorViewTests {
 
     @Test("the last end of a user is the newest of those that are remembered; the oldest makes room")
     func ends() {
-        var ends = SessionEnds()
+        var ends = SessionEnds(now: 0)
         func end(_ user: String, _ number: Int, app: String = "dev") -> SessionEnds.End {
             .init(
                 appID: app, userID: user, session: UInt64(number), at: UInt64(number), address: "192.0.2.1",

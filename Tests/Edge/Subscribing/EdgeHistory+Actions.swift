@@ -60,7 +60,7 @@ extension EdgeHistory {
         case .gapForAll(let subscribers, _, let channel, let position):
             let gap = Record(channel: channel, position: position, isGap: true)
             for subscriber in subscribers { send(gap, to: subscriber.session) }
-        case .entered, .hasNotEntered, .joinMissed, .lacksSnapshot, .refreshed, .release: break
+        case .entered, .began, .hasNotEntered, .joinMissed, .lacksSnapshot, .refreshed, .release: break
         }
     }
 

@@ -28,6 +28,7 @@ struct IndexScene {
     /// Who got a gap of the channel.
     private(set) var gapReceivers: [SessionKey] = []
     private(set) var entered: [SessionKey] = []
+    private(set) var begun: [(session: SessionKey, start: SubscriptionStart)] = []
     private(set) var notEntered: [SessionKey] = []
     private(set) var lacking: [SessionKey] = []
     private(set) var joinsMissed = 0
@@ -137,6 +138,7 @@ struct IndexScene {
                 gaps.append(position)
                 gapReceivers += subscribers.map(\.session)
             case .entered(let session, _): entered.append(session)
+            case .began(let session, _, let start): begun.append((session, start))
             case .hasNotEntered(let session, _, _): notEntered.append(session)
             case .joinMissed: joinsMissed += 1
             case .lacksSnapshot(let session, _): lacking.append(session)

@@ -38,6 +38,8 @@ enum FuzzedMessage {
         try RoundTrip.unpacked(BackendPublishResponse.self, bytes)
         try RoundTrip.unpacked(ListRequest.self, bytes)
         try RoundTrip.unpacked(ListResponse.self, bytes)
+        try RoundTrip.unpacked(ExplainRequest.self, bytes)
+        try RoundTrip.unpacked(ExplainResponse.self, bytes)
         _ = try? ClientRequest.Publish(scanning: bytes)
         _ = EventPublication.isEvent(WireText(bytes))
         try delivery(bytes)

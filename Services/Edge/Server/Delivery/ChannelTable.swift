@@ -51,6 +51,13 @@ extension ChannelTable {
     }
 }
 
+extension ChannelTable {
+    /// Up to where the subscribers have been given the channel; nil if entries of this turn wait.
+    func positionHandedOut(of key: ChannelKey) -> StreamPosition? {
+        index(of: key).flatMap { channels[$0].batch == nil ? channels[$0].position : nil }
+    }
+}
+
 // MARK: - Slots
 
 extension ChannelTable {

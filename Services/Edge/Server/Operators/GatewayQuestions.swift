@@ -7,15 +7,24 @@ import RTMWire
 final class GatewayQuestions {
     private let sessions: Sessions
     private let subscribing: Subscribing
+    private let explanations: Explanations
     private let eventLoop: any EventLoop
 
-    init(sessions: Sessions, subscribing: Subscribing, eventLoop: any EventLoop) {
+    init(
+        sessions: Sessions, subscribing: Subscribing, explanations: Explanations, eventLoop: any EventLoop
+    ) {
         self.sessions = sessions
         self.subscribing = subscribing
+        self.explanations = explanations
         self.eventLoop = eventLoop
     }
 
     func answer(_ query: EdgeQuery, _ answer: @escaping (EdgeFindings) -> Void) {
+        if let question = query.explain {
+            return explanations.explain(question, of: query.appID) {
+                answer(EdgeFindings(explanation: $0))
+            }
+        }
         let counts = query.channels.map {
             SubscriberCount(count: UInt32(subscribing.subscriberCount(of: $0)))
         }

@@ -3,7 +3,7 @@ struct SessionEnds {
     /// Limit: ends that are remembered; the oldest makes room.
     static let countMax = 1_024
 
-    struct End: Sendable, Equatable {
+    struct End: DatedFact, Sendable, Equatable {
         let appID: String
         let userID: String
         let session: UInt64
@@ -14,18 +14,15 @@ struct SessionEnds {
         let cause: String
     }
 
-    private var ring: [End] = []
-    /// The index of the oldest one, once the ring is full.
-    private var oldest = 0
+    private(set) var ring: FactRing<End>
 
-    mutating func append(_ end: End) {
-        guard ring.count == Self.countMax else { return ring.append(end) }
-        ring[oldest] = end
-        oldest = (oldest + 1) % Self.countMax
-    }
+    /// - Parameter now: when the loop begins, in milliseconds since 1970.
+    init(now: UInt64) { ring = FactRing(Self.countMax, now: now) }
+
+    mutating func append(_ end: End) { ring.append(end) }
 
     /// The latest one of the user; nil if there was none lately.
     func last(of userID: String, in appID: String?) -> End? {
-        ring.filter { $0.userID == userID && (appID == nil || $0.appID == appID) }.max { $0.at < $1.at }
+        ring.newestFirst.first { $0.userID == userID && (appID == nil || $0.appID == appID) }
     }
 }

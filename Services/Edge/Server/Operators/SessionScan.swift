@@ -76,7 +76,7 @@ struct SessionScan {
 }
 
 extension Session {
-    fileprivate func row(channelCount: Int) -> EdgeSession {
+    func row(channelCount: Int) -> EdgeSession {
         let origin = connection?.origin
         return EdgeSession(
             userID: userID, sessionID: id.rawValue, address: origin?.address ?? "",

@@ -19,6 +19,14 @@ final class SharedBucket: Sendable {
         case wait(TimeAmount)
     }
 
+    /// How long until so many can be drawn; nil if they can be now. Draws none.
+    func wait(for count: Int, now: NIODeadline) -> TimeAmount? {
+        bucket.withLock { bucket in
+            var copy = bucket
+            return copy?.wait(for: count, rate, now: now)
+        }
+    }
+
     /// Draws a portion, and `count` at least.
     func draw(atLeast count: Int, now: NIODeadline) -> Drawn {
         let portion = max(count, rate.perSecond / Self.portionsPerSecond)
@@ -50,6 +58,12 @@ struct BucketShare {
         case .wait(let wait):
             return wait
         }
+    }
+
+    /// As `wait`, but draws nothing from what all loops share.
+    func expectedWait(for count: Int, now: NIODeadline) -> TimeAmount? {
+        guard !bucket.rate.isUnlimited, left < count else { return nil }
+        return bucket.wait(for: count - left, now: now)
     }
 
     mutating func spend(_ count: Int) {
@@ -86,6 +100,15 @@ final class AppPublishShare {
             return PublishShortage(limit: .appMessages, perSecond: messages.perSecond, wait: wait)
         }
         guard let wait = bytes.wait(for: count, now: now) else { return nil }
+        return PublishShortage(limit: .appBytes, perSecond: bytes.perSecond, wait: wait)
+    }
+
+    /// As `shortage`, but changes nothing.
+    func expectedShortage(_ count: Int, now: NIODeadline) -> PublishShortage? {
+        if let wait = messages.expectedWait(for: 1, now: now) {
+            return PublishShortage(limit: .appMessages, perSecond: messages.perSecond, wait: wait)
+        }
+        guard let wait = bytes.expectedWait(for: count, now: now) else { return nil }
         return PublishShortage(limit: .appBytes, perSecond: bytes.perSecond, wait: wait)
     }
 

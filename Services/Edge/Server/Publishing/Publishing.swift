@@ -157,6 +157,46 @@ extension Publishing {
     }
 }
 
+// MARK: - Before a publish
+
+extension Publishing {
+    /// What the session's next message to a channel or user would be refused with; nil if it would go to
+    /// messaging. Asks what a publish is asked, but for the message itself, and takes nothing from a rate.
+    func obstacle(of session: Session, to channel: ChannelKey) -> RTMError? {
+        do throws(RTMError) {
+            try channel.name.withWireText { name in
+                Result { () throws(RTMError) in try check(session, channel, name) }
+            }.get()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func check(
+        _ session: Session, _ channel: ChannelKey, _ name: WireText
+    ) throws(RTMError) {
+        switch channel.type {
+        case .message: try NameRule.channel.check(name.bytes)
+        case .user: try NameRule.user.check(name.bytes)
+        default: throw RTMError(.invalidChannelType, "messages are published to channels and users")
+        }
+        try session.checkMayWrite(channel.type, name)
+        if let outage = messaging.outage(of: channel) {
+            throw .messagingUnreachable(.channelPublishMessageFailed, for: outage)
+        }
+        let now = endOfTurn.now
+        let limits = session.application.rates
+        // A copy, of which a message may be taken.
+        var rates = session.rates
+        let shortage =
+            rates.publishBudget.shortage(1, limits.sessionPublish, now: now)
+            ?? session.appPublishes.expectedShortage(1, now: now)
+            ?? rates.publish(channel.type, name, limits, now: now)
+        if let shortage { throw shortage.error }
+    }
+}
+
 // MARK: - Checks
 
 extension Publishing {

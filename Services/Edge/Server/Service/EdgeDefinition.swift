@@ -82,7 +82,7 @@ package enum EdgeDefinition {
             loops: loopCount, probe: context.probe("canary"), metrics: context.metrics)
         let loops = try await EdgeNode.make(on: group) { [edge] number, eventLoop in
             EdgeLoop(
-                eventLoop: eventLoop, configuration: edge, links: links, metrics: metrics,
+                eventLoop: eventLoop, number: number, configuration: edge, links: links, metrics: metrics,
                 reachability: reachability, logger: context.logger, sharedRates: sharedRates,
                 reportCanary: { canaries.report($0, ofLoop: number) })
         }

@@ -56,8 +56,9 @@ final class EdgeLoop {
     private var handshakeBytes = 0
     private let canaries: Canaries?
 
+    /// - Parameter number: of the loop among those of the edge.
     init(
-        eventLoop: any EventLoop, configuration: EdgeConfiguration, links: EdgeServiceLinks,
+        eventLoop: any EventLoop, number loopNumber: Int = 0, configuration: EdgeConfiguration, links: EdgeServiceLinks,
         metrics: EdgeMetrics, reachability: Reachability, logger: Logger, sharedRates: SharedRates? = nil,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
         random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -71,7 +72,7 @@ final class EdgeLoop {
         self.random = random
         sessionLog = SessionLog(logger, metrics, wallClock: wallClock)
         userLog = UserLog(logger, on: eventLoop)
-        let refusals = RefusalLog(logger, userLog)
+        let refusals = RefusalLog(logger, userLog, wallClock: wallClock)
         endOfTurn = EndOfTurn.shared(on: eventLoop)
         arena = DecodeArena(bytesMax: 4 * configuration.limits.frameBytesMax)
         deadlines = ConnectionDeadlines(on: eventLoop)
@@ -124,7 +125,11 @@ final class EdgeLoop {
             subscribing: subscribing, publishing: publishing, history: history,
             memberships: memberships, calls: calls, locks: locks, bannedUsers: bannedUsers,
             questions: GatewayQuestions(
-                sessions: sessions, subscribing: subscribing, eventLoop: eventLoop),
+                sessions: sessions, subscribing: subscribing,
+                explanations: Explanations(
+                    ofLoop: loopNumber, at: links.node, sessions: sessions, subscribing: subscribing,
+                    publishing: publishing, sessionLog: sessionLog, refusals: refusals, eventLoop: eventLoop),
+                eventLoop: eventLoop),
             logins: logins, reachability: reachability, messaging: messaging, canaries: canaries,
             eventLoop: eventLoop)
     }

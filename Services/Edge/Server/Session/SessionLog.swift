@@ -13,13 +13,28 @@ final class SessionLog {
     private let wallClock: () -> UInt64
     private var refusals = LineBudgets<ErrorCode>()
     /// The latest ends, for operators.
-    private(set) var ends = SessionEnds()
+    private(set) var ends: SessionEnds
+    /// The latest refused logins.
+    private(set) var refusedLogins: FactRing<RefusedLogin>
+
+    struct RefusedLogin: DatedFact {
+        /// Limit: those that are remembered; the oldest makes room.
+        fileprivate static let countMax = 512
+
+        let appID: String
+        let userID: String
+        let code: ErrorCode
+        let reason: String
+        let at: UInt64
+    }
 
     /// - Parameter wallClock: the time in milliseconds (UTC).
     init(_ logger: Logger, _ metrics: EdgeMetrics, wallClock: @escaping () -> UInt64) {
         self.logger = logger
         self.metrics = metrics
         self.wallClock = wallClock
+        ends = SessionEnds(now: wallClock())
+        refusedLogins = FactRing(RefusedLogin.countMax, now: wallClock())
     }
 
     /// - Parameter address: is asked for only if the line is logged: to find it costs microseconds.
@@ -52,6 +67,8 @@ final class SessionLog {
     func refused(_ error: RTMError, app: String, user: String, from address: String, now: NIODeadline) {
         metrics.loginRefused(LoginRefusal(error))
         metrics.apps[app].loginRefused()
+        refusedLogins.append(
+            RefusedLogin(appID: app, userID: user, code: error.code, reason: error.reason, at: wallClock()))
         guard let omitted = refusals.take(error.code, now: now) else { return }
         var facts: Logger.Metadata = [
             "app": "\(app.prefix(64))", "user": "\(user.prefix(64))", "address": "\(address)",

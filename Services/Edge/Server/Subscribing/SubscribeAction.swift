@@ -42,6 +42,8 @@ enum SubscribeAction {
 
     /// The session is a subscriber of a channel, and was none before.
     case entered(SessionKey, ChannelKey)
+    /// The session has become a subscriber. One that comes in again and has missed nothing stays one.
+    case began(SessionKey, ChannelKey, SubscriptionStart)
     /// The session doesn't become a member of a channel, and presence may have it as a member already.
     case hasNotEntered(SessionKey, ChannelKey, isContinued: Bool)
     /// Presence may not know of a membership.

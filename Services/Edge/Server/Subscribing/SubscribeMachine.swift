@@ -73,6 +73,10 @@ struct SubscribeMachine {
     /// attached.
     private(set) var given: StreamPosition?
     private var reply: SubscribeReply
+    /// Up to where the client had the channel before this; nil if it has just begun.
+    private var continuesAfter: StreamPosition?
+    /// Something behind that is lost, and the client was told.
+    private var hasGap = false
     /// Features that the session didn't have before. Each of them needs a snapshot.
     private var added: SubscriptionFeatures
     /// It has been in `awaitingWritable` once, so its client may hold an old snapshot.
@@ -90,6 +94,7 @@ struct SubscribeMachine {
         self.channelIndex = channelIndex
         kind = request.after == nil ? .new : .continued
         given = request.after
+        continuesAfter = request.after
         added = request.features
         reply = SubscribeReply(to: request)
         holdsRefresh = request.purpose == .refresh
@@ -99,6 +104,7 @@ struct SubscribeMachine {
     mutating func comeBack(from position: StreamPosition, with features: SubscriptionFeatures) {
         kind = .returning
         given = position
+        continuesAfter = position
         added = request.features.subtracting(features).union(request.renewed)
     }
 
@@ -106,6 +112,7 @@ struct SubscribeMachine {
     mutating func takeOver(from other: SubscribeMachine) {
         kind = .returning
         given = other.given
+        (continuesAfter, hasGap) = (other.continuesAfter, other.hasGap)
         missedRefresh = other.missedRefresh
     }
 }
@@ -295,6 +302,7 @@ extension SubscribeMachine {
     /// A log that began anew has more behind the gap: all that it has is read.
     private mutating func skip(to position: StreamPosition) -> Step {
         lostEvents = lostEvents || hasOldSnapshot
+        hasGap = true
         let actions = reply.giveAll(at: position, gap: true)
         given = position
         state = .pageDue
@@ -381,6 +389,10 @@ extension SubscribeMachine {
         var actions = reply.giveAll(at: position, gap: gap)
         if request.purpose == .subscribe, request.channel.type.hasLocks, kind != .returning {
             actions.append(.entered(request.session, request.channel))
+        }
+        if kind != .returning || gap || hasGap {
+            let start = SubscriptionStart(position: position, after: continuesAfter, gap: gap || hasGap)
+            actions.append(.began(request.session, request.channel, start))
         }
         if lacksSnapshot { actions.append(.lacksSnapshot(request.session, channelIndex: channelIndex)) }
         return holdsRefresh ? actions + [.refreshed] : actions

@@ -23,6 +23,8 @@ final class Subscribing {
     /// Limit: channels that are attached again at the same time.
     private let reattachBatch: Int
     private var subscriptions = SubscriptionIndex()
+    /// What has become of subscriptions lately.
+    private(set) var facts: SubscriptionFacts
     private var channelsReported = 0
     private var isScheduled = false
     /// What is traced of the entries of this turn.
@@ -46,6 +48,7 @@ final class Subscribing {
         self.metrics = metrics
         self.refusals = refusals
         self.wallClock = wallClock
+        facts = SubscriptionFacts(now: wallClock())
         self.reattachBatch = reattachBatch
     }
 
@@ -92,6 +95,18 @@ extension Subscribing {
 
     func subscriberCount(of channel: ChannelKey) -> Int {
         subscriptions.channels.index(of: channel).map { subscriptions.channels[$0].subscribers.count } ?? 0
+    }
+
+    /// A channel as a session gets it; nil if the session isn't subscribed. Also its own inbox.
+    func explain(_ channel: ChannelKey, of session: SessionKey) -> (
+        channel: ExplainedChannel, features: SubscriptionFeatures, isLive: Bool
+    )? {
+        subscriptions.explain(channel, of: session)
+    }
+
+    /// A channel as the loop has it; nil if nobody here is subscribed.
+    func explain(_ channel: ChannelKey) -> ExplainedChannel? {
+        subscriptions.channels.index(of: channel).map { ExplainedChannel(subscriptions.channels[$0]) }
     }
 
     /// Nil for each channel that is gone.
@@ -149,8 +164,10 @@ extension Subscribing {
 
     /// Returns false if the session isn't subscribed to the channel.
     func leave(_ session: Session, _ key: ChannelKey) -> Bool {
+        let position = subscriptions.channels.positionHandedOut(of: key)
         guard let actions = subscriptions.leave(session.key, key) else { return false }
         perform(actions)
+        note(.unsubscribed, of: session, key, at: position)
         return true
     }
 
@@ -206,6 +223,9 @@ extension Subscribing {
             announceGap(to: subscribers, at: channelIndex, channel, position)
         case .entered(let session, let channel):
             if let session = sessions[session] { locks.report(of: session, .entered, channel) }
+        case .began(let session, let channel, let start):
+            guard let session = sessions[session] else { break }
+            note(.subscribed(after: start.after, gap: start.gap), of: session, channel, at: start.position)
         case .hasNotEntered(let session, let channel, let isContinued):
             if let session = sessions[session] {
                 memberships.hasNotEntered(session, channel, isContinued: isContinued)
@@ -215,6 +235,16 @@ extension Subscribing {
             memberships.lacksSnapshot(session, at: channelIndex)
         case .refreshed: memberships.refreshed()
         }
+    }
+
+    private func note(
+        _ kind: SubscriptionFacts.Kind, of session: Session, _ channel: ChannelKey,
+        at position: StreamPosition?
+    ) {
+        facts.append(
+            .init(
+                kind: kind, channel: channel, userID: session.userID, session: session.id.rawValue,
+                at: wallClock(), position: position))
     }
 
     private func ask(_ query: SnapshotQuery) {
@@ -323,7 +353,15 @@ extension Subscribing {
         }
     }
 
-    func skipped(_ skip: SkipPush) { change { $0.skipped(skip) } }
+    func skipped(_ skip: SkipPush) {
+        let channel = subscriptions.channels.index(of: skip.interest).map { subscriptions.channels[$0] }
+        change { $0.skipped(skip) }
+        guard let channel, let position = channel.position, channel.isBefore(skip.position) else { return }
+        facts.append(
+            .init(
+                kind: .gap(after: position), channel: channel.key, userID: "", session: 0, at: wallClock(),
+                position: skip.position))
+    }
 
     private func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure) {
         for id in subscriptions.attachFailed(interest) { handle(.attachFailed(failure), of: id) }

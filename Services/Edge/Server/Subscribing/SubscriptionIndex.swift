@@ -104,6 +104,30 @@ extension SubscriptionIndex {
     }
 }
 
+extension SubscriptionIndex {
+    /// A channel as a session gets it; nil if the session isn't subscribed.
+    func explain(_ channel: ChannelKey, of session: SessionKey) -> (
+        channel: ExplainedChannel, features: SubscriptionFeatures, isLive: Bool
+    )? {
+        // Inboxes aren't found by their names.
+        for entry in bySession.all(of: session) where channels[Int(entry.channelIndex)].key == channel {
+            let index = Int(entry.channelIndex)
+            guard let features = features(at: index, entry.subscription) else { return nil }
+            let isLive = if case .live = entry.subscription { true } else { false }
+            return (ExplainedChannel(channels[index]), features, isLive)
+        }
+        return nil
+    }
+}
+
+extension ExplainedChannel {
+    init(_ channel: EdgeChannel) {
+        self.init(
+            isAttached: channel.attachment == .attached, position: channel.position,
+            subscribers: UInt32(channel.subscribers.count))
+    }
+}
+
 // MARK: - Subscribing
 
 extension SubscriptionIndex {

@@ -3,11 +3,11 @@ import Logging
 import RTMModel
 
 /// Leaves a line in the log for every change that a backend makes or tries: who, what, whom, and with which
-/// outcome. Messages are no changes. docs/http/README.md describes the line, which stays as it is.
+/// outcome. Messages and questions are no changes. docs/http/README.md describes the line, which stays as it is.
 struct AuditLog: RouterMiddleware {
     typealias Context = GatewayContext
-    /// The paths of messages.
-    private static let messages: Set<Substring> = ["publish", "broadcast", "batch"]
+    /// The paths of messages, and of questions.
+    private static let unaudited: Set<Substring> = ["publish", "broadcast", "batch", "explain"]
 
     let logger: Logger
 
@@ -16,7 +16,7 @@ struct AuditLog: RouterMiddleware {
         next: @concurrent (Request, GatewayContext) async throws -> Response
     ) async throws -> Response {
         let pieces = request.uri.path.split(separator: "/").dropFirst(2)
-        guard request.method != .get, let first = pieces.first, !Self.messages.contains(first),
+        guard request.method != .get, let first = pieces.first, !Self.unaudited.contains(first),
             let client = context.client
         else { return try await next(request, context) }
         func line(_ outcome: String) {

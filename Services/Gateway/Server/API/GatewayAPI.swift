@@ -36,6 +36,7 @@ struct GatewayAPI: Sendable {
         HistoryRoutes(api: self).add(to: app)
         ModerationRoutes(api: self).add(to: app)
         ListRoutes(api: self).add(to: app)
+        ExplainRoutes(api: self).add(to: app)
         EventRoutes(api: self).add(to: app)
         TokenRoutes(api: self).add(to: app)
         WebhookRoutes(api: self).add(to: app)

@@ -74,6 +74,11 @@ struct Backend: Sendable {
         return answer.channels.first
     }
 
+    /// What messaging knows of a channel, and of an entry of it.
+    func explain(_ request: ExplainRequest) async throws(RTMError) -> ExplainedLog {
+        try await ask { $0.explain(request, $1) }
+    }
+
     /// Stores a message that was published at that time, or that nobody was there to receive.
     func appendHistory(_ message: GatewayMessage, at milliseconds: UInt64) async throws(RTMError) {
         try await ask { $0.appendHistory(message, at: milliseconds, $1) }

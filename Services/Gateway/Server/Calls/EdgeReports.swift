@@ -11,6 +11,8 @@ struct EdgeReports: Sendable {
     private(set) var total: UInt64 = 0
     /// For each channel that was asked about.
     private(set) var subscribers: [Int] = []
+    /// What each event loop says that was asked for it.
+    private(set) var explanations: [EdgeExplanation] = []
 
     init(_ answers: EdgeAnswers) {
         let arena = DecodeArena()
@@ -19,6 +21,8 @@ struct EdgeReports: Sendable {
             if let found = try? EdgeFindings(answer.findings.bytes, in: arena) { findings.append(found) }
         }
         (asked, answered) = (Int(answers.asked), findings.count)
+        explanations = findings.compactMap(\.explanation)
+            .sorted { ($0.node, $0.loop) < ($1.node, $1.loop) }
         for found in findings {
             sessions += found.sessions
             hasMore = hasMore || found.hasMore

@@ -36,6 +36,7 @@ final class GatewayCalls {
     private let banned: GatewayBans
     private var publishes = RequestContexts<Answer<BackendPublishResponse>>()
     private var lists = RequestContexts<Answer<ListResponse>>()
+    private var explanations = RequestContexts<Answer<ExplainResponse>>()
     private var appends = RequestContexts<Answer<Void>>()
     private var calls = RequestContexts<PendingCall>()
     private var bans = RequestContexts<Answer<BanOutcome>>()
@@ -106,6 +107,12 @@ final class GatewayCalls {
 
     func list(_ request: ListRequest, in shard: Int, _ answer: @escaping Answer<ListResponse>) {
         messaging.list(request, in: shard, context: lists.insert(answer))
+    }
+
+    func explain(_ request: ExplainRequest, _ answer: @escaping Answer<ExplainedLog>) {
+        let node = messaging.leader(of: request.channel).map { "messaging \($0)" } ?? "messaging"
+        let context = explanations.insert { answer($0.map { ExplainedLog(node: node, response: $0) }) }
+        messaging.explain(request, context: context)
     }
 
     /// The shard that has the channel.
@@ -211,6 +218,11 @@ extension GatewayCalls: MessagingCaller {
 
     func messagingListed(_ context: Int, _ outcome: Result<ListResponse, ServiceLinkRequestFailure>) {
         lists.remove(context)(
+            outcome.mapError { RTMError($0, .notConnected, timeout: .channelPublishMessageTimeout) })
+    }
+
+    func messagingExplained(_ context: Int, _ outcome: Result<ExplainResponse, ServiceLinkRequestFailure>) {
+        explanations.remove(context)(
             outcome.mapError { RTMError($0, .notConnected, timeout: .channelPublishMessageTimeout) })
     }
 

@@ -118,7 +118,7 @@ extension GatewayContext {
 }
 
 /// Decodes a body that has no unknown keys.
-private struct Strict<Body: APIBody>: Decodable {
+struct Strict<Body: APIBody>: Decodable, Sendable {
     let body: Body
 
     private struct AnyKey: CodingKey {

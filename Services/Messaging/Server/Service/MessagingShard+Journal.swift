@@ -41,7 +41,8 @@ extension MessagingShard {
     func checkLeadership(_ method: UInt32) throws(RTMError) {
         guard isLeader else { throw RTMError(.notConnected, "another messaging node leads this shard") }
         switch method {
-        case MessagingMethod.read, MessagingMethod.list, MessagingMethod.feed: return
+        case MessagingMethod.read, MessagingMethod.list, MessagingMethod.feed, MessagingMethod.explain:
+            return
         default: break
         }
         guard isJournalBehind else { return }

@@ -15,7 +15,8 @@ package final class MessagingShard {
     /// Limit: bytes of frames in one page of a read, so that a long catch-up doesn't hold up all other
     /// callers.
     private static let pageBytesMax = 256 * 1024
-    /// Limit: lists that are put together at a time. Each has its turns between those of the messages.
+    /// Limit: lists and explanations that are put together at a time. Each has its turns between those of the
+    /// messages.
     private static let listsMax = 8
 
     let limits: BrokerLimits
@@ -28,7 +29,7 @@ package final class MessagingShard {
     var links: [Broker.ServiceLinkID: AcceptedServiceLink] = [:]
     /// Nil if the shard has no journal: then this node leads it from the start.
     var journal: ShardJournal?
-    /// How many lists are being put together.
+    /// How many lists and explanations are being put together.
     private var listCount = 0
     /// The nodes that are announced to callers; nil if another shard announces them.
     private var nodes: NodesPush?
@@ -133,6 +134,7 @@ extension MessagingShard: ServiceLinkHandler {
                 try publish(BackendPublishRequest(scanning: body), id, link)
             case MessagingMethod.append: try append(AppendRequest(scanning: body), id, link)
             case MessagingMethod.feed: try feed(FeedRequest(body, in: arena), id, link)
+            case MessagingMethod.explain: try explain(ExplainRequest(body, in: arena), id, link)
             default: throw RTMError(.serviceNotSupport, "messaging has no method \(method)")
             }
         } catch let error as RTMError {
@@ -250,14 +252,17 @@ extension MessagingShard: ServiceLinkHandler {
             link.respond(to: id, broker.listing(channel, now: clock()))
             return
         }
-        guard listCount < Self.listsMax else {
-            throw RTMError(
-                .operationRateExceedLimitation, "\(Self.listsMax) lists are being put together",
-                retryAfter: .seconds(1), limit: .init(name: "lists at a time", value: UInt64(Self.listsMax)))
-        }
+        try checkListCapacity()
         let scan = try ChannelScan(request)
         listCount += 1
         look(scan, id, link)
+    }
+
+    private func checkListCapacity() throws(RTMError) {
+        guard listCount >= Self.listsMax else { return }
+        throw RTMError(
+            .operationRateExceedLimitation, "\(Self.listsMax) lists are being put together",
+            retryAfter: .seconds(1), limit: .init(name: "lists at a time", value: UInt64(Self.listsMax)))
     }
 
     private func look(_ begun: ChannelScan, _ id: UInt64, _ link: AcceptedServiceLink) {
@@ -269,6 +274,29 @@ extension MessagingShard: ServiceLinkHandler {
             return
         }
         link.eventLoop.assumeIsolated().execute { self.look(scan, id, link) }
+    }
+
+    private func explain(
+        _ request: ExplainRequest, _ id: UInt64, _ link: AcceptedServiceLink
+    ) throws(RTMError) {
+        try checkListCapacity()
+        listCount += 1
+        search(EntrySearch(request, in: broker, now: clock()), id, link)
+    }
+
+    private func search(_ begun: EntrySearch, _ id: UInt64, _ link: AcceptedServiceLink) {
+        var search = begun
+        let answer = search.look(in: broker) { number in
+            links[number].map {
+                ExplainedLink(node: $0.peerNode, waitingBytes: UInt64($0.queuedBytes))
+            }
+        }
+        guard links[Int(link.id)] === link, answer == nil else {
+            listCount -= 1
+            if let answer { link.respond(to: id, answer) }
+            return
+        }
+        link.eventLoop.assumeIsolated().execute { self.search(search, id, link) }
     }
 
     private func feed(_ request: FeedRequest, _ id: UInt64, _ link: AcceptedServiceLink) {

@@ -104,6 +104,34 @@ struct LogTable {
             forgotten[number]?.newestMessage ?? forgotten.dropped(of: partition)?.head ?? 0)
     }
 
+    /// What is known of a channel's log, whether the channel has a slot or not.
+    struct Extent {
+        /// The position of the newest entry that it has, or may have had.
+        let head: StreamPosition
+        /// The newest offset of the channel's partition.
+        let partitionHead: UInt64
+        /// The newest entry that the tail may have lost; 0 if there is none.
+        let newestLost: UInt64
+    }
+
+    func extent(of channel: ChannelView) -> Extent {
+        let number = names.number(of: channel)
+        let partition = partition(of: number)
+        let position = partitions[Int(partition)].position
+        func extent(_ head: UInt64, lost: UInt64) -> Extent {
+            Extent(
+                head: StreamPosition(epoch: position.epoch, offset: head), partitionHead: position.offset,
+                newestLost: lost)
+        }
+        if let slot = slot(of: channel, number) {
+            return extent(self[slot].chain.head, lost: self[slot].chain.newestLost)
+        }
+        let forgotten = apps.number(of: channel.appID.string).map { apps[$0].forgotten }
+        let dropped = forgotten.map { $0.dropped(of: partition) } ?? apps.unknown[partition]
+        let head = forgotten?[number]?.head ?? dropped?.head ?? 0
+        return extent(head, lost: head)
+    }
+
     mutating func setVersion(_ version: ChannelVersion, at slot: ChannelSlot) { versions[slot] = version }
 
     /// Whether the logs go back as far as those of this epoch, which may be in another shard: shards that

@@ -1177,6 +1177,186 @@ void   rtm__service__feed_response__free_unpacked
   assert(message->base.descriptor == &rtm__service__feed_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__explain_request__init
+                     (Rtm__Service__ExplainRequest         *message)
+{
+  static const Rtm__Service__ExplainRequest init_value = RTM__SERVICE__EXPLAIN_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rtm__service__explain_request__get_packed_size
+                     (const Rtm__Service__ExplainRequest *message)
+{
+  assert(message->base.descriptor == &rtm__service__explain_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__explain_request__pack
+                     (const Rtm__Service__ExplainRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__explain_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__explain_request__pack_to_buffer
+                     (const Rtm__Service__ExplainRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__explain_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ExplainRequest *
+       rtm__service__explain_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ExplainRequest *)
+     protobuf_c_message_unpack (&rtm__service__explain_request__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__explain_request__free_unpacked
+                     (Rtm__Service__ExplainRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__explain_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__explain_response__init
+                     (Rtm__Service__ExplainResponse         *message)
+{
+  static const Rtm__Service__ExplainResponse init_value = RTM__SERVICE__EXPLAIN_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__explain_response__get_packed_size
+                     (const Rtm__Service__ExplainResponse *message)
+{
+  assert(message->base.descriptor == &rtm__service__explain_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__explain_response__pack
+                     (const Rtm__Service__ExplainResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__explain_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__explain_response__pack_to_buffer
+                     (const Rtm__Service__ExplainResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__explain_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ExplainResponse *
+       rtm__service__explain_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ExplainResponse *)
+     protobuf_c_message_unpack (&rtm__service__explain_response__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__explain_response__free_unpacked
+                     (Rtm__Service__ExplainResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__explain_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__explained_entry__init
+                     (Rtm__Service__ExplainedEntry         *message)
+{
+  static const Rtm__Service__ExplainedEntry init_value = RTM__SERVICE__EXPLAINED_ENTRY__INIT;
+  *message = init_value;
+}
+size_t rtm__service__explained_entry__get_packed_size
+                     (const Rtm__Service__ExplainedEntry *message)
+{
+  assert(message->base.descriptor == &rtm__service__explained_entry__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__explained_entry__pack
+                     (const Rtm__Service__ExplainedEntry *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__explained_entry__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__explained_entry__pack_to_buffer
+                     (const Rtm__Service__ExplainedEntry *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__explained_entry__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ExplainedEntry *
+       rtm__service__explained_entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ExplainedEntry *)
+     protobuf_c_message_unpack (&rtm__service__explained_entry__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__explained_entry__free_unpacked
+                     (Rtm__Service__ExplainedEntry *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__explained_entry__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__explained_link__init
+                     (Rtm__Service__ExplainedLink         *message)
+{
+  static const Rtm__Service__ExplainedLink init_value = RTM__SERVICE__EXPLAINED_LINK__INIT;
+  *message = init_value;
+}
+size_t rtm__service__explained_link__get_packed_size
+                     (const Rtm__Service__ExplainedLink *message)
+{
+  assert(message->base.descriptor == &rtm__service__explained_link__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__explained_link__pack
+                     (const Rtm__Service__ExplainedLink *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__explained_link__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__explained_link__pack_to_buffer
+                     (const Rtm__Service__ExplainedLink *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__explained_link__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ExplainedLink *
+       rtm__service__explained_link__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ExplainedLink *)
+     protobuf_c_message_unpack (&rtm__service__explained_link__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__explained_link__free_unpacked
+                     (Rtm__Service__ExplainedLink *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__explained_link__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor rtm__service__leader_push__field_descriptors[2] =
 {
   {
@@ -3076,7 +3256,289 @@ const ProtobufCMessageDescriptor rtm__service__feed_response__descriptor =
   (ProtobufCMessageInit) rtm__service__feed_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[15] =
+static const ProtobufCFieldDescriptor rtm__service__explain_request__field_descriptors[2] =
+{
+  {
+    "channel",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainRequest, channel),
+    &rtm__service__channel_key__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "entry",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainRequest, entry),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__explain_request__field_indices_by_name[] = {
+  0,   /* field[0] = channel */
+  1,   /* field[1] = entry */
+};
+static const ProtobufCIntRange rtm__service__explain_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__explain_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ExplainRequest",
+  "ExplainRequest",
+  "Rtm__Service__ExplainRequest",
+  "rtm.service",
+  sizeof(Rtm__Service__ExplainRequest),
+  2,
+  rtm__service__explain_request__field_descriptors,
+  rtm__service__explain_request__field_indices_by_name,
+  1,  rtm__service__explain_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__explain_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__explain_response__field_descriptors[6] =
+{
+  {
+    "trace",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainResponse, trace),
+    &rtm__service__entry_trace__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "head",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainResponse, head),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "entry",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainResponse, entry),
+    &rtm__service__explained_entry__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "links",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__ExplainResponse, n_links),
+    offsetof(Rtm__Service__ExplainResponse, links),
+    &rtm__service__explained_link__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "left_ms",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainResponse, left_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "known_since_ms",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainResponse, known_since_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__explain_response__field_indices_by_name[] = {
+  2,   /* field[2] = entry */
+  1,   /* field[1] = head */
+  5,   /* field[5] = known_since_ms */
+  4,   /* field[4] = left_ms */
+  3,   /* field[3] = links */
+  0,   /* field[0] = trace */
+};
+static const ProtobufCIntRange rtm__service__explain_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor rtm__service__explain_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ExplainResponse",
+  "ExplainResponse",
+  "Rtm__Service__ExplainResponse",
+  "rtm.service",
+  sizeof(Rtm__Service__ExplainResponse),
+  6,
+  rtm__service__explain_response__field_descriptors,
+  rtm__service__explain_response__field_indices_by_name,
+  1,  rtm__service__explain_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__explain_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__explained_entry__field_descriptors[4] =
+{
+  {
+    "timestamp_ms",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedEntry, timestamp_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "publisher",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedEntry, publisher),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "publisher_session",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedEntry, publisher_session),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "feature",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedEntry, feature),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__explained_entry__field_indices_by_name[] = {
+  3,   /* field[3] = feature */
+  1,   /* field[1] = publisher */
+  2,   /* field[2] = publisher_session */
+  0,   /* field[0] = timestamp_ms */
+};
+static const ProtobufCIntRange rtm__service__explained_entry__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor rtm__service__explained_entry__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ExplainedEntry",
+  "ExplainedEntry",
+  "Rtm__Service__ExplainedEntry",
+  "rtm.service",
+  sizeof(Rtm__Service__ExplainedEntry),
+  4,
+  rtm__service__explained_entry__field_descriptors,
+  rtm__service__explained_entry__field_indices_by_name,
+  1,  rtm__service__explained_entry__number_ranges,
+  (ProtobufCMessageInit) rtm__service__explained_entry__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__explained_link__field_descriptors[2] =
+{
+  {
+    "node",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedLink, node),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "waiting_bytes",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedLink, waiting_bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__explained_link__field_indices_by_name[] = {
+  0,   /* field[0] = node */
+  1,   /* field[1] = waiting_bytes */
+};
+static const ProtobufCIntRange rtm__service__explained_link__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__explained_link__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ExplainedLink",
+  "ExplainedLink",
+  "Rtm__Service__ExplainedLink",
+  "rtm.service",
+  sizeof(Rtm__Service__ExplainedLink),
+  2,
+  rtm__service__explained_link__field_descriptors,
+  rtm__service__explained_link__field_indices_by_name,
+  1,  rtm__service__explained_link__number_ranges,
+  (ProtobufCMessageInit) rtm__service__explained_link__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_number[16] =
 {
   { "MESSAGING_NONE", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_NONE", 0 },
   { "MESSAGING_ATTACH", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_ATTACH", 1 },
@@ -3093,17 +3555,19 @@ static const ProtobufCEnumValue rtm__service__messaging_method__enum_values_by_n
   { "MESSAGING_BACKEND_PUBLISH", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_BACKEND_PUBLISH", 12 },
   { "MESSAGING_LIST", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_LIST", 13 },
   { "MESSAGING_FEED", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_FEED", 14 },
+  { "MESSAGING_EXPLAIN", "RTM__SERVICE__MESSAGING_METHOD__MESSAGING_EXPLAIN", 15 },
 };
 static const ProtobufCIntRange rtm__service__messaging_method__value_ranges[] = {
-{0, 0},{0, 15}
+{0, 0},{0, 16}
 };
-static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[15] =
+static const ProtobufCEnumValueIndex rtm__service__messaging_method__enum_values_by_name[16] =
 {
   { "MESSAGING_APPEND", 7 },
   { "MESSAGING_ATTACH", 1 },
   { "MESSAGING_BACKEND_PUBLISH", 12 },
   { "MESSAGING_DELIVERY", 5 },
   { "MESSAGING_DETACH", 2 },
+  { "MESSAGING_EXPLAIN", 15 },
   { "MESSAGING_FEED", 14 },
   { "MESSAGING_LEADER", 9 },
   { "MESSAGING_LIST", 13 },
@@ -3122,9 +3586,9 @@ const ProtobufCEnumDescriptor rtm__service__messaging_method__descriptor =
   "MessagingMethod",
   "Rtm__Service__MessagingMethod",
   "rtm.service",
-  15,
+  16,
   rtm__service__messaging_method__enum_values_by_number,
-  15,
+  16,
   rtm__service__messaging_method__enum_values_by_name,
   1,
   rtm__service__messaging_method__value_ranges,
@@ -3160,5 +3624,41 @@ const ProtobufCEnumDescriptor rtm__service__publish_outcome__descriptor =
   rtm__service__publish_outcome__enum_values_by_name,
   1,
   rtm__service__publish_outcome__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue rtm__service__entry_trace__enum_values_by_number[6] =
+{
+  { "ENTRY_TRACE_NONE", "RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_NONE", 0 },
+  { "ENTRY_TRACE_FOUND", "RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_FOUND", 1 },
+  { "ENTRY_TRACE_AHEAD", "RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_AHEAD", 2 },
+  { "ENTRY_TRACE_ABSENT", "RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_ABSENT", 3 },
+  { "ENTRY_TRACE_FORGOTTEN", "RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_FORGOTTEN", 4 },
+  { "ENTRY_TRACE_OTHER_LOG", "RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_OTHER_LOG", 5 },
+};
+static const ProtobufCIntRange rtm__service__entry_trace__value_ranges[] = {
+{0, 0},{0, 6}
+};
+static const ProtobufCEnumValueIndex rtm__service__entry_trace__enum_values_by_name[6] =
+{
+  { "ENTRY_TRACE_ABSENT", 3 },
+  { "ENTRY_TRACE_AHEAD", 2 },
+  { "ENTRY_TRACE_FORGOTTEN", 4 },
+  { "ENTRY_TRACE_FOUND", 1 },
+  { "ENTRY_TRACE_NONE", 0 },
+  { "ENTRY_TRACE_OTHER_LOG", 5 },
+};
+const ProtobufCEnumDescriptor rtm__service__entry_trace__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "rtm.service.EntryTrace",
+  "EntryTrace",
+  "Rtm__Service__EntryTrace",
+  "rtm.service",
+  6,
+  rtm__service__entry_trace__enum_values_by_number,
+  6,
+  rtm__service__entry_trace__enum_values_by_name,
+  1,
+  rtm__service__entry_trace__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };

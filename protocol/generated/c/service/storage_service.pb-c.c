@@ -817,6 +817,276 @@ void   rtm__service__edge_session__free_unpacked
   assert(message->base.descriptor == &rtm__service__edge_session__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__edge_explain__init
+                     (Rtm__Service__EdgeExplain         *message)
+{
+  static const Rtm__Service__EdgeExplain init_value = RTM__SERVICE__EDGE_EXPLAIN__INIT;
+  *message = init_value;
+}
+size_t rtm__service__edge_explain__get_packed_size
+                     (const Rtm__Service__EdgeExplain *message)
+{
+  assert(message->base.descriptor == &rtm__service__edge_explain__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__edge_explain__pack
+                     (const Rtm__Service__EdgeExplain *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__edge_explain__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__edge_explain__pack_to_buffer
+                     (const Rtm__Service__EdgeExplain *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__edge_explain__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EdgeExplain *
+       rtm__service__edge_explain__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EdgeExplain *)
+     protobuf_c_message_unpack (&rtm__service__edge_explain__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__edge_explain__free_unpacked
+                     (Rtm__Service__EdgeExplain *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__edge_explain__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__edge_explanation__init
+                     (Rtm__Service__EdgeExplanation         *message)
+{
+  static const Rtm__Service__EdgeExplanation init_value = RTM__SERVICE__EDGE_EXPLANATION__INIT;
+  *message = init_value;
+}
+size_t rtm__service__edge_explanation__get_packed_size
+                     (const Rtm__Service__EdgeExplanation *message)
+{
+  assert(message->base.descriptor == &rtm__service__edge_explanation__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__edge_explanation__pack
+                     (const Rtm__Service__EdgeExplanation *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__edge_explanation__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__edge_explanation__pack_to_buffer
+                     (const Rtm__Service__EdgeExplanation *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__edge_explanation__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EdgeExplanation *
+       rtm__service__edge_explanation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EdgeExplanation *)
+     protobuf_c_message_unpack (&rtm__service__edge_explanation__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__edge_explanation__free_unpacked
+                     (Rtm__Service__EdgeExplanation *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__edge_explanation__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__explained_session__init
+                     (Rtm__Service__ExplainedSession         *message)
+{
+  static const Rtm__Service__ExplainedSession init_value = RTM__SERVICE__EXPLAINED_SESSION__INIT;
+  *message = init_value;
+}
+size_t rtm__service__explained_session__get_packed_size
+                     (const Rtm__Service__ExplainedSession *message)
+{
+  assert(message->base.descriptor == &rtm__service__explained_session__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__explained_session__pack
+                     (const Rtm__Service__ExplainedSession *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__explained_session__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__explained_session__pack_to_buffer
+                     (const Rtm__Service__ExplainedSession *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__explained_session__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ExplainedSession *
+       rtm__service__explained_session__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ExplainedSession *)
+     protobuf_c_message_unpack (&rtm__service__explained_session__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__explained_session__free_unpacked
+                     (Rtm__Service__ExplainedSession *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__explained_session__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__explained_channel__init
+                     (Rtm__Service__ExplainedChannel         *message)
+{
+  static const Rtm__Service__ExplainedChannel init_value = RTM__SERVICE__EXPLAINED_CHANNEL__INIT;
+  *message = init_value;
+}
+size_t rtm__service__explained_channel__get_packed_size
+                     (const Rtm__Service__ExplainedChannel *message)
+{
+  assert(message->base.descriptor == &rtm__service__explained_channel__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__explained_channel__pack
+                     (const Rtm__Service__ExplainedChannel *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__explained_channel__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__explained_channel__pack_to_buffer
+                     (const Rtm__Service__ExplainedChannel *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__explained_channel__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ExplainedChannel *
+       rtm__service__explained_channel__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ExplainedChannel *)
+     protobuf_c_message_unpack (&rtm__service__explained_channel__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__explained_channel__free_unpacked
+                     (Rtm__Service__ExplainedChannel *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__explained_channel__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__explained_publisher__init
+                     (Rtm__Service__ExplainedPublisher         *message)
+{
+  static const Rtm__Service__ExplainedPublisher init_value = RTM__SERVICE__EXPLAINED_PUBLISHER__INIT;
+  *message = init_value;
+}
+size_t rtm__service__explained_publisher__get_packed_size
+                     (const Rtm__Service__ExplainedPublisher *message)
+{
+  assert(message->base.descriptor == &rtm__service__explained_publisher__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__explained_publisher__pack
+                     (const Rtm__Service__ExplainedPublisher *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__explained_publisher__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__explained_publisher__pack_to_buffer
+                     (const Rtm__Service__ExplainedPublisher *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__explained_publisher__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__ExplainedPublisher *
+       rtm__service__explained_publisher__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__ExplainedPublisher *)
+     protobuf_c_message_unpack (&rtm__service__explained_publisher__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__explained_publisher__free_unpacked
+                     (Rtm__Service__ExplainedPublisher *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__explained_publisher__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__session_fact__init
+                     (Rtm__Service__SessionFact         *message)
+{
+  static const Rtm__Service__SessionFact init_value = RTM__SERVICE__SESSION_FACT__INIT;
+  *message = init_value;
+}
+size_t rtm__service__session_fact__get_packed_size
+                     (const Rtm__Service__SessionFact *message)
+{
+  assert(message->base.descriptor == &rtm__service__session_fact__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__session_fact__pack
+                     (const Rtm__Service__SessionFact *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__session_fact__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__session_fact__pack_to_buffer
+                     (const Rtm__Service__SessionFact *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__session_fact__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__SessionFact *
+       rtm__service__session_fact__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__SessionFact *)
+     protobuf_c_message_unpack (&rtm__service__session_fact__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__session_fact__free_unpacked
+                     (Rtm__Service__SessionFact *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__session_fact__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__purge_history_request__init
                      (Rtm__Service__PurgeHistoryRequest         *message)
 {
@@ -2607,7 +2877,7 @@ const ProtobufCMessageDescriptor rtm__service__edge_answers__descriptor =
   (ProtobufCMessageInit) rtm__service__edge_answers__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__edge_query__field_descriptors[7] =
+static const ProtobufCFieldDescriptor rtm__service__edge_query__field_descriptors[8] =
 {
   {
     "app_id",
@@ -2693,12 +2963,25 @@ static const ProtobufCFieldDescriptor rtm__service__edge_query__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "explain",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuery, explain),
+    &rtm__service__edge_explain__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__edge_query__field_indices_by_name[] = {
   4,   /* field[4] = after_session */
   3,   /* field[3] = after_user */
   0,   /* field[0] = app_id */
   6,   /* field[6] = channels */
+  7,   /* field[7] = explain */
   1,   /* field[1] = limit */
   2,   /* field[2] = prefix */
   5,   /* field[5] = user_id */
@@ -2706,7 +2989,7 @@ static const unsigned rtm__service__edge_query__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__service__edge_query__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor rtm__service__edge_query__descriptor =
 {
@@ -2716,14 +2999,14 @@ const ProtobufCMessageDescriptor rtm__service__edge_query__descriptor =
   "Rtm__Service__EdgeQuery",
   "rtm.service",
   sizeof(Rtm__Service__EdgeQuery),
-  7,
+  8,
   rtm__service__edge_query__field_descriptors,
   rtm__service__edge_query__field_indices_by_name,
   1,  rtm__service__edge_query__number_ranges,
   (ProtobufCMessageInit) rtm__service__edge_query__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__edge_findings__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__service__edge_findings__field_descriptors[5] =
 {
   {
     "sessions",
@@ -2773,8 +3056,21 @@ static const ProtobufCFieldDescriptor rtm__service__edge_findings__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "explanation",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeFindings, explanation),
+    &rtm__service__edge_explanation__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__edge_findings__field_indices_by_name[] = {
+  4,   /* field[4] = explanation */
   1,   /* field[1] = more */
   0,   /* field[0] = sessions */
   3,   /* field[3] = subscribers */
@@ -2783,7 +3079,7 @@ static const unsigned rtm__service__edge_findings__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__service__edge_findings__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor rtm__service__edge_findings__descriptor =
 {
@@ -2793,7 +3089,7 @@ const ProtobufCMessageDescriptor rtm__service__edge_findings__descriptor =
   "Rtm__Service__EdgeFindings",
   "rtm.service",
   sizeof(Rtm__Service__EdgeFindings),
-  4,
+  5,
   rtm__service__edge_findings__field_descriptors,
   rtm__service__edge_findings__field_indices_by_name,
   1,  rtm__service__edge_findings__number_ranges,
@@ -2952,6 +3248,572 @@ const ProtobufCMessageDescriptor rtm__service__edge_session__descriptor =
   rtm__service__edge_session__field_indices_by_name,
   1,  rtm__service__edge_session__number_ranges,
   (ProtobufCMessageInit) rtm__service__edge_session__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__edge_explain__field_descriptors[3] =
+{
+  {
+    "user_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeExplain, user_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "channel",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeExplain, channel),
+    &rtm__service__channel_key__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "publisher",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeExplain, publisher),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__edge_explain__field_indices_by_name[] = {
+  1,   /* field[1] = channel */
+  2,   /* field[2] = publisher */
+  0,   /* field[0] = user_id */
+};
+static const ProtobufCIntRange rtm__service__edge_explain__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__edge_explain__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EdgeExplain",
+  "EdgeExplain",
+  "Rtm__Service__EdgeExplain",
+  "rtm.service",
+  sizeof(Rtm__Service__EdgeExplain),
+  3,
+  rtm__service__edge_explain__field_descriptors,
+  rtm__service__edge_explain__field_indices_by_name,
+  1,  rtm__service__edge_explain__number_ranges,
+  (ProtobufCMessageInit) rtm__service__edge_explain__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__edge_explanation__field_descriptors[8] =
+{
+  {
+    "node",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeExplanation, node),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "loop",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeExplanation, loop),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "facts_since_ms",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeExplanation, facts_since_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "facts",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__EdgeExplanation, n_facts),
+    offsetof(Rtm__Service__EdgeExplanation, facts),
+    &rtm__service__session_fact__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "sessions",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__EdgeExplanation, n_sessions),
+    offsetof(Rtm__Service__EdgeExplanation, sessions),
+    &rtm__service__explained_session__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "channel",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeExplanation, channel),
+    &rtm__service__explained_channel__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "publisher",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeExplanation, publisher),
+    &rtm__service__explained_publisher__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "ends_since_ms",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeExplanation, ends_since_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__edge_explanation__field_indices_by_name[] = {
+  5,   /* field[5] = channel */
+  7,   /* field[7] = ends_since_ms */
+  3,   /* field[3] = facts */
+  2,   /* field[2] = facts_since_ms */
+  1,   /* field[1] = loop */
+  0,   /* field[0] = node */
+  6,   /* field[6] = publisher */
+  4,   /* field[4] = sessions */
+};
+static const ProtobufCIntRange rtm__service__edge_explanation__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor rtm__service__edge_explanation__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EdgeExplanation",
+  "EdgeExplanation",
+  "Rtm__Service__EdgeExplanation",
+  "rtm.service",
+  sizeof(Rtm__Service__EdgeExplanation),
+  8,
+  rtm__service__edge_explanation__field_descriptors,
+  rtm__service__edge_explanation__field_indices_by_name,
+  1,  rtm__service__edge_explanation__number_ranges,
+  (ProtobufCMessageInit) rtm__service__edge_explanation__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__explained_session__field_descriptors[5] =
+{
+  {
+    "session",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedSession, session),
+    &rtm__service__edge_session__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "token_expires_ms",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedSession, token_expires_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "stage",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedSession, stage),
+    &rtm__service__subscription_stage__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "features",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedSession, features),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "channel",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedSession, channel),
+    &rtm__service__explained_channel__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__explained_session__field_indices_by_name[] = {
+  4,   /* field[4] = channel */
+  3,   /* field[3] = features */
+  0,   /* field[0] = session */
+  2,   /* field[2] = stage */
+  1,   /* field[1] = token_expires_ms */
+};
+static const ProtobufCIntRange rtm__service__explained_session__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 5 }
+};
+const ProtobufCMessageDescriptor rtm__service__explained_session__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ExplainedSession",
+  "ExplainedSession",
+  "Rtm__Service__ExplainedSession",
+  "rtm.service",
+  sizeof(Rtm__Service__ExplainedSession),
+  5,
+  rtm__service__explained_session__field_descriptors,
+  rtm__service__explained_session__field_indices_by_name,
+  1,  rtm__service__explained_session__number_ranges,
+  (ProtobufCMessageInit) rtm__service__explained_session__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__explained_channel__field_descriptors[3] =
+{
+  {
+    "attached",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedChannel, attached),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "position",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedChannel, position),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "subscribers",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedChannel, subscribers),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__explained_channel__field_indices_by_name[] = {
+  0,   /* field[0] = attached */
+  1,   /* field[1] = position */
+  2,   /* field[2] = subscribers */
+};
+static const ProtobufCIntRange rtm__service__explained_channel__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__explained_channel__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ExplainedChannel",
+  "ExplainedChannel",
+  "Rtm__Service__ExplainedChannel",
+  "rtm.service",
+  sizeof(Rtm__Service__ExplainedChannel),
+  3,
+  rtm__service__explained_channel__field_descriptors,
+  rtm__service__explained_channel__field_indices_by_name,
+  1,  rtm__service__explained_channel__number_ranges,
+  (ProtobufCMessageInit) rtm__service__explained_channel__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__explained_publisher__field_descriptors[4] =
+{
+  {
+    "session_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedPublisher, session_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "code",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedPublisher, code),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedPublisher, reason),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "retry_after_ms",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ExplainedPublisher, retry_after_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__explained_publisher__field_indices_by_name[] = {
+  1,   /* field[1] = code */
+  2,   /* field[2] = reason */
+  3,   /* field[3] = retry_after_ms */
+  0,   /* field[0] = session_id */
+};
+static const ProtobufCIntRange rtm__service__explained_publisher__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 4 }
+};
+const ProtobufCMessageDescriptor rtm__service__explained_publisher__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.ExplainedPublisher",
+  "ExplainedPublisher",
+  "Rtm__Service__ExplainedPublisher",
+  "rtm.service",
+  sizeof(Rtm__Service__ExplainedPublisher),
+  4,
+  rtm__service__explained_publisher__field_descriptors,
+  rtm__service__explained_publisher__field_indices_by_name,
+  1,  rtm__service__explained_publisher__number_ranges,
+  (ProtobufCMessageInit) rtm__service__explained_publisher__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__session_fact__field_descriptors[9] =
+{
+  {
+    "kind",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SessionFact, kind),
+    &rtm__service__session_fact_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "at_ms",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SessionFact, at_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "session_id",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SessionFact, session_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "channel",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SessionFact, channel),
+    &rtm__service__channel_key__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "position",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SessionFact, position),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SessionFact, after),
+    &rtm__client__stream_position__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "gap",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SessionFact, gap),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "cause",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SessionFact, cause),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "count",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SessionFact, count),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__session_fact__field_indices_by_name[] = {
+  5,   /* field[5] = after */
+  1,   /* field[1] = at_ms */
+  7,   /* field[7] = cause */
+  3,   /* field[3] = channel */
+  8,   /* field[8] = count */
+  6,   /* field[6] = gap */
+  0,   /* field[0] = kind */
+  4,   /* field[4] = position */
+  2,   /* field[2] = session_id */
+};
+static const ProtobufCIntRange rtm__service__session_fact__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 9 }
+};
+const ProtobufCMessageDescriptor rtm__service__session_fact__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.SessionFact",
+  "SessionFact",
+  "Rtm__Service__SessionFact",
+  "rtm.service",
+  sizeof(Rtm__Service__SessionFact),
+  9,
+  rtm__service__session_fact__field_descriptors,
+  rtm__service__session_fact__field_indices_by_name,
+  1,  rtm__service__session_fact__number_ranges,
+  (ProtobufCMessageInit) rtm__service__session_fact__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__purge_history_request__field_descriptors[2] =
@@ -4459,6 +5321,76 @@ const ProtobufCEnumDescriptor rtm__service__session_change__descriptor =
   rtm__service__session_change__enum_values_by_name,
   1,
   rtm__service__session_change__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue rtm__service__subscription_stage__enum_values_by_number[3] =
+{
+  { "SUBSCRIPTION_STAGE_NONE", "RTM__SERVICE__SUBSCRIPTION_STAGE__SUBSCRIPTION_STAGE_NONE", 0 },
+  { "SUBSCRIPTION_STAGE_SUBSCRIBING", "RTM__SERVICE__SUBSCRIPTION_STAGE__SUBSCRIPTION_STAGE_SUBSCRIBING", 1 },
+  { "SUBSCRIPTION_STAGE_LIVE", "RTM__SERVICE__SUBSCRIPTION_STAGE__SUBSCRIPTION_STAGE_LIVE", 2 },
+};
+static const ProtobufCIntRange rtm__service__subscription_stage__value_ranges[] = {
+{0, 0},{0, 3}
+};
+static const ProtobufCEnumValueIndex rtm__service__subscription_stage__enum_values_by_name[3] =
+{
+  { "SUBSCRIPTION_STAGE_LIVE", 2 },
+  { "SUBSCRIPTION_STAGE_NONE", 0 },
+  { "SUBSCRIPTION_STAGE_SUBSCRIBING", 1 },
+};
+const ProtobufCEnumDescriptor rtm__service__subscription_stage__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "rtm.service.SubscriptionStage",
+  "SubscriptionStage",
+  "Rtm__Service__SubscriptionStage",
+  "rtm.service",
+  3,
+  rtm__service__subscription_stage__enum_values_by_number,
+  3,
+  rtm__service__subscription_stage__enum_values_by_name,
+  1,
+  rtm__service__subscription_stage__value_ranges,
+  NULL,NULL,NULL,NULL   /* reserved[1234] */
+};
+static const ProtobufCEnumValue rtm__service__session_fact_kind__enum_values_by_number[8] =
+{
+  { "SESSION_FACT_NONE", "RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_NONE", 0 },
+  { "SESSION_FACT_SUBSCRIBED", "RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_SUBSCRIBED", 1 },
+  { "SESSION_FACT_UNSUBSCRIBED", "RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_UNSUBSCRIBED", 2 },
+  { "SESSION_FACT_GAP", "RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_GAP", 3 },
+  { "SESSION_FACT_ENDED", "RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_ENDED", 4 },
+  { "SESSION_FACT_LOGIN_REFUSED", "RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_LOGIN_REFUSED", 5 },
+  { "SESSION_FACT_SUBSCRIBE_REFUSED", "RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_SUBSCRIBE_REFUSED", 6 },
+  { "SESSION_FACT_PUBLISH_REFUSED", "RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_PUBLISH_REFUSED", 7 },
+};
+static const ProtobufCIntRange rtm__service__session_fact_kind__value_ranges[] = {
+{0, 0},{0, 8}
+};
+static const ProtobufCEnumValueIndex rtm__service__session_fact_kind__enum_values_by_name[8] =
+{
+  { "SESSION_FACT_ENDED", 4 },
+  { "SESSION_FACT_GAP", 3 },
+  { "SESSION_FACT_LOGIN_REFUSED", 5 },
+  { "SESSION_FACT_NONE", 0 },
+  { "SESSION_FACT_PUBLISH_REFUSED", 7 },
+  { "SESSION_FACT_SUBSCRIBED", 1 },
+  { "SESSION_FACT_SUBSCRIBE_REFUSED", 6 },
+  { "SESSION_FACT_UNSUBSCRIBED", 2 },
+};
+const ProtobufCEnumDescriptor rtm__service__session_fact_kind__descriptor =
+{
+  PROTOBUF_C__ENUM_DESCRIPTOR_MAGIC,
+  "rtm.service.SessionFactKind",
+  "SessionFactKind",
+  "Rtm__Service__SessionFactKind",
+  "rtm.service",
+  8,
+  rtm__service__session_fact_kind__enum_values_by_number,
+  8,
+  rtm__service__session_fact_kind__enum_values_by_name,
+  1,
+  rtm__service__session_fact_kind__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
 static const ProtobufCEnumValue rtm__service__app_event_type__enum_values_by_number[13] =

@@ -72,6 +72,9 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
 
   /// request FeedRequest, response FeedResponse, from storage
   case messagingFeed // = 14
+
+  /// request ExplainRequest, response ExplainResponse, from a gateway
+  case messagingExplain // = 15
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -95,6 +98,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case 12: self = .messagingBackendPublish
     case 13: self = .messagingList
     case 14: self = .messagingFeed
+    case 15: self = .messagingExplain
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -116,6 +120,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     case .messagingBackendPublish: return 12
     case .messagingList: return 13
     case .messagingFeed: return 14
+    case .messagingExplain: return 15
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -137,6 +142,7 @@ package nonisolated enum Rtm_Service_MessagingMethod: SwiftProtobuf.Enum, Swift.
     .messagingBackendPublish,
     .messagingList,
     .messagingFeed,
+    .messagingExplain,
   ]
 
 }
@@ -186,6 +192,69 @@ package nonisolated enum Rtm_Service_PublishOutcome: SwiftProtobuf.Enum, Swift.C
     .repeated,
     .outdatedPosition,
     .outdatedVersion,
+  ]
+
+}
+
+/// What a log knows of an offset.
+package nonisolated enum Rtm_Service_EntryTrace: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// none was asked for
+  case none // = 0
+
+  /// it is an entry of the channel
+  case found // = 1
+
+  /// no entry has had this offset yet
+  case ahead // = 2
+
+  /// the channel has no entry with it; it may be one of another channel
+  case absent // = 3
+
+  /// the tail doesn't reach back so far
+  case forgotten // = 4
+
+  /// the epoch is another one than that of the log
+  case otherLog // = 5
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .none
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .none
+    case 1: self = .found
+    case 2: self = .ahead
+    case 3: self = .absent
+    case 4: self = .forgotten
+    case 5: self = .otherLog
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .none: return 0
+    case .found: return 1
+    case .ahead: return 2
+    case .absent: return 3
+    case .forgotten: return 4
+    case .otherLog: return 5
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Rtm_Service_EntryTrace] = [
+    .none,
+    .found,
+    .ahead,
+    .absent,
+    .forgotten,
+    .otherLog,
   ]
 
 }
@@ -886,16 +955,134 @@ package nonisolated struct Rtm_Service_FeedResponse: Sendable {
   fileprivate var _next: Rtm_Service_FeedPosition? = nil
 }
 
+/// Asks what is known of an entry of a channel, and which links get the channel's entries.
+package nonisolated struct Rtm_Service_ExplainRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var channel: Rtm_Service_ChannelKey {
+    get {_channel ?? Rtm_Service_ChannelKey()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  package var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  package mutating func clearChannel() {self._channel = nil}
+
+  /// with epoch 0 it is of the present log; absent = no entry is asked for
+  package var entry: Rtm_Client_StreamPosition {
+    get {_entry ?? Rtm_Client_StreamPosition()}
+    set {_entry = newValue}
+  }
+  /// Returns true if `entry` has been explicitly set.
+  package var hasEntry: Bool {self._entry != nil}
+  /// Clears the value of `entry`. Subsequent reads from it will return its default value.
+  package mutating func clearEntry() {self._entry = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _channel: Rtm_Service_ChannelKey? = nil
+  fileprivate var _entry: Rtm_Client_StreamPosition? = nil
+}
+
+package nonisolated struct Rtm_Service_ExplainResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var trace: Rtm_Service_EntryTrace = .none
+
+  /// of the channel's newest entry
+  package var head: Rtm_Client_StreamPosition {
+    get {_head ?? Rtm_Client_StreamPosition()}
+    set {_head = newValue}
+  }
+  /// Returns true if `head` has been explicitly set.
+  package var hasHead: Bool {self._head != nil}
+  /// Clears the value of `head`. Subsequent reads from it will return its default value.
+  package mutating func clearHead() {self._head = nil}
+
+  /// if it was found
+  package var entry: Rtm_Service_ExplainedEntry {
+    get {_entry ?? Rtm_Service_ExplainedEntry()}
+    set {_entry = newValue}
+  }
+  /// Returns true if `entry` has been explicitly set.
+  package var hasEntry: Bool {self._entry != nil}
+  /// Clears the value of `entry`. Subsequent reads from it will return its default value.
+  package mutating func clearEntry() {self._entry = nil}
+
+  /// each gets every entry of the channel
+  package var links: [Rtm_Service_ExplainedLink] = []
+
+  /// when the last of these links went; 0 = there is one, or that isn't known
+  package var leftMs: UInt64 = 0
+
+  /// a link that went since then is known by left_ms
+  package var knownSinceMs: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _head: Rtm_Client_StreamPosition? = nil
+  fileprivate var _entry: Rtm_Service_ExplainedEntry? = nil
+}
+
+package nonisolated struct Rtm_Service_ExplainedEntry: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var timestampMs: UInt64 = 0
+
+  package var publisher: String = String()
+
+  /// as in DeliveryPush
+  package var publisherSession: UInt64 = 0
+
+  /// as in DeliveryPush
+  package var feature: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A link that wants a channel.
+package nonisolated struct Rtm_Service_ExplainedLink: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// the name of the process at its other end
+  package var node: String = String()
+
+  /// what waits for it, of all channels
+  package var waitingBytes: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_MessagingMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0\u{1}MESSAGING_LEADER\0\u{1}MESSAGING_OUTDATED\0\u{1}MESSAGING_NODES\0\u{1}MESSAGING_BACKEND_PUBLISH\0\u{1}MESSAGING_LIST\0\u{1}MESSAGING_FEED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0MESSAGING_NONE\0\u{1}MESSAGING_ATTACH\0\u{1}MESSAGING_DETACH\0\u{1}MESSAGING_PUBLISH\0\u{1}MESSAGING_READ\0\u{1}MESSAGING_DELIVERY\0\u{1}MESSAGING_SUPERSEDED\0\u{1}MESSAGING_APPEND\0\u{1}MESSAGING_SKIP\0\u{1}MESSAGING_LEADER\0\u{1}MESSAGING_OUTDATED\0\u{1}MESSAGING_NODES\0\u{1}MESSAGING_BACKEND_PUBLISH\0\u{1}MESSAGING_LIST\0\u{1}MESSAGING_FEED\0\u{1}MESSAGING_EXPLAIN\0")
 }
 
 nonisolated extension Rtm_Service_PublishOutcome: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PUBLISH_OUTCOME_PUBLISHED\0\u{1}PUBLISH_OUTCOME_REPEATED\0\u{1}PUBLISH_OUTCOME_OUTDATED_POSITION\0\u{1}PUBLISH_OUTCOME_OUTDATED_VERSION\0")
+}
+
+nonisolated extension Rtm_Service_EntryTrace: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ENTRY_TRACE_NONE\0\u{1}ENTRY_TRACE_FOUND\0\u{1}ENTRY_TRACE_AHEAD\0\u{1}ENTRY_TRACE_ABSENT\0\u{1}ENTRY_TRACE_FORGOTTEN\0\u{1}ENTRY_TRACE_OTHER_LOG\0")
 }
 
 nonisolated extension Rtm_Service_LeaderPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -2079,6 +2266,184 @@ nonisolated extension Rtm_Service_FeedResponse: SwiftProtobuf.Message, SwiftProt
     if lhs._next != rhs._next {return false}
     if lhs.gap != rhs.gap {return false}
     if lhs.more != rhs.more {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ExplainRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ExplainRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}entry\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._entry) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._entry {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ExplainRequest, rhs: Rtm_Service_ExplainRequest) -> Bool {
+    if lhs._channel != rhs._channel {return false}
+    if lhs._entry != rhs._entry {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ExplainResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ExplainResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}trace\0\u{1}head\0\u{1}entry\0\u{1}links\0\u{3}left_ms\0\u{3}known_since_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.trace) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._head) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._entry) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.links) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.leftMs) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.knownSinceMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.trace != .none {
+      try visitor.visitSingularEnumField(value: self.trace, fieldNumber: 1)
+    }
+    try { if let v = self._head {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._entry {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if !self.links.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.links, fieldNumber: 4)
+    }
+    if self.leftMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.leftMs, fieldNumber: 5)
+    }
+    if self.knownSinceMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.knownSinceMs, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ExplainResponse, rhs: Rtm_Service_ExplainResponse) -> Bool {
+    if lhs.trace != rhs.trace {return false}
+    if lhs._head != rhs._head {return false}
+    if lhs._entry != rhs._entry {return false}
+    if lhs.links != rhs.links {return false}
+    if lhs.leftMs != rhs.leftMs {return false}
+    if lhs.knownSinceMs != rhs.knownSinceMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ExplainedEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ExplainedEntry"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}timestamp_ms\0\u{1}publisher\0\u{3}publisher_session\0\u{1}feature\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.timestampMs) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.publisher) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.publisherSession) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.feature) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.timestampMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.timestampMs, fieldNumber: 1)
+    }
+    if !self.publisher.isEmpty {
+      try visitor.visitSingularStringField(value: self.publisher, fieldNumber: 2)
+    }
+    if self.publisherSession != 0 {
+      try visitor.visitSingularUInt64Field(value: self.publisherSession, fieldNumber: 3)
+    }
+    if self.feature != 0 {
+      try visitor.visitSingularUInt32Field(value: self.feature, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ExplainedEntry, rhs: Rtm_Service_ExplainedEntry) -> Bool {
+    if lhs.timestampMs != rhs.timestampMs {return false}
+    if lhs.publisher != rhs.publisher {return false}
+    if lhs.publisherSession != rhs.publisherSession {return false}
+    if lhs.feature != rhs.feature {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ExplainedLink: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ExplainedLink"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}node\0\u{3}waiting_bytes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.node) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.waitingBytes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.node.isEmpty {
+      try visitor.visitSingularStringField(value: self.node, fieldNumber: 1)
+    }
+    if self.waitingBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.waitingBytes, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ExplainedLink, rhs: Rtm_Service_ExplainedLink) -> Bool {
+    if lhs.node != rhs.node {return false}
+    if lhs.waitingBytes != rhs.waitingBytes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -220,6 +220,117 @@ package nonisolated enum Rtm_Service_SessionChange: SwiftProtobuf.Enum, Swift.Ca
 
 }
 
+/// How far a session has come in a channel.
+package nonisolated enum Rtm_Service_SubscriptionStage: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+
+  /// it isn't subscribed
+  case none // = 0
+
+  /// its subscribe is under way
+  case subscribing // = 1
+
+  /// it gets every entry that arrives
+  case live // = 2
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .none
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .none
+    case 1: self = .subscribing
+    case 2: self = .live
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .none: return 0
+    case .subscribing: return 1
+    case .live: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Rtm_Service_SubscriptionStage] = [
+    .none,
+    .subscribing,
+    .live,
+  ]
+
+}
+
+package nonisolated enum Rtm_Service_SessionFactKind: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case sessionFactNone // = 0
+
+  /// `position` is where it began
+  case sessionFactSubscribed // = 1
+
+  /// `position` is how far it was given the channel
+  case sessionFactUnsubscribed // = 2
+
+  /// entries behind `after` up to `position` were lost, and that was reported
+  case sessionFactGap // = 3
+
+  /// the session has ended
+  case sessionFactEnded // = 4
+  case sessionFactLoginRefused // = 5
+  case sessionFactSubscribeRefused // = 6
+  case sessionFactPublishRefused // = 7
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .sessionFactNone
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .sessionFactNone
+    case 1: self = .sessionFactSubscribed
+    case 2: self = .sessionFactUnsubscribed
+    case 3: self = .sessionFactGap
+    case 4: self = .sessionFactEnded
+    case 5: self = .sessionFactLoginRefused
+    case 6: self = .sessionFactSubscribeRefused
+    case 7: self = .sessionFactPublishRefused
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .sessionFactNone: return 0
+    case .sessionFactSubscribed: return 1
+    case .sessionFactUnsubscribed: return 2
+    case .sessionFactGap: return 3
+    case .sessionFactEnded: return 4
+    case .sessionFactLoginRefused: return 5
+    case .sessionFactSubscribeRefused: return 6
+    case .sessionFactPublishRefused: return 7
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Rtm_Service_SessionFactKind] = [
+    .sessionFactNone,
+    .sessionFactSubscribed,
+    .sessionFactUnsubscribed,
+    .sessionFactGap,
+    .sessionFactEnded,
+    .sessionFactLoginRefused,
+    .sessionFactSubscribeRefused,
+    .sessionFactPublishRefused,
+  ]
+
+}
+
 /// What happened in an app, as its backends read it.
 package nonisolated enum Rtm_Service_AppEventType: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
@@ -668,31 +779,67 @@ package nonisolated struct Rtm_Service_EdgeQuery: Sendable {
   /// whose subscribers are to be counted
   package var channels: [Rtm_Service_ChannelKey] = []
 
+  /// absent = nothing is to be explained
+  package var explain: Rtm_Service_EdgeExplain {
+    get {_explain ?? Rtm_Service_EdgeExplain()}
+    set {_explain = newValue}
+  }
+  /// Returns true if `explain` has been explicitly set.
+  package var hasExplain: Bool {self._explain != nil}
+  /// Clears the value of `explain`. Subsequent reads from it will return its default value.
+  package mutating func clearExplain() {self._explain = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _explain: Rtm_Service_EdgeExplain? = nil
 }
 
 /// What an event loop has found.
-package nonisolated struct Rtm_Service_EdgeFindings: Sendable {
+package nonisolated struct Rtm_Service_EdgeFindings: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var sessions: [Rtm_Service_EdgeSession] = []
+  package var sessions: [Rtm_Service_EdgeSession] {
+    get {_storage._sessions}
+    set {_uniqueStorage()._sessions = newValue}
+  }
 
   /// whether more follow behind the last one
-  package var more: Bool = false
+  package var more: Bool {
+    get {_storage._more}
+    set {_uniqueStorage()._more = newValue}
+  }
 
   /// sessions of the app with the prefix
-  package var total: UInt64 = 0
+  package var total: UInt64 {
+    get {_storage._total}
+    set {_uniqueStorage()._total = newValue}
+  }
 
   /// for each channel of the query
-  package var subscribers: [Rtm_Service_SubscriberCount] = []
+  package var subscribers: [Rtm_Service_SubscriberCount] {
+    get {_storage._subscribers}
+    set {_uniqueStorage()._subscribers = newValue}
+  }
+
+  /// if the query asks for one
+  package var explanation: Rtm_Service_EdgeExplanation {
+    get {_storage._explanation ?? Rtm_Service_EdgeExplanation()}
+    set {_uniqueStorage()._explanation = newValue}
+  }
+  /// Returns true if `explanation` has been explicitly set.
+  package var hasExplanation: Bool {_storage._explanation != nil}
+  /// Clears the value of `explanation`. Subsequent reads from it will return its default value.
+  package mutating func clearExplanation() {_uniqueStorage()._explanation = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 package nonisolated struct Rtm_Service_SubscriberCount: Sendable {
@@ -734,6 +881,239 @@ package nonisolated struct Rtm_Service_EdgeSession: Sendable {
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+}
+
+/// Of whom and of which channel an event loop is to say everything that it knows.
+package nonisolated struct Rtm_Service_EdgeExplain: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// whose sessions; empty = nobody's
+  package var userID: String = String()
+
+  /// absent = no channel is asked about
+  package var channel: Rtm_Service_ChannelKey {
+    get {_channel ?? Rtm_Service_ChannelKey()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  package var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  package mutating func clearChannel() {self._channel = nil}
+
+  /// the user who would publish to the channel; empty = nobody
+  package var publisher: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _channel: Rtm_Service_ChannelKey? = nil
+}
+
+package nonisolated struct Rtm_Service_EdgeExplanation: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// the name of the edge
+  package var node: String = String()
+
+  /// the number of the event loop there
+  package var loop: UInt32 = 0
+
+  /// of subscriptions: no fact that came since then is missing
+  package var factsSinceMs: UInt64 = 0
+
+  /// about the user and the channel, the newest first
+  package var facts: [Rtm_Service_SessionFact] = []
+
+  /// of the user
+  package var sessions: [Rtm_Service_ExplainedSession] = []
+
+  /// absent = nobody here is subscribed to it
+  package var channel: Rtm_Service_ExplainedChannel {
+    get {_channel ?? Rtm_Service_ExplainedChannel()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  package var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  package mutating func clearChannel() {self._channel = nil}
+
+  /// absent = the user has no session here
+  package var publisher: Rtm_Service_ExplainedPublisher {
+    get {_publisher ?? Rtm_Service_ExplainedPublisher()}
+    set {_publisher = newValue}
+  }
+  /// Returns true if `publisher` has been explicitly set.
+  package var hasPublisher: Bool {self._publisher != nil}
+  /// Clears the value of `publisher`. Subsequent reads from it will return its default value.
+  package mutating func clearPublisher() {self._publisher = nil}
+
+  /// no end of a session that came since then is missing
+  package var endsSinceMs: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _channel: Rtm_Service_ExplainedChannel? = nil
+  fileprivate var _publisher: Rtm_Service_ExplainedPublisher? = nil
+}
+
+package nonisolated struct Rtm_Service_ExplainedSession: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var session: Rtm_Service_EdgeSession {
+    get {_session ?? Rtm_Service_EdgeSession()}
+    set {_session = newValue}
+  }
+  /// Returns true if `session` has been explicitly set.
+  package var hasSession: Bool {self._session != nil}
+  /// Clears the value of `session`. Subsequent reads from it will return its default value.
+  package mutating func clearSession() {self._session = nil}
+
+  /// UTC; 0 = it doesn't
+  package var tokenExpiresMs: UInt64 = 0
+
+  /// in the channel of the question
+  package var stage: Rtm_Service_SubscriptionStage = .none
+
+  /// what it gets of the channel
+  package var features: UInt32 = 0
+
+  /// as the session gets it; absent if it isn't subscribed
+  package var channel: Rtm_Service_ExplainedChannel {
+    get {_channel ?? Rtm_Service_ExplainedChannel()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  package var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  package mutating func clearChannel() {self._channel = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _session: Rtm_Service_EdgeSession? = nil
+  fileprivate var _channel: Rtm_Service_ExplainedChannel? = nil
+}
+
+/// A channel as an event loop has it.
+package nonisolated struct Rtm_Service_ExplainedChannel: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// whether messaging delivers it at present
+  package var attached: Bool = false
+
+  /// of the newest entry that arrived; absent until it is attached
+  package var position: Rtm_Client_StreamPosition {
+    get {_position ?? Rtm_Client_StreamPosition()}
+    set {_position = newValue}
+  }
+  /// Returns true if `position` has been explicitly set.
+  package var hasPosition: Bool {self._position != nil}
+  /// Clears the value of `position`. Subsequent reads from it will return its default value.
+  package mutating func clearPosition() {self._position = nil}
+
+  package var subscribers: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _position: Rtm_Client_StreamPosition? = nil
+}
+
+/// Whether a session may publish to the channel of the question now.
+package nonisolated struct Rtm_Service_ExplainedPublisher: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var sessionID: UInt64 = 0
+
+  /// of the error that a publish would get; 0 = none
+  package var code: Int64 = 0
+
+  /// of this error
+  package var reason: String = String()
+
+  /// of this error
+  package var retryAfterMs: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Something that an event loop remembers.
+package nonisolated struct Rtm_Service_SessionFact: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var kind: Rtm_Service_SessionFactKind = .sessionFactNone
+
+  /// UTC
+  package var atMs: UInt64 = 0
+
+  /// 0 = of all subscribers of the channel, or of no session
+  package var sessionID: UInt64 = 0
+
+  /// absent = it is about no channel
+  package var channel: Rtm_Service_ChannelKey {
+    get {_channel ?? Rtm_Service_ChannelKey()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  package var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  package mutating func clearChannel() {self._channel = nil}
+
+  /// absent = it isn't known
+  package var position: Rtm_Client_StreamPosition {
+    get {_position ?? Rtm_Client_StreamPosition()}
+    set {_position = newValue}
+  }
+  /// Returns true if `position` has been explicitly set.
+  package var hasPosition: Bool {self._position != nil}
+  /// Clears the value of `position`. Subsequent reads from it will return its default value.
+  package mutating func clearPosition() {self._position = nil}
+
+  /// of a subscribe: up to where the client had the channel before; absent = it had nothing
+  package var after: Rtm_Client_StreamPosition {
+    get {_after ?? Rtm_Client_StreamPosition()}
+    set {_after = newValue}
+  }
+  /// Returns true if `after` has been explicitly set.
+  package var hasAfter: Bool {self._after != nil}
+  /// Clears the value of `after`. Subsequent reads from it will return its default value.
+  package mutating func clearAfter() {self._after = nil}
+
+  /// of a subscribe: something behind `after` was lost, and that was reported
+  package var gap: Bool = false
+
+  /// of an end or a refusal
+  package var cause: String = String()
+
+  /// how often it came in a row; `at_ms` is the last time
+  package var count: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _channel: Rtm_Service_ChannelKey? = nil
+  fileprivate var _position: Rtm_Client_StreamPosition? = nil
+  fileprivate var _after: Rtm_Client_StreamPosition? = nil
 }
 
 /// Removes stored messages of a channel for good.
@@ -1236,6 +1616,14 @@ nonisolated extension Rtm_Service_StorageMethod: SwiftProtobuf._ProtoNameProvidi
 
 nonisolated extension Rtm_Service_SessionChange: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SESSION_CHANGE_UNSPECIFIED\0\u{1}SESSION_CHANGE_ENDED\0\u{1}SESSION_CHANGE_LEFT\0\u{1}SESSION_CHANGE_ENTERED\0")
+}
+
+nonisolated extension Rtm_Service_SubscriptionStage: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SUBSCRIPTION_STAGE_NONE\0\u{1}SUBSCRIPTION_STAGE_SUBSCRIBING\0\u{1}SUBSCRIPTION_STAGE_LIVE\0")
+}
+
+nonisolated extension Rtm_Service_SessionFactKind: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SESSION_FACT_NONE\0\u{1}SESSION_FACT_SUBSCRIBED\0\u{1}SESSION_FACT_UNSUBSCRIBED\0\u{1}SESSION_FACT_GAP\0\u{1}SESSION_FACT_ENDED\0\u{1}SESSION_FACT_LOGIN_REFUSED\0\u{1}SESSION_FACT_SUBSCRIBE_REFUSED\0\u{1}SESSION_FACT_PUBLISH_REFUSED\0")
 }
 
 nonisolated extension Rtm_Service_AppEventType: SwiftProtobuf._ProtoNameProviding {
@@ -1839,7 +2227,7 @@ nonisolated extension Rtm_Service_EdgeAnswers: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Service_EdgeQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EdgeQuery"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}limit\0\u{1}prefix\0\u{3}after_user\0\u{3}after_session\0\u{3}user_id\0\u{1}channels\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}limit\0\u{1}prefix\0\u{3}after_user\0\u{3}after_session\0\u{3}user_id\0\u{1}channels\0\u{1}explain\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1854,12 +2242,17 @@ nonisolated extension Rtm_Service_EdgeQuery: SwiftProtobuf.Message, SwiftProtobu
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.afterSession) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.userID) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.channels) }()
+      case 8: try { try decoder.decodeSingularMessageField(value: &self._explain) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.appID.isEmpty {
       try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
     }
@@ -1881,6 +2274,9 @@ nonisolated extension Rtm_Service_EdgeQuery: SwiftProtobuf.Message, SwiftProtobu
     if !self.channels.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.channels, fieldNumber: 7)
     }
+    try { if let v = self._explain {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1892,6 +2288,7 @@ nonisolated extension Rtm_Service_EdgeQuery: SwiftProtobuf.Message, SwiftProtobu
     if lhs.afterSession != rhs.afterSession {return false}
     if lhs.userID != rhs.userID {return false}
     if lhs.channels != rhs.channels {return false}
+    if lhs._explain != rhs._explain {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1899,44 +2296,97 @@ nonisolated extension Rtm_Service_EdgeQuery: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Rtm_Service_EdgeFindings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EdgeFindings"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{1}more\0\u{1}total\0\u{1}subscribers\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{1}more\0\u{1}total\0\u{1}subscribers\0\u{1}explanation\0")
+
+  fileprivate class _StorageClass {
+    var _sessions: [Rtm_Service_EdgeSession] = []
+    var _more: Bool = false
+    var _total: UInt64 = 0
+    var _subscribers: [Rtm_Service_SubscriberCount] = []
+    var _explanation: Rtm_Service_EdgeExplanation? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _sessions = source._sessions
+      _more = source._more
+      _total = source._total
+      _subscribers = source._subscribers
+      _explanation = source._explanation
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
-      case 2: try { try decoder.decodeSingularBoolField(value: &self.more) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.total) }()
-      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.subscribers) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeRepeatedMessageField(value: &_storage._sessions) }()
+        case 2: try { try decoder.decodeSingularBoolField(value: &_storage._more) }()
+        case 3: try { try decoder.decodeSingularUInt64Field(value: &_storage._total) }()
+        case 4: try { try decoder.decodeRepeatedMessageField(value: &_storage._subscribers) }()
+        case 5: try { try decoder.decodeSingularMessageField(value: &_storage._explanation) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.sessions.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.sessions, fieldNumber: 1)
-    }
-    if self.more != false {
-      try visitor.visitSingularBoolField(value: self.more, fieldNumber: 2)
-    }
-    if self.total != 0 {
-      try visitor.visitSingularUInt64Field(value: self.total, fieldNumber: 3)
-    }
-    if !self.subscribers.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.subscribers, fieldNumber: 4)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._sessions.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._sessions, fieldNumber: 1)
+      }
+      if _storage._more != false {
+        try visitor.visitSingularBoolField(value: _storage._more, fieldNumber: 2)
+      }
+      if _storage._total != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._total, fieldNumber: 3)
+      }
+      if !_storage._subscribers.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._subscribers, fieldNumber: 4)
+      }
+      try { if let v = _storage._explanation {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_EdgeFindings, rhs: Rtm_Service_EdgeFindings) -> Bool {
-    if lhs.sessions != rhs.sessions {return false}
-    if lhs.more != rhs.more {return false}
-    if lhs.total != rhs.total {return false}
-    if lhs.subscribers != rhs.subscribers {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._sessions != rhs_storage._sessions {return false}
+        if _storage._more != rhs_storage._more {return false}
+        if _storage._total != rhs_storage._total {return false}
+        if _storage._subscribers != rhs_storage._subscribers {return false}
+        if _storage._explanation != rhs_storage._explanation {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2027,6 +2477,336 @@ nonisolated extension Rtm_Service_EdgeSession: SwiftProtobuf.Message, SwiftProto
     if lhs.sinceMs != rhs.sinceMs {return false}
     if lhs.queuedBytes != rhs.queuedBytes {return false}
     if lhs.channels != rhs.channels {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EdgeExplain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EdgeExplain"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{1}channel\0\u{1}publisher\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.publisher) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.publisher.isEmpty {
+      try visitor.visitSingularStringField(value: self.publisher, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EdgeExplain, rhs: Rtm_Service_EdgeExplain) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs._channel != rhs._channel {return false}
+    if lhs.publisher != rhs.publisher {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EdgeExplanation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EdgeExplanation"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}node\0\u{1}loop\0\u{3}facts_since_ms\0\u{1}facts\0\u{1}sessions\0\u{1}channel\0\u{1}publisher\0\u{3}ends_since_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.node) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.loop) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.factsSinceMs) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.facts) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.sessions) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 7: try { try decoder.decodeSingularMessageField(value: &self._publisher) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.endsSinceMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.node.isEmpty {
+      try visitor.visitSingularStringField(value: self.node, fieldNumber: 1)
+    }
+    if self.loop != 0 {
+      try visitor.visitSingularUInt32Field(value: self.loop, fieldNumber: 2)
+    }
+    if self.factsSinceMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.factsSinceMs, fieldNumber: 3)
+    }
+    if !self.facts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.facts, fieldNumber: 4)
+    }
+    if !self.sessions.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.sessions, fieldNumber: 5)
+    }
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
+    try { if let v = self._publisher {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    } }()
+    if self.endsSinceMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.endsSinceMs, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EdgeExplanation, rhs: Rtm_Service_EdgeExplanation) -> Bool {
+    if lhs.node != rhs.node {return false}
+    if lhs.loop != rhs.loop {return false}
+    if lhs.factsSinceMs != rhs.factsSinceMs {return false}
+    if lhs.facts != rhs.facts {return false}
+    if lhs.sessions != rhs.sessions {return false}
+    if lhs._channel != rhs._channel {return false}
+    if lhs._publisher != rhs._publisher {return false}
+    if lhs.endsSinceMs != rhs.endsSinceMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ExplainedSession: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ExplainedSession"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{3}token_expires_ms\0\u{1}stage\0\u{1}features\0\u{1}channel\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._session) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.tokenExpiresMs) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.stage) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.features) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._session {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.tokenExpiresMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.tokenExpiresMs, fieldNumber: 2)
+    }
+    if self.stage != .none {
+      try visitor.visitSingularEnumField(value: self.stage, fieldNumber: 3)
+    }
+    if self.features != 0 {
+      try visitor.visitSingularUInt32Field(value: self.features, fieldNumber: 4)
+    }
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ExplainedSession, rhs: Rtm_Service_ExplainedSession) -> Bool {
+    if lhs._session != rhs._session {return false}
+    if lhs.tokenExpiresMs != rhs.tokenExpiresMs {return false}
+    if lhs.stage != rhs.stage {return false}
+    if lhs.features != rhs.features {return false}
+    if lhs._channel != rhs._channel {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ExplainedChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ExplainedChannel"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attached\0\u{1}position\0\u{1}subscribers\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.attached) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._position) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.subscribers) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.attached != false {
+      try visitor.visitSingularBoolField(value: self.attached, fieldNumber: 1)
+    }
+    try { if let v = self._position {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.subscribers != 0 {
+      try visitor.visitSingularUInt32Field(value: self.subscribers, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ExplainedChannel, rhs: Rtm_Service_ExplainedChannel) -> Bool {
+    if lhs.attached != rhs.attached {return false}
+    if lhs._position != rhs._position {return false}
+    if lhs.subscribers != rhs.subscribers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_ExplainedPublisher: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ExplainedPublisher"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}session_id\0\u{1}code\0\u{1}reason\0\u{3}retry_after_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.sessionID) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.code) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.retryAfterMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.sessionID != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sessionID, fieldNumber: 1)
+    }
+    if self.code != 0 {
+      try visitor.visitSingularInt64Field(value: self.code, fieldNumber: 2)
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 3)
+    }
+    if self.retryAfterMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.retryAfterMs, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_ExplainedPublisher, rhs: Rtm_Service_ExplainedPublisher) -> Bool {
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs.code != rhs.code {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.retryAfterMs != rhs.retryAfterMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_SessionFact: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".SessionFact"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{3}at_ms\0\u{3}session_id\0\u{1}channel\0\u{1}position\0\u{1}after\0\u{1}gap\0\u{1}cause\0\u{1}count\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.atMs) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.sessionID) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._position) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._after) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.gap) }()
+      case 8: try { try decoder.decodeSingularStringField(value: &self.cause) }()
+      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.kind != .sessionFactNone {
+      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 1)
+    }
+    if self.atMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.atMs, fieldNumber: 2)
+    }
+    if self.sessionID != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sessionID, fieldNumber: 3)
+    }
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try { if let v = self._position {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    try { if let v = self._after {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
+    if self.gap != false {
+      try visitor.visitSingularBoolField(value: self.gap, fieldNumber: 7)
+    }
+    if !self.cause.isEmpty {
+      try visitor.visitSingularStringField(value: self.cause, fieldNumber: 8)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 9)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_SessionFact, rhs: Rtm_Service_SessionFact) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.atMs != rhs.atMs {return false}
+    if lhs.sessionID != rhs.sessionID {return false}
+    if lhs._channel != rhs._channel {return false}
+    if lhs._position != rhs._position {return false}
+    if lhs._after != rhs._after {return false}
+    if lhs.gap != rhs.gap {return false}
+    if lhs.cause != rhs.cause {return false}
+    if lhs.count != rhs.count {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

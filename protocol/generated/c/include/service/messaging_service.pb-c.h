@@ -42,6 +42,10 @@ typedef struct Rtm__Service__DeliveryPush Rtm__Service__DeliveryPush;
 typedef struct Rtm__Service__FeedPosition Rtm__Service__FeedPosition;
 typedef struct Rtm__Service__FeedRequest Rtm__Service__FeedRequest;
 typedef struct Rtm__Service__FeedResponse Rtm__Service__FeedResponse;
+typedef struct Rtm__Service__ExplainRequest Rtm__Service__ExplainRequest;
+typedef struct Rtm__Service__ExplainResponse Rtm__Service__ExplainResponse;
+typedef struct Rtm__Service__ExplainedEntry Rtm__Service__ExplainedEntry;
+typedef struct Rtm__Service__ExplainedLink Rtm__Service__ExplainedLink;
 
 
 /* --- enums --- */
@@ -103,7 +107,11 @@ typedef enum _Rtm__Service__MessagingMethod {
   /*
    * request FeedRequest, response FeedResponse, from storage
    */
-  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_FEED = 14
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_FEED = 14,
+  /*
+   * request ExplainRequest, response ExplainResponse, from a gateway
+   */
+  RTM__SERVICE__MESSAGING_METHOD__MESSAGING_EXPLAIN = 15
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__MESSAGING_METHOD)
 } Rtm__Service__MessagingMethod;
 /*
@@ -125,6 +133,36 @@ typedef enum _Rtm__Service__PublishOutcome {
   RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_OUTDATED_VERSION = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__PUBLISH_OUTCOME)
 } Rtm__Service__PublishOutcome;
+/*
+ * What a log knows of an offset.
+ */
+typedef enum _Rtm__Service__EntryTrace {
+  /*
+   * none was asked for
+   */
+  RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_NONE = 0,
+  /*
+   * it is an entry of the channel
+   */
+  RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_FOUND = 1,
+  /*
+   * no entry has had this offset yet
+   */
+  RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_AHEAD = 2,
+  /*
+   * the channel has no entry with it; it may be one of another channel
+   */
+  RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_ABSENT = 3,
+  /*
+   * the tail doesn't reach back so far
+   */
+  RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_FORGOTTEN = 4,
+  /*
+   * the epoch is another one than that of the log
+   */
+  RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_OTHER_LOG = 5
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__ENTRY_TRACE)
+} Rtm__Service__EntryTrace;
 
 /* --- messages --- */
 
@@ -733,6 +771,93 @@ struct  Rtm__Service__FeedResponse
     , {0,NULL}, NULL, 0, 0 }
 
 
+/*
+ * Asks what is known of an entry of a channel, and which links get the channel's entries.
+ */
+struct  Rtm__Service__ExplainRequest
+{
+  ProtobufCMessage base;
+  Rtm__Service__ChannelKey *channel;
+  /*
+   * with epoch 0 it is of the present log; absent = no entry is asked for
+   */
+  Rtm__Client__StreamPosition *entry;
+};
+#define RTM__SERVICE__EXPLAIN_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__explain_request__descriptor) \
+    , NULL, NULL }
+
+
+struct  Rtm__Service__ExplainResponse
+{
+  ProtobufCMessage base;
+  Rtm__Service__EntryTrace trace;
+  /*
+   * of the channel's newest entry
+   */
+  Rtm__Client__StreamPosition *head;
+  /*
+   * if it was found
+   */
+  Rtm__Service__ExplainedEntry *entry;
+  /*
+   * each gets every entry of the channel
+   */
+  size_t n_links;
+  Rtm__Service__ExplainedLink **links;
+  /*
+   * when the last of these links went; 0 = there is one, or that isn't known
+   */
+  uint64_t left_ms;
+  /*
+   * a link that went since then is known by left_ms
+   */
+  uint64_t known_since_ms;
+};
+#define RTM__SERVICE__EXPLAIN_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__explain_response__descriptor) \
+    , RTM__SERVICE__ENTRY_TRACE__ENTRY_TRACE_NONE, NULL, NULL, 0,NULL, 0, 0 }
+
+
+struct  Rtm__Service__ExplainedEntry
+{
+  ProtobufCMessage base;
+  uint64_t timestamp_ms;
+  char *publisher;
+  /*
+   * as in DeliveryPush
+   */
+  uint64_t publisher_session;
+  /*
+   * as in DeliveryPush
+   */
+  uint32_t feature;
+};
+#define RTM__SERVICE__EXPLAINED_ENTRY__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__explained_entry__descriptor) \
+    , 0, (char *)protobuf_c_empty_string, 0, 0 }
+
+
+/*
+ * A link that wants a channel.
+ */
+struct  Rtm__Service__ExplainedLink
+{
+  ProtobufCMessage base;
+  /*
+   * the name of the process at its other end
+   */
+  char *node;
+  /*
+   * what waits for it, of all channels
+   */
+  uint64_t waiting_bytes;
+};
+#define RTM__SERVICE__EXPLAINED_LINK__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__explained_link__descriptor) \
+    , (char *)protobuf_c_empty_string, 0 }
+
+
 /* Rtm__Service__LeaderPush methods */
 void   rtm__service__leader_push__init
                      (Rtm__Service__LeaderPush         *message);
@@ -1227,6 +1352,82 @@ Rtm__Service__FeedResponse *
 void   rtm__service__feed_response__free_unpacked
                      (Rtm__Service__FeedResponse *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__ExplainRequest methods */
+void   rtm__service__explain_request__init
+                     (Rtm__Service__ExplainRequest         *message);
+size_t rtm__service__explain_request__get_packed_size
+                     (const Rtm__Service__ExplainRequest   *message);
+size_t rtm__service__explain_request__pack
+                     (const Rtm__Service__ExplainRequest   *message,
+                      uint8_t             *out);
+size_t rtm__service__explain_request__pack_to_buffer
+                     (const Rtm__Service__ExplainRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ExplainRequest *
+       rtm__service__explain_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__explain_request__free_unpacked
+                     (Rtm__Service__ExplainRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ExplainResponse methods */
+void   rtm__service__explain_response__init
+                     (Rtm__Service__ExplainResponse         *message);
+size_t rtm__service__explain_response__get_packed_size
+                     (const Rtm__Service__ExplainResponse   *message);
+size_t rtm__service__explain_response__pack
+                     (const Rtm__Service__ExplainResponse   *message,
+                      uint8_t             *out);
+size_t rtm__service__explain_response__pack_to_buffer
+                     (const Rtm__Service__ExplainResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ExplainResponse *
+       rtm__service__explain_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__explain_response__free_unpacked
+                     (Rtm__Service__ExplainResponse *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ExplainedEntry methods */
+void   rtm__service__explained_entry__init
+                     (Rtm__Service__ExplainedEntry         *message);
+size_t rtm__service__explained_entry__get_packed_size
+                     (const Rtm__Service__ExplainedEntry   *message);
+size_t rtm__service__explained_entry__pack
+                     (const Rtm__Service__ExplainedEntry   *message,
+                      uint8_t             *out);
+size_t rtm__service__explained_entry__pack_to_buffer
+                     (const Rtm__Service__ExplainedEntry   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ExplainedEntry *
+       rtm__service__explained_entry__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__explained_entry__free_unpacked
+                     (Rtm__Service__ExplainedEntry *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ExplainedLink methods */
+void   rtm__service__explained_link__init
+                     (Rtm__Service__ExplainedLink         *message);
+size_t rtm__service__explained_link__get_packed_size
+                     (const Rtm__Service__ExplainedLink   *message);
+size_t rtm__service__explained_link__pack
+                     (const Rtm__Service__ExplainedLink   *message,
+                      uint8_t             *out);
+size_t rtm__service__explained_link__pack_to_buffer
+                     (const Rtm__Service__ExplainedLink   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ExplainedLink *
+       rtm__service__explained_link__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__explained_link__free_unpacked
+                     (Rtm__Service__ExplainedLink *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Rtm__Service__LeaderPush_Closure)
@@ -1307,6 +1508,18 @@ typedef void (*Rtm__Service__FeedRequest_Closure)
 typedef void (*Rtm__Service__FeedResponse_Closure)
                  (const Rtm__Service__FeedResponse *message,
                   void *closure_data);
+typedef void (*Rtm__Service__ExplainRequest_Closure)
+                 (const Rtm__Service__ExplainRequest *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ExplainResponse_Closure)
+                 (const Rtm__Service__ExplainResponse *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ExplainedEntry_Closure)
+                 (const Rtm__Service__ExplainedEntry *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ExplainedLink_Closure)
+                 (const Rtm__Service__ExplainedLink *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -1315,6 +1528,7 @@ typedef void (*Rtm__Service__FeedResponse_Closure)
 
 extern const ProtobufCEnumDescriptor    rtm__service__messaging_method__descriptor;
 extern const ProtobufCEnumDescriptor    rtm__service__publish_outcome__descriptor;
+extern const ProtobufCEnumDescriptor    rtm__service__entry_trace__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__leader_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__nodes_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__node_address__descriptor;
@@ -1341,6 +1555,10 @@ extern const ProtobufCMessageDescriptor rtm__service__delivery_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__feed_position__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__feed_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__feed_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__explain_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__explain_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__explained_entry__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__explained_link__descriptor;
 
 PROTOBUF_C__END_DECLS
 

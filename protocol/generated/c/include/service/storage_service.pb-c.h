@@ -37,6 +37,12 @@ typedef struct Rtm__Service__EdgeQuery Rtm__Service__EdgeQuery;
 typedef struct Rtm__Service__EdgeFindings Rtm__Service__EdgeFindings;
 typedef struct Rtm__Service__SubscriberCount Rtm__Service__SubscriberCount;
 typedef struct Rtm__Service__EdgeSession Rtm__Service__EdgeSession;
+typedef struct Rtm__Service__EdgeExplain Rtm__Service__EdgeExplain;
+typedef struct Rtm__Service__EdgeExplanation Rtm__Service__EdgeExplanation;
+typedef struct Rtm__Service__ExplainedSession Rtm__Service__ExplainedSession;
+typedef struct Rtm__Service__ExplainedChannel Rtm__Service__ExplainedChannel;
+typedef struct Rtm__Service__ExplainedPublisher Rtm__Service__ExplainedPublisher;
+typedef struct Rtm__Service__SessionFact Rtm__Service__SessionFact;
 typedef struct Rtm__Service__PurgeHistoryRequest Rtm__Service__PurgeHistoryRequest;
 typedef struct Rtm__Service__PurgeHistoryResponse Rtm__Service__PurgeHistoryResponse;
 typedef struct Rtm__Service__AppEvent Rtm__Service__AppEvent;
@@ -159,6 +165,47 @@ typedef enum _Rtm__Service__SessionChange {
   RTM__SERVICE__SESSION_CHANGE__SESSION_CHANGE_ENTERED = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SESSION_CHANGE)
 } Rtm__Service__SessionChange;
+/*
+ * How far a session has come in a channel.
+ */
+typedef enum _Rtm__Service__SubscriptionStage {
+  /*
+   * it isn't subscribed
+   */
+  RTM__SERVICE__SUBSCRIPTION_STAGE__SUBSCRIPTION_STAGE_NONE = 0,
+  /*
+   * its subscribe is under way
+   */
+  RTM__SERVICE__SUBSCRIPTION_STAGE__SUBSCRIPTION_STAGE_SUBSCRIBING = 1,
+  /*
+   * it gets every entry that arrives
+   */
+  RTM__SERVICE__SUBSCRIPTION_STAGE__SUBSCRIPTION_STAGE_LIVE = 2
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SUBSCRIPTION_STAGE)
+} Rtm__Service__SubscriptionStage;
+typedef enum _Rtm__Service__SessionFactKind {
+  RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_NONE = 0,
+  /*
+   * `position` is where it began
+   */
+  RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_SUBSCRIBED = 1,
+  /*
+   * `position` is how far it was given the channel
+   */
+  RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_UNSUBSCRIBED = 2,
+  /*
+   * entries behind `after` up to `position` were lost, and that was reported
+   */
+  RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_GAP = 3,
+  /*
+   * the session has ended
+   */
+  RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_ENDED = 4,
+  RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_LOGIN_REFUSED = 5,
+  RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_SUBSCRIBE_REFUSED = 6,
+  RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_PUBLISH_REFUSED = 7
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__SESSION_FACT_KIND)
+} Rtm__Service__SessionFactKind;
 /*
  * What happened in an app, as its backends read it.
  */
@@ -526,10 +573,14 @@ struct  Rtm__Service__EdgeQuery
    */
   size_t n_channels;
   Rtm__Service__ChannelKey **channels;
+  /*
+   * absent = nothing is to be explained
+   */
+  Rtm__Service__EdgeExplain *explain;
 };
 #define RTM__SERVICE__EDGE_QUERY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_query__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0,NULL }
+    , (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0,NULL, NULL }
 
 
 /*
@@ -553,10 +604,14 @@ struct  Rtm__Service__EdgeFindings
    */
   size_t n_subscribers;
   Rtm__Service__SubscriberCount **subscribers;
+  /*
+   * if the query asks for one
+   */
+  Rtm__Service__EdgeExplanation *explanation;
 };
 #define RTM__SERVICE__EDGE_FINDINGS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_findings__descriptor) \
-    , 0,NULL, 0, 0, 0,NULL }
+    , 0,NULL, 0, 0, 0,NULL, NULL }
 
 
 struct  Rtm__Service__SubscriberCount
@@ -598,6 +653,190 @@ struct  Rtm__Service__EdgeSession
 #define RTM__SERVICE__EDGE_SESSION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_session__descriptor) \
     , (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, 0 }
+
+
+/*
+ * Of whom and of which channel an event loop is to say everything that it knows.
+ */
+struct  Rtm__Service__EdgeExplain
+{
+  ProtobufCMessage base;
+  /*
+   * whose sessions; empty = nobody's
+   */
+  char *user_id;
+  /*
+   * absent = no channel is asked about
+   */
+  Rtm__Service__ChannelKey *channel;
+  /*
+   * the user who would publish to the channel; empty = nobody
+   */
+  char *publisher;
+};
+#define RTM__SERVICE__EDGE_EXPLAIN__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_explain__descriptor) \
+    , (char *)protobuf_c_empty_string, NULL, (char *)protobuf_c_empty_string }
+
+
+struct  Rtm__Service__EdgeExplanation
+{
+  ProtobufCMessage base;
+  /*
+   * the name of the edge
+   */
+  char *node;
+  /*
+   * the number of the event loop there
+   */
+  uint32_t loop;
+  /*
+   * of subscriptions: no fact that came since then is missing
+   */
+  uint64_t facts_since_ms;
+  /*
+   * about the user and the channel, the newest first
+   */
+  size_t n_facts;
+  Rtm__Service__SessionFact **facts;
+  /*
+   * of the user
+   */
+  size_t n_sessions;
+  Rtm__Service__ExplainedSession **sessions;
+  /*
+   * absent = nobody here is subscribed to it
+   */
+  Rtm__Service__ExplainedChannel *channel;
+  /*
+   * absent = the user has no session here
+   */
+  Rtm__Service__ExplainedPublisher *publisher;
+  /*
+   * no end of a session that came since then is missing
+   */
+  uint64_t ends_since_ms;
+};
+#define RTM__SERVICE__EDGE_EXPLANATION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_explanation__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, 0, 0,NULL, 0,NULL, NULL, NULL, 0 }
+
+
+struct  Rtm__Service__ExplainedSession
+{
+  ProtobufCMessage base;
+  Rtm__Service__EdgeSession *session;
+  /*
+   * UTC; 0 = it doesn't
+   */
+  uint64_t token_expires_ms;
+  /*
+   * in the channel of the question
+   */
+  Rtm__Service__SubscriptionStage stage;
+  /*
+   * what it gets of the channel
+   */
+  uint32_t features;
+  /*
+   * as the session gets it; absent if it isn't subscribed
+   */
+  Rtm__Service__ExplainedChannel *channel;
+};
+#define RTM__SERVICE__EXPLAINED_SESSION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__explained_session__descriptor) \
+    , NULL, 0, RTM__SERVICE__SUBSCRIPTION_STAGE__SUBSCRIPTION_STAGE_NONE, 0, NULL }
+
+
+/*
+ * A channel as an event loop has it.
+ */
+struct  Rtm__Service__ExplainedChannel
+{
+  ProtobufCMessage base;
+  /*
+   * whether messaging delivers it at present
+   */
+  protobuf_c_boolean attached;
+  /*
+   * of the newest entry that arrived; absent until it is attached
+   */
+  Rtm__Client__StreamPosition *position;
+  uint32_t subscribers;
+};
+#define RTM__SERVICE__EXPLAINED_CHANNEL__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__explained_channel__descriptor) \
+    , 0, NULL, 0 }
+
+
+/*
+ * Whether a session may publish to the channel of the question now.
+ */
+struct  Rtm__Service__ExplainedPublisher
+{
+  ProtobufCMessage base;
+  uint64_t session_id;
+  /*
+   * of the error that a publish would get; 0 = none
+   */
+  int64_t code;
+  /*
+   * of this error
+   */
+  char *reason;
+  /*
+   * of this error
+   */
+  uint32_t retry_after_ms;
+};
+#define RTM__SERVICE__EXPLAINED_PUBLISHER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__explained_publisher__descriptor) \
+    , 0, 0, (char *)protobuf_c_empty_string, 0 }
+
+
+/*
+ * Something that an event loop remembers.
+ */
+struct  Rtm__Service__SessionFact
+{
+  ProtobufCMessage base;
+  Rtm__Service__SessionFactKind kind;
+  /*
+   * UTC
+   */
+  uint64_t at_ms;
+  /*
+   * 0 = of all subscribers of the channel, or of no session
+   */
+  uint64_t session_id;
+  /*
+   * absent = it is about no channel
+   */
+  Rtm__Service__ChannelKey *channel;
+  /*
+   * absent = it isn't known
+   */
+  Rtm__Client__StreamPosition *position;
+  /*
+   * of a subscribe: up to where the client had the channel before; absent = it had nothing
+   */
+  Rtm__Client__StreamPosition *after;
+  /*
+   * of a subscribe: something behind `after` was lost, and that was reported
+   */
+  protobuf_c_boolean gap;
+  /*
+   * of an end or a refusal
+   */
+  char *cause;
+  /*
+   * how often it came in a row; `at_ms` is the last time
+   */
+  uint32_t count;
+};
+#define RTM__SERVICE__SESSION_FACT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__session_fact__descriptor) \
+    , RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_NONE, 0, 0, NULL, NULL, NULL, 0, (char *)protobuf_c_empty_string, 0 }
 
 
 /*
@@ -1362,6 +1601,120 @@ Rtm__Service__EdgeSession *
 void   rtm__service__edge_session__free_unpacked
                      (Rtm__Service__EdgeSession *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__EdgeExplain methods */
+void   rtm__service__edge_explain__init
+                     (Rtm__Service__EdgeExplain         *message);
+size_t rtm__service__edge_explain__get_packed_size
+                     (const Rtm__Service__EdgeExplain   *message);
+size_t rtm__service__edge_explain__pack
+                     (const Rtm__Service__EdgeExplain   *message,
+                      uint8_t             *out);
+size_t rtm__service__edge_explain__pack_to_buffer
+                     (const Rtm__Service__EdgeExplain   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EdgeExplain *
+       rtm__service__edge_explain__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__edge_explain__free_unpacked
+                     (Rtm__Service__EdgeExplain *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__EdgeExplanation methods */
+void   rtm__service__edge_explanation__init
+                     (Rtm__Service__EdgeExplanation         *message);
+size_t rtm__service__edge_explanation__get_packed_size
+                     (const Rtm__Service__EdgeExplanation   *message);
+size_t rtm__service__edge_explanation__pack
+                     (const Rtm__Service__EdgeExplanation   *message,
+                      uint8_t             *out);
+size_t rtm__service__edge_explanation__pack_to_buffer
+                     (const Rtm__Service__EdgeExplanation   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EdgeExplanation *
+       rtm__service__edge_explanation__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__edge_explanation__free_unpacked
+                     (Rtm__Service__EdgeExplanation *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ExplainedSession methods */
+void   rtm__service__explained_session__init
+                     (Rtm__Service__ExplainedSession         *message);
+size_t rtm__service__explained_session__get_packed_size
+                     (const Rtm__Service__ExplainedSession   *message);
+size_t rtm__service__explained_session__pack
+                     (const Rtm__Service__ExplainedSession   *message,
+                      uint8_t             *out);
+size_t rtm__service__explained_session__pack_to_buffer
+                     (const Rtm__Service__ExplainedSession   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ExplainedSession *
+       rtm__service__explained_session__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__explained_session__free_unpacked
+                     (Rtm__Service__ExplainedSession *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ExplainedChannel methods */
+void   rtm__service__explained_channel__init
+                     (Rtm__Service__ExplainedChannel         *message);
+size_t rtm__service__explained_channel__get_packed_size
+                     (const Rtm__Service__ExplainedChannel   *message);
+size_t rtm__service__explained_channel__pack
+                     (const Rtm__Service__ExplainedChannel   *message,
+                      uint8_t             *out);
+size_t rtm__service__explained_channel__pack_to_buffer
+                     (const Rtm__Service__ExplainedChannel   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ExplainedChannel *
+       rtm__service__explained_channel__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__explained_channel__free_unpacked
+                     (Rtm__Service__ExplainedChannel *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__ExplainedPublisher methods */
+void   rtm__service__explained_publisher__init
+                     (Rtm__Service__ExplainedPublisher         *message);
+size_t rtm__service__explained_publisher__get_packed_size
+                     (const Rtm__Service__ExplainedPublisher   *message);
+size_t rtm__service__explained_publisher__pack
+                     (const Rtm__Service__ExplainedPublisher   *message,
+                      uint8_t             *out);
+size_t rtm__service__explained_publisher__pack_to_buffer
+                     (const Rtm__Service__ExplainedPublisher   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__ExplainedPublisher *
+       rtm__service__explained_publisher__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__explained_publisher__free_unpacked
+                     (Rtm__Service__ExplainedPublisher *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__SessionFact methods */
+void   rtm__service__session_fact__init
+                     (Rtm__Service__SessionFact         *message);
+size_t rtm__service__session_fact__get_packed_size
+                     (const Rtm__Service__SessionFact   *message);
+size_t rtm__service__session_fact__pack
+                     (const Rtm__Service__SessionFact   *message,
+                      uint8_t             *out);
+size_t rtm__service__session_fact__pack_to_buffer
+                     (const Rtm__Service__SessionFact   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__SessionFact *
+       rtm__service__session_fact__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__session_fact__free_unpacked
+                     (Rtm__Service__SessionFact *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Service__PurgeHistoryRequest methods */
 void   rtm__service__purge_history_request__init
                      (Rtm__Service__PurgeHistoryRequest         *message);
@@ -1779,6 +2132,24 @@ typedef void (*Rtm__Service__SubscriberCount_Closure)
 typedef void (*Rtm__Service__EdgeSession_Closure)
                  (const Rtm__Service__EdgeSession *message,
                   void *closure_data);
+typedef void (*Rtm__Service__EdgeExplain_Closure)
+                 (const Rtm__Service__EdgeExplain *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__EdgeExplanation_Closure)
+                 (const Rtm__Service__EdgeExplanation *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ExplainedSession_Closure)
+                 (const Rtm__Service__ExplainedSession *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ExplainedChannel_Closure)
+                 (const Rtm__Service__ExplainedChannel *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__ExplainedPublisher_Closure)
+                 (const Rtm__Service__ExplainedPublisher *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__SessionFact_Closure)
+                 (const Rtm__Service__SessionFact *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__PurgeHistoryRequest_Closure)
                  (const Rtm__Service__PurgeHistoryRequest *message,
                   void *closure_data);
@@ -1844,6 +2215,8 @@ typedef void (*Rtm__Service__DeadLettersResponse_Closure)
 
 extern const ProtobufCEnumDescriptor    rtm__service__storage_method__descriptor;
 extern const ProtobufCEnumDescriptor    rtm__service__session_change__descriptor;
+extern const ProtobufCEnumDescriptor    rtm__service__subscription_stage__descriptor;
+extern const ProtobufCEnumDescriptor    rtm__service__session_fact_kind__descriptor;
 extern const ProtobufCEnumDescriptor    rtm__service__app_event_type__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__append_history_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__storage_call_response__descriptor;
@@ -1863,6 +2236,12 @@ extern const ProtobufCMessageDescriptor rtm__service__edge_query__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__edge_findings__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__subscriber_count__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__edge_session__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__edge_explain__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__edge_explanation__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__explained_session__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__explained_channel__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__explained_publisher__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__session_fact__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__purge_history_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__purge_history_response__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__app_event__descriptor;

@@ -1,0 +1,66 @@
+import RTMModel
+
+/// What has become of subscriptions on one loop lately, so that a backend learns why a message did not reach
+/// somebody. A subscribe, its end and a gap leave a fact; a message leaves none. Pure.
+struct SubscriptionFacts {
+    /// Limit: facts that are remembered; the oldest makes room.
+    static let countMax = 4_096
+
+    enum Kind: Equatable {
+        /// The session gets what follows `position`.
+        ///
+        /// - Parameters:
+        ///   - after: up to where the client had the channel before, which was read for it; nil if it began.
+        ///   - gap: something behind `after` was lost, and the client was told.
+        case subscribed(after: StreamPosition?, gap: Bool)
+        /// The session was given everything up to `position`.
+        case unsubscribed
+        /// What lay behind `after` and up to `position` was lost, and all subscribers were told.
+        case gap(after: StreamPosition)
+    }
+
+    struct Fact: DatedFact, Equatable {
+        let kind: Kind
+        let channel: ChannelKey
+        /// Empty if it is about all subscribers.
+        let userID: String
+        /// 0 if it is about all subscribers.
+        let session: UInt64
+        let at: UInt64
+        /// Nil if it isn't known.
+        let position: StreamPosition?
+    }
+
+    private(set) var ring: FactRing<Fact>
+
+    /// - Parameter now: when the loop begins, in milliseconds since 1970.
+    init(now: UInt64) { ring = FactRing(Self.countMax, now: now) }
+
+    mutating func append(_ fact: Fact) { ring.append(fact) }
+
+    /// The newest facts about a user, or about a channel. Those about the user's inbox are among them: it is
+    /// attached at the login, so they say whether all of a session is remembered.
+    ///
+    /// - Parameters:
+    ///   - userID: empty for everybody.
+    ///   - channel: nil for all channels of the app.
+    func newest(_ countMax: Int, of userID: String, in channel: ChannelKey?, of appID: String) -> [Fact] {
+        let found = ring.newestFirst.lazy.filter { fact in
+            guard fact.channel.appID == appID, userID.isEmpty || [userID, ""].contains(fact.userID) else {
+                return false
+            }
+            let isOwnInbox = fact.channel.type == .user && fact.channel.name == userID
+            return isOwnInbox || fact.channel == channel || channel == nil && !fact.userID.isEmpty
+        }
+        return Array(found.prefix(countMax))
+    }
+}
+
+/// Where a session has become a subscriber.
+struct SubscriptionStart: Equatable {
+    let position: StreamPosition
+    /// Up to where the client had the channel before; nil if it has just begun.
+    let after: StreamPosition?
+    /// Whether something behind that was lost.
+    let gap: Bool
+}
