@@ -93,6 +93,9 @@ struct OpenAPITests {
         #expect(properties(of: "Reason") == keys(ModerationRoutes.Reason.self))
         #expect(properties(of: "TokenRevocation") == keys(ModerationRoutes.TokenRevocation.self))
         #expect(properties(of: "Term") == keys(ModerationRoutes.Term.self))
+        #expect(properties(of: "Question") == keys(ExplainRoutes.Question.self))
+        #expect(properties(of: "MessageQuestion") == keys(ExplainRoutes.Message.self))
+        #expect(properties(of: "PublishQuestion") == keys(ExplainRoutes.Publish.self))
         #expect(properties(of: "Redelivery") == keys(WebhookRoutes.Redelivery.self))
     }
 
@@ -114,6 +117,8 @@ struct OpenAPITests {
         let channel = ListRoutes.Channel(listed, subscribers: 0)
         let edges = ListRoutes.Edges(reports)
         let rate = ListRoutes.Usage.Rate()
+        let hop = Hop(hop: .log, verdict: .accepted, reason: "")
+        let explanation = Explanation(verdict: .unknown, hop: .log, reason: "", tree: hop)
         let record = APIKeyRecord(id: "", hash: "", app: "", scopes: [])
         for (schema, value) in [
             ("Published", MessageRoutes.Published(published) as Any),
@@ -150,7 +155,8 @@ struct OpenAPITests {
                 "Usage",
                 ListRoutes.Usage(channels: 0, users: 0, connections: 0, key: rate, app: rate, edges: edges)
             ),
-            ("UsageRate", rate),
+            ("UsageRate", rate), ("Hop", hop),
+            ("Explanation", ExplainRoutes.Answer(explanation, .success(reports))),
             ("EventPage", EventRoutes.Page(events: [], next: "", more: false)),
             (
                 "Event",

@@ -30,6 +30,7 @@ import Testing
         ("POST", "/v1/dev/users/u/kick", "moderate", #"{"reason": "r"}"#),
         ("POST", "/v1/dev/users/u/ban", "moderate", #"{"seconds": 60}"#),
         ("GET", "/v1/dev/bans", "moderate", nil),
+        ("POST", "/v1/dev/explain", "moderate", #"{"user": "u"}"#),
         ("POST", "/v1/dev/users/u/unban", "moderate", "{}"),
         ("POST", "/v1/dev/users/u/revoke-tokens", "moderate", "{}"),
         (

@@ -27,12 +27,13 @@ struct GatewaySystem {
 
     /// - Parameters:
     ///   - options: flags of the gateway, without the prefix that `rtm-standalone` has for them.
+    ///   - edge: options of the edge, with their prefix, in one process.
     ///   - messaging: options of messaging, in four processes.
     ///   - events: for how long events of the app `dev` are kept; nil for none.
     ///   - webhooks: entries of the configuration, in YAML.
     static func with(
         _ deployment: Deployment = .standalone, _ options: [String] = [], messagingNodes: Int = 1,
-        messaging: [String] = [], events: String? = nil, webhooks: [String] = [],
+        edge: [String] = [], messaging: [String] = [], events: String? = nil, webhooks: [String] = [],
         _ body: (GatewaySystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
@@ -48,7 +49,7 @@ struct GatewaySystem {
         switch deployment {
         case .standalone:
             let flags = own.map { $0.hasPrefix("--") ? "--gateway-\($0.dropFirst(2))" : $0 }
-            try await RunningSystem.with(.standalone, edge: configuration + flags) { system in
+            try await RunningSystem.with(.standalone, edge: configuration + flags + edge) { system in
                 try await body(GatewaySystem(system: system, file: file, keys: keys))
             }
         case .fourProcesses:

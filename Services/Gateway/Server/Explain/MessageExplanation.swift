@@ -109,11 +109,18 @@ struct MessageExplanation {
             root.add(loop.hop(to: channel, message.position, found.map(\.hop)))
         }
         if let finding = user.forgottenSession(when: message.at) { findings.append(finding) }
-        if findings.isEmpty { findings.append(user.absence(when: message.at)) }
+        let missing = user.incompleteness
+        if findings.isEmpty {
+            // Messaging knows who is online without the edges.
+            let absence = user.absence(when: message.at)
+            if missing == nil || absence.arrival == .doesNotArrive { findings.append(absence) }
+        }
         for finding in findings where finding.hop.hop == .user { root.add(finding.hop) }
-        if let hop = user.incompleteness {
-            root.add(hop)
-            findings.append(Finding(hop: hop, arrival: .unknown))
+        if let missing {
+            root.add(missing)
+            if !findings.contains(where: { $0.hop.hop == .user && $0.arrival == .doesNotArrive }) {
+                findings.append(Finding(hop: missing, arrival: .unknown))
+            }
         }
         guard let last = Finding.decisive(findings) else { return end(.unknown, root) }
         return Explanation(

@@ -1,4 +1,5 @@
-package import RTMModel
+import NIOCore
+import RTMModel
 package import RTMWire
 
 /// Looks for an entry of a channel, so that a backend learns what became of it. Entries point back to the one
