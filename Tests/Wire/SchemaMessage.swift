@@ -203,7 +203,7 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_EdgeFindings.self, rtm__service__edge_findings__unpack),
         SchemaMessage(Rtm_Service_SubscriberCount.self, rtm__service__subscriber_count__unpack),
         SchemaMessage(Rtm_Service_EdgeSession.self, rtm__service__edge_session__unpack),
-SchemaMessage(Rtm_Service_ExplainRequest.self, rtm__service__explain_request__unpack),
+        SchemaMessage(Rtm_Service_ExplainRequest.self, rtm__service__explain_request__unpack),
         SchemaMessage(Rtm_Service_ExplainResponse.self, rtm__service__explain_response__unpack),
         SchemaMessage(Rtm_Service_ExplainedEntry.self, rtm__service__explained_entry__unpack),
         SchemaMessage(Rtm_Service_ExplainedLink.self, rtm__service__explained_link__unpack),

@@ -27,7 +27,11 @@ struct SubscriptionFactsTests {
         ring.append(Number(at: 30))
         // The other fact of this millisecond is there, but one is gone.
         #expect(ring.since == 13)
-        #expect(ring.changeNewest { $0.count += 1; return true })
+        let isChanged = ring.changeNewest {
+            $0.count += 1
+            return true
+        }
+        #expect(isChanged)
         #expect(ring.newestFirst.map(\.count) == [2, 1, 1])
         ring.append(Number(at: 29))
         ring.append(Number(at: 31))
@@ -107,7 +111,8 @@ struct SubscriptionFactsTests {
         anna.publish(12, to: "lobby", bytes: 5)
         #expect(anna.bodies().count { if case .published = $0 { true } else { false } } == 1)
         #expect(
-            try explain(fixture, EdgeExplain(channel: fixture.key("lobby"), publisher: "ben")).publisher == nil)
+            try explain(fixture, EdgeExplain(channel: fixture.key("lobby"), publisher: "ben")).publisher
+                == nil)
         fixture.end()
     }
 

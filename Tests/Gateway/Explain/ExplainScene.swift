@@ -18,7 +18,8 @@ struct ExplainScene {
     var logLeft: UInt64 = 0
     var messagingError: RTMError?
     var edgesError: RTMError?
-    var loop = EdgeExplanation(node: "edge", loop: 2, factsSinceMilliseconds: 1_000, endsSinceMilliseconds: 1_000)
+    var loop = EdgeExplanation(
+        node: "edge", loop: 2, factsSinceMilliseconds: 1_000, endsSinceMilliseconds: 1_000)
     var asked = 1
     var bannedUntil: UInt64?
     var publisherBannedUntil: UInt64?

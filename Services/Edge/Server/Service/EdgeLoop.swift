@@ -58,7 +58,8 @@ final class EdgeLoop {
 
     /// - Parameter number: of the loop among those of the edge.
     init(
-        eventLoop: any EventLoop, number loopNumber: Int = 0, configuration: EdgeConfiguration, links: EdgeServiceLinks,
+        eventLoop: any EventLoop, number loopNumber: Int = 0, configuration: EdgeConfiguration,
+        links: EdgeServiceLinks,
         metrics: EdgeMetrics, reachability: Reachability, logger: Logger, sharedRates: SharedRates? = nil,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
         random: any RandomNumberGenerator = SystemRandomNumberGenerator(),

@@ -108,7 +108,7 @@ struct MessageExplanation {
             findings += found
             root.add(loop.hop(to: channel, message.position, found.map(\.hop)))
         }
-        if let finding = user.forgottenSession(when: message.at) { findings.append(finding) }
+        if let finding = user.forgottenSession(before: message, in: channel) { findings.append(finding) }
         let missing = user.incompleteness
         if findings.isEmpty {
             // Messaging knows who is online without the edges.
@@ -131,7 +131,8 @@ struct MessageExplanation {
 extension Hop {
     static func unreachable(_ error: RTMError) -> Hop {
         Hop(
-            hop: .log, verdict: .unreachable, reason: "The messaging service could not be asked: \(error.reason).")
+            hop: .log, verdict: .unreachable,
+            reason: "The messaging service could not be asked: \(error.reason).")
     }
 }
 
@@ -197,7 +198,8 @@ extension EdgeExplanation {
 
 extension ExplainedSession {
     fileprivate func finding(
-        _ message: SubscriptionHistory.Message, _ channel: ChannelKey, _ user: String, at loop: EdgeExplanation
+        _ message: SubscriptionHistory.Message, _ channel: ChannelKey, _ user: String,
+        at loop: EdgeExplanation
     ) -> Finding {
         func finding(_ arrival: Arrival, _ verdict: Hop.Verdict, at time: UInt64? = nil, _ reason: String)
             -> Finding
@@ -207,7 +209,8 @@ extension ExplainedSession {
         }
         if message.publisherSession == session.sessionID, message.publisherSession != 0 {
             return finding(
-                .doesNotArrive, .ownMessage, "The session published the message itself, and doesn't get it back.")
+                .doesNotArrive, .ownMessage,
+                "The session published the message itself, and doesn't get it back.")
         }
         if stage == .subscribing {
             return finding(.unknown, .subscribing, "The subscribe of the session is under way.")
@@ -218,7 +221,8 @@ extension ExplainedSession {
         case .subscribedLater(let time):
             return finding(
                 .doesNotArrive, .subscribedLater, at: time,
-                "The session subscribed when the message was in the log already, and asked for nothing older.")
+                "The session subscribed when the message was in the log already, and asked for nothing older."
+            )
         case .unsubscribed(let time):
             return finding(
                 .doesNotArrive, .notSubscribed, at: time,
@@ -252,7 +256,8 @@ extension ExplainedSession {
                     + "own messages again.")
         }
         if let standing = self.channel?.standing(at: message.position), standing.verdict != .pushed {
-            return Finding(hop: loop.hop(.edge, standing.verdict, "\(standing.reason)."), arrival: .doesNotArrive)
+            return Finding(
+                hop: loop.hop(.edge, standing.verdict, "\(standing.reason)."), arrival: .doesNotArrive)
         }
         guard session.queuedBytes == 0 else {
             return finding(
@@ -265,12 +270,29 @@ extension ExplainedSession {
     }
 }
 
+extension ExplainedSession {
+    /// Whether the session certainly was there before the message.
+    fileprivate func isOlder(
+        than message: SubscriptionHistory.Message, in channel: ChannelKey, at loop: EdgeExplanation
+    ) -> Bool {
+        if session.sinceMilliseconds + UserFacts.clockTolerance < message.at { return true }
+        if message.publisherSession == session.sessionID { return true }
+        return loop.facts.contains { fact in
+            fact.sessionID == session.sessionID && fact.channel == channel
+                && fact.position.map {
+                    $0.epoch == message.position.epoch && $0.offset < message.position.offset
+                } == true
+        }
+    }
+}
+
 extension SessionFact {
     /// What an ended session says of a message.
     fileprivate func finding(
         _ message: SubscriptionHistory.Message, _ channel: ChannelKey, at loop: EdgeExplanation
     ) -> Finding {
-        func finding(_ arrival: Arrival, _ verdict: Hop.Verdict, at time: UInt64, _ reason: String) -> Finding {
+        func finding(_ arrival: Arrival, _ verdict: Hop.Verdict, at time: UInt64, _ reason: String) -> Finding
+        {
             Finding(hop: loop.hop(ofSession: sessionID, verdict, at: time, reason), arrival: arrival)
         }
         let history = SubscriptionHistory(of: message, in: channel, for: sessionID, at: loop)
@@ -316,11 +338,15 @@ extension UserFacts {
 
     /// A user has one session at a time. If none is there that is older than the message, there may have been
     /// one that has ended. Nil if its end would be remembered, or if no session is there at all.
-    fileprivate func forgottenSession(when time: UInt64) -> Finding? {
-        let sessions = explanations.flatMap(\.sessions)
-        guard !sessions.isEmpty,
-            !sessions.contains(where: { $0.session.sinceMilliseconds + Self.clockTolerance < time }),
-            let since = explanations.map(\.endsSinceMilliseconds).max(), since + Self.clockTolerance >= time
+    fileprivate func forgottenSession(
+        before message: SubscriptionHistory.Message, in channel: ChannelKey
+    ) -> Finding? {
+        let isOlder = explanations.contains { loop in
+            loop.sessions.contains { $0.isOlder(than: message, in: channel, at: loop) }
+        }
+        guard !isOlder, explanations.contains(where: { !$0.sessions.isEmpty }),
+            let since = explanations.map(\.endsSinceMilliseconds).max(),
+            since + Self.clockTolerance >= message.at
         else { return nil }
         let reason =
             "The user logged in after the message came; whether an earlier session got it is no longer known."

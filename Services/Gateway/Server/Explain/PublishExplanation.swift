@@ -113,7 +113,8 @@ struct PublishExplanation {
             return [
                 finding(
                     .doesNotArrive, fact?.kind == .subscribeRefused ? .subscribeRefused : .notSubscribed,
-                    at: fact?.atMilliseconds, "The session is there and not subscribed to the channel\(fact.since).")
+                    at: fact?.atMilliseconds,
+                    "The session is there and not subscribed to the channel\(fact.since).")
             ]
         case .subscribing:
             return [finding(.unknown, .subscribing, "The subscribe of the session is under way.")]
@@ -125,7 +126,8 @@ struct PublishExplanation {
             isAttached
                 ? "Messaging delivers the channel to the edge, which has come to offset "
                     + "\(explained.channel?.position?.offset ?? 0)."
-                : "The edge has lost its link to messaging; what is published meanwhile is read when it is back.")
+                : "The edge has lost its link to messaging; what is published meanwhile is read when it is back."
+        )
         let first = Finding(hop: edge, arrival: isAttached ? .arrives : .unknown)
         if session.userID == publisher, channel.type != .user {
             return [

@@ -44,7 +44,9 @@ struct SubscriptionHistory {
         let own = loop.facts.filter { $0.sessionID == session || $0.sessionID == 0 }
         facts = own.filter { $0.channel == channel }
         since = loop.factsSinceMilliseconds
-        isWhole = own.contains { $0.sessionID == session && $0.channel?.type == .user && $0.kind == .subscribed }
+        isWhole = own.contains {
+            $0.sessionID == session && $0.channel?.type == .user && $0.kind == .subscribed
+        }
     }
 
     /// Whether nothing that came after the message is forgotten.
@@ -103,7 +105,8 @@ struct SubscriptionHistory {
         _ fact: SessionFact, after: StreamPosition, _ earlier: ArraySlice<SessionFact>
     ) -> Answer {
         guard after.epoch == message.position.epoch else {
-            return .unknown("the channel's log began anew, and what of it was read for the client isn't known")
+            return .unknown(
+                "the channel's log began anew, and what of it was read for the client isn't known")
         }
         if after.offset < message.position.offset {
             return fact.hasGap ? .gap(at: fact.atMilliseconds) : .given

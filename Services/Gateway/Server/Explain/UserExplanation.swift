@@ -40,7 +40,8 @@ extension UserFacts {
         if let bannedUntil {
             return standing(
                 .wouldNotBeDelivered, .banned,
-                "The user is offline and banned, for \((bannedUntil - min(bannedUntil, now)) / 1_000) more seconds.")
+                "The user is offline and banned, for \((bannedUntil - min(bannedUntil, now)) / 1_000) more seconds."
+            )
         }
         let end = lastEnd
         guard case .success(let inbox) = inbox else {
