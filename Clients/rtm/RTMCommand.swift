@@ -44,7 +44,8 @@ struct RTMCommand: AsyncParsableCommand {
             PresenceCommand.self, MetadataCommand.self, LockCommand.self, HistoryCommand.self,
             StreamCommand.self, BenchCommand.self, VerifyCommand.self, TokenCommand.self, KeyCommand.self,
             ChannelCommand.self, UserCommand.self, ConnectionCommand.self, UsageCommand.self,
-            EventCommand.self, WebhookCommand.self, ContextCommand.self, DoctorCommand.self,
+            EventCommand.self, WebhookCommand.self, ExplainCommand.self, ContextCommand.self,
+            DoctorCommand.self,
         ])
 
     static func main() async {

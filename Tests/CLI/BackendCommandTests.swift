@@ -55,6 +55,22 @@ struct BackendCommandTests {
                 == "tokens of ben from before 14:13:20 are refused until 15:13:20; 2 sessions of ben ended")
     }
 
+    @Test("W-60: an explanation: the verdict, and a line for each hop, further to the right")
+    func explanation() throws {
+        let answer = try json(
+            #"{"verdict":"notDelivered","hop":"session","reason":"It subscribed later.","#
+                + #""tree":{"hop":"log","verdict":"accepted","node":"messaging","at":1764080000000,"#
+                + #""reason":"Here.","hops":[{"hop":"edge","verdict":"pushed","node":"edge","loop":1,"#
+                + #""reason":"By \u001b[2J.","hops":[{"hop":"session","verdict":"subscribedLater","#
+                + #""session":"7","reason":"It subscribed later."}]}]}}"#)
+        #expect(
+            ExplainCommand.text(of: answer, transcript).split(separator: "\n") == [
+                "notDelivered: It subscribed later.", "log accepted\tmessaging\t14:13:20\tHere.",
+                "  edge pushed\tedge, loop 1\tBy \u{FFFD}[2J.",
+                "    session subscribedLater\tsession 7\tIt subscribed later.",
+            ])
+    }
+
     @Test("an event: a message with its publisher, others with their data")
     func events() throws {
         let message = try json(

@@ -325,6 +325,36 @@ import Testing
         }
     }
 
+    // MARK: The command
+
+    @Test("W-60 to W-62: rtm explain shows the tree, and as JSON the answer")
+    func command() async throws {
+        try await with { asked in
+            let gateway = asked.gateway
+            try await gateway.system.withClients("anna", "ben") { clients in
+                try await clients[0].subscribe(to: "lobby")
+                let published = try await asked.publish()
+                let (offset, epoch) = (published.int("offset") ?? 0, published.int("epoch") ?? 0)
+                let written = try await gateway.run(
+                    "explain", "message", "lobby", "\(offset)", "--user", "anna", "--epoch", "\(epoch)",
+                    key: "moderate")
+                #expect(written.status == 0 && written.output.count == 4, "\(written)")
+                #expect(written.output.first?.hasPrefix("delivered: The message was written") == true)
+                #expect(written.output.last?.hasPrefix("    session written\t") == true)
+                let user = try await gateway.run("explain", "user", "ben", "--json")
+                #expect(user.output.count == 1 && user.output[0].hasPrefix(#"{"event":"explanation","#))
+                #expect(user.output[0].contains(#""verdict":"wouldBeDelivered""#), "\(user)")
+                let dry = try await gateway.run(
+                    "explain", "publish", "lobby", "--to", "anna", "--as", "ben")
+                #expect(dry.output.first?.hasPrefix("wouldBeDelivered: ") == true, "\(dry)")
+                #expect(dry.output.map { $0.prefix { $0 == " " }.count } == [0, 0, 2, 4, 6])
+                let refused = try await gateway.run("explain", "user", "ben", key: "read")
+                #expect(refused.status == 1 && refused.errors.first?.contains("missingScope") == true)
+                #expect(try await gateway.run("explain", "publish", "lobby").status == 64)
+            }
+        }
+    }
+
     // MARK: Requests
 
     @Test("W-63: only a key that moderates the whole app may ask, and a question is one of three")

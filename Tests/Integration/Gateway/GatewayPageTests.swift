@@ -164,7 +164,9 @@ import Testing
                 == (Self.pagesOfCalls + Self.pagesOfPrograms).sorted())
     }
 
-    private static let pagesOfCalls = ["README.md", "keys.md", "limits.md", "moderate.md"]
+    private static let pagesOfCalls = [
+        "README.md", "explain.md", "keys.md", "limits.md", "moderate.md",
+    ]
     private static let pagesOfPrograms = ["publish.md", "reconcile.md", "webhooks.md"]
 
     @Test("what the pages about single calls show can be typed as it stands", arguments: pagesOfCalls)
