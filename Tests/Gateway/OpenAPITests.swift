@@ -118,7 +118,7 @@ struct OpenAPITests {
         let edges = ListRoutes.Edges(reports)
         let rate = ListRoutes.Usage.Rate()
         let hop = Hop(hop: .log, verdict: .accepted, reason: "")
-        let explanation = Explanation(verdict: .unknown, hop: .log, reason: "", tree: hop)
+        let explanation = DeliveryExplanation(verdict: .unknown, hop: .log, reason: "", tree: hop)
         let record = APIKeyRecord(id: "", hash: "", app: "", scopes: [])
         for (schema, value) in [
             ("Published", MessageRoutes.Published(published) as Any),

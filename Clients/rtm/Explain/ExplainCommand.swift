@@ -48,8 +48,8 @@ struct ExplainMessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message", abstract: "Say what became of a message, hop by hop.",
         discussion: """
-            The offset is what publishing has answered. Without --user the answer goes as far as the edges. The \
-            key needs the scope moderate.
+            The offset is what publishing has answered. Without --user the answer goes as far as the edges. \
+            The key needs the scope moderate.
             """)
 
     @Argument(help: "Name of the channel.")

@@ -54,7 +54,11 @@ struct SubscriptionFactsTests {
 
     @Test("W-60: subscribes, unsubscribes and refusals leave facts; messages leave none")
     func facts() throws {
-        let fixture = EdgeFixture()
+        var clock: UInt64 = 1_800_000_000_000
+        let fixture = EdgeFixture(wallClock: {
+            clock += 1
+            return clock
+        })
         let (anna, ben) = (fixture.client("anna"), fixture.client("ben"))
         anna.subscribe(3, "lobby", .message)
         fixture.presence.answerJoin()

@@ -113,15 +113,16 @@ struct ExplainScene {
             inbox: messagingError.map { .failure($0) } ?? .success(inbox), edges: edges)
     }
 
-    func message(forUser: Bool = true, in channel: ChannelKey = Self.channel) -> Explanation {
+    func message(forUser: Bool = true, in channel: ChannelKey = Self.channel) -> DeliveryExplanation {
         MessageExplanation(
             channel: channel, offset: 50, log: log, user: forUser ? user : nil, edges: edges
         ).explanation()
     }
 
-    func explainUser() -> Explanation { UserExplanation(user: user).explanation() }
+    func explainUser() -> DeliveryExplanation { UserExplanation(user: user).explanation() }
 
-    func publish(by publisher: String? = "ben", in channel: ChannelKey = Self.channel) -> Explanation {
+    func publish(by publisher: String? = "ben", in channel: ChannelKey = Self.channel) -> DeliveryExplanation
+    {
         PublishExplanation(
             channel: channel, publisher: publisher, publisherBannedUntil: publisherBannedUntil, log: log,
             user: user
@@ -129,7 +130,7 @@ struct ExplainScene {
     }
 }
 
-extension Explanation {
+extension DeliveryExplanation {
     /// The verdict, where it ended, and the verdict of that hop.
     var summary: String { "\(verdict) \(hop) \(last?.verdict.rawValue ?? "")" }
 

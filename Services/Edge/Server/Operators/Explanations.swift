@@ -91,7 +91,11 @@ extension Explanations {
             .filter { $0.userID == user && $0.appID == appID }.prefix(Self.factsMax).map(SessionFact.init)
         facts += refusals.latest.newestFirst.lazy.filter { $0.userID == user && $0.appID == appID }
             .prefix(Self.factsMax).map(SessionFact.init)
-        return Array(facts.sorted { $0.atMilliseconds > $1.atMilliseconds }.prefix(Self.factsMax))
+        // Those of one ring keep their order, also within a millisecond.
+        let order = facts.enumerated().sorted { left, right in
+            (right.element.atMilliseconds, left.offset) < (left.element.atMilliseconds, right.offset)
+        }
+        return order.prefix(Self.factsMax).map(\.element)
     }
 }
 

@@ -44,7 +44,7 @@ struct ExplainRoutes: Sendable {
     }
 
     struct Answer: Encodable, Sendable {
-        let verdict: Explanation.Verdict
+        let verdict: DeliveryExplanation.Verdict
         let hop: Hop.Place
         let reason: String
         let tree: Hop
@@ -52,7 +52,7 @@ struct ExplainRoutes: Sendable {
         /// be asked.
         let edges: ListRoutes.Edges?
 
-        init(_ explanation: Explanation, _ edges: Result<EdgeReports, RTMError>) {
+        init(_ explanation: DeliveryExplanation, _ edges: Result<EdgeReports, RTMError>) {
             (verdict, hop) = (explanation.verdict, explanation.hop)
             (reason, tree) = (explanation.reason, explanation.tree)
             self.edges = (try? edges.get()).map { ListRoutes.Edges($0) }

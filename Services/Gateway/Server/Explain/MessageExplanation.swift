@@ -10,7 +10,7 @@ struct MessageExplanation {
     let user: UserFacts?
     let edges: Result<EdgeReports, RTMError>
 
-    func explanation() -> Explanation {
+    func explanation() -> DeliveryExplanation {
         let log: ExplainedLog
         switch self.log {
         case .success(let found): log = found
@@ -63,15 +63,15 @@ struct MessageExplanation {
         return Hop(hop: .log, node: log.node, verdict: verdict, reason: reason)
     }
 
-    private func end(_ verdict: Explanation.Verdict, _ hop: Hop) -> Explanation {
-        Explanation(verdict: verdict, hop: hop.hop, reason: hop.reason, tree: hop)
+    private func end(_ verdict: DeliveryExplanation.Verdict, _ hop: Hop) -> DeliveryExplanation {
+        DeliveryExplanation(verdict: verdict, hop: hop.hop, reason: hop.reason, tree: hop)
     }
 
     // MARK: As far as the edges
 
     private func toEdges(
         _ root: inout Hop, _ message: SubscriptionHistory.Message, _ response: ExplainResponse
-    ) -> Explanation {
+    ) -> DeliveryExplanation {
         if response.links.isEmpty, response.leftMilliseconds > 0,
             response.leftMilliseconds + UserFacts.clockTolerance < message.at
         {
@@ -79,17 +79,17 @@ struct MessageExplanation {
                 hop: .edge, at: response.leftMilliseconds, verdict: .noSubscribers,
                 reason: "The last subscriber had left before the message came.")
             root.add(hop)
-            return Explanation(verdict: .notDelivered, hop: hop.hop, reason: hop.reason, tree: root)
+            return DeliveryExplanation(verdict: .notDelivered, hop: hop.hop, reason: hop.reason, tree: root)
         }
         let facts = UserFacts(userID: "", now: 0, inbox: log, edges: edges)
         for loop in facts.explanations {
             guard let channel = loop.channel else { continue }
-            let (verdict, reason) = channel.standing(at: message.position)
+            let (verdict, reason) = channel.status(at: message.position)
             root.add(
                 loop.hop(.edge, verdict, "\(reason); \(channel.subscribers) sessions are subscribed there."))
         }
         if let hop = facts.incompleteness { root.add(hop) }
-        return Explanation(
+        return DeliveryExplanation(
             verdict: .unknown, hop: .edge,
             reason: "Name a user to learn what became of the message at the sessions.", tree: root)
     }
@@ -98,8 +98,8 @@ struct MessageExplanation {
 
     private func of(
         _ user: UserFacts, _ root: inout Hop, _ message: SubscriptionHistory.Message
-    ) -> Explanation {
-        var findings: [Finding] = []
+    ) -> DeliveryExplanation {
+        var findings: [HopFinding] = []
         for loop in user.explanations {
             let found =
                 loop.sessions.map { $0.finding(message, channel, user.userID, at: loop) }
@@ -119,11 +119,11 @@ struct MessageExplanation {
         if let missing {
             root.add(missing)
             if !findings.contains(where: { $0.hop.hop == .user && $0.arrival == .doesNotArrive }) {
-                findings.append(Finding(hop: missing, arrival: .unknown))
+                findings.append(HopFinding(hop: missing, arrival: .unknown))
             }
         }
-        guard let last = Finding.decisive(findings) else { return end(.unknown, root) }
-        return Explanation(
+        guard let last = HopFinding.decisive(findings) else { return end(.unknown, root) }
+        return DeliveryExplanation(
             verdict: last.arrival.past, hop: last.hop.hop, reason: last.hop.reason, tree: root)
     }
 }
@@ -138,7 +138,7 @@ extension Hop {
 
 extension Arrival {
     /// Of a message that was published.
-    fileprivate var past: Explanation.Verdict {
+    fileprivate var past: DeliveryExplanation.Verdict {
         switch self {
         case .arrives: .delivered
         case .unknown: .unknown
@@ -161,7 +161,7 @@ extension [ExplainedLink] {
 
 extension ExplainedChannel {
     /// How far the event loop is, without the period.
-    func standing(at message: StreamPosition) -> (verdict: Hop.Verdict, reason: String) {
+    func status(at message: StreamPosition) -> (verdict: Hop.Verdict, reason: String) {
         guard let position else { return (.detached, "Messaging hasn't begun to deliver the channel there") }
         guard position.epoch == message.epoch, position.offset >= message.offset else {
             return isAttached
@@ -181,7 +181,7 @@ extension EdgeExplanation {
         // An inbox has a place of its own for each session.
         let present = self.channel ?? sessions.lazy.compactMap(\.channel).first
         let (verdict, reason) =
-            present?.standing(at: message)
+            present?.status(at: message)
             ?? (.noSubscribers, "Nobody is subscribed to the channel there now")
         var hop = hop(.edge, verdict, "\(reason).")
         hop.hops = hops
@@ -200,11 +200,11 @@ extension ExplainedSession {
     fileprivate func finding(
         _ message: SubscriptionHistory.Message, _ channel: ChannelKey, _ user: String,
         at loop: EdgeExplanation
-    ) -> Finding {
+    ) -> HopFinding {
         func finding(_ arrival: Arrival, _ verdict: Hop.Verdict, at time: UInt64? = nil, _ reason: String)
-            -> Finding
+            -> HopFinding
         {
-            Finding(
+            HopFinding(
                 hop: loop.hop(ofSession: session.sessionID, verdict, at: time, reason), arrival: arrival)
         }
         if message.publisherSession == session.sessionID, message.publisherSession != 0 {
@@ -255,15 +255,15 @@ extension ExplainedSession {
                 "Another session of the same user published the message; whoever comes back doesn't get its "
                     + "own messages again.")
         }
-        if let standing = self.channel?.standing(at: message.position), standing.verdict != .pushed {
-            return Finding(
-                hop: loop.hop(.edge, standing.verdict, "\(standing.reason)."), arrival: .doesNotArrive)
+        if let status = self.channel?.status(at: message.position), status.verdict != .pushed {
+            return HopFinding(
+                hop: loop.hop(.edge, status.verdict, "\(status.reason)."), arrival: .doesNotArrive)
         }
         guard session.queuedBytes == 0 else {
             return finding(
                 .unknown, .waiting,
-                "The message was put into the session's queue, in which \(session.queuedBytes) bytes wait for the "
-                    + "client; whether it is among them isn't known.")
+                "The message was put into the session's queue, in which \(session.queuedBytes) bytes wait for "
+                    + "the client; whether it is among them isn't known.")
         }
         return finding(
             .arrives, .written, "The message was written to the session's socket, and nothing waits for it.")
@@ -290,18 +290,19 @@ extension SessionFact {
     /// What an ended session says of a message.
     fileprivate func finding(
         _ message: SubscriptionHistory.Message, _ channel: ChannelKey, at loop: EdgeExplanation
-    ) -> Finding {
-        func finding(_ arrival: Arrival, _ verdict: Hop.Verdict, at time: UInt64, _ reason: String) -> Finding
+    ) -> HopFinding {
+        func finding(_ arrival: Arrival, _ verdict: Hop.Verdict, at time: UInt64, _ reason: String)
+            -> HopFinding
         {
-            Finding(hop: loop.hop(ofSession: sessionID, verdict, at: time, reason), arrival: arrival)
+            HopFinding(hop: loop.hop(ofSession: sessionID, verdict, at: time, reason), arrival: arrival)
         }
         let history = SubscriptionHistory(of: message, in: channel, for: sessionID, at: loop)
         switch history.answer(isSubscribed: nil) {
         case .given:
             return finding(
                 .unknown, endVerdict, at: atMilliseconds,
-                "The session was subscribed, and has ended: \(endReason). Whether the message was written before "
-                    + "that isn't known.")
+                "The session was subscribed, and has ended: \(endReason). Whether the message was written "
+                    + "before that isn't known.")
         case .subscribedLater(let time):
             return finding(
                 .doesNotArrive, .subscribedLater, at: time,
@@ -340,7 +341,7 @@ extension UserFacts {
     /// one that has ended. Nil if its end would be remembered, or if no session is there at all.
     fileprivate func forgottenSession(
         before message: SubscriptionHistory.Message, in channel: ChannelKey
-    ) -> Finding? {
+    ) -> HopFinding? {
         let isOlder = explanations.contains { loop in
             loop.sessions.contains { $0.isOlder(than: message, in: channel, at: loop) }
         }
@@ -350,18 +351,18 @@ extension UserFacts {
         else { return nil }
         let reason =
             "The user logged in after the message came; whether an earlier session got it is no longer known."
-        return Finding(
+        return HopFinding(
             hop: Hop(hop: .user, verdict: .noLongerKnown, reason: reason), arrival: .unknown)
     }
 
     /// What is known of a user of whom no session is there.
     ///
     /// - Parameter time: of the message.
-    func absence(when time: UInt64) -> Finding {
+    func absence(when time: UInt64) -> HopFinding {
         func finding(_ arrival: Arrival, _ verdict: Hop.Verdict, at time: UInt64? = nil, _ reason: String)
-            -> Finding
+            -> HopFinding
         {
-            Finding(hop: Hop(hop: .user, at: time, verdict: verdict, reason: reason), arrival: arrival)
+            HopFinding(hop: Hop(hop: .user, at: time, verdict: verdict, reason: reason), arrival: arrival)
         }
         let end = lastEnd?.fact
         let cause = end.map { ": \($0.endReason)" } ?? "; why is no longer known"

@@ -10,7 +10,7 @@ struct PublishExplanation {
     let log: Result<ExplainedLog, RTMError>
     let user: UserFacts
 
-    func explanation() -> Explanation {
+    func explanation() -> DeliveryExplanation {
         var steps = [publishing]
         if steps[0].arrival != .doesNotArrive { steps.append(logged) }
         if steps.last?.arrival != .doesNotArrive { steps += receiving }
@@ -18,13 +18,13 @@ struct PublishExplanation {
         let last =
             steps.first { $0.arrival == .doesNotArrive } ?? steps.first { $0.arrival == .unknown }
             ?? steps[steps.count - 1]
-        let verdict: Explanation.Verdict =
+        let verdict: DeliveryExplanation.Verdict =
             switch last.arrival {
             case .arrives: .wouldBeDelivered
             case .unknown: .unknown
             case .doesNotArrive: .wouldNotBeDelivered
             }
-        return Explanation(
+        return DeliveryExplanation(
             verdict: verdict, hop: last.hop.hop, reason: last.hop.reason, tree: Self.chain(steps.map(\.hop)))
     }
 
@@ -41,9 +41,9 @@ struct PublishExplanation {
 
     // MARK: The publisher
 
-    private var publishing: Finding {
-        func finding(_ arrival: Arrival, _ verdict: Hop.Verdict, _ reason: String) -> Finding {
-            Finding(hop: Hop(hop: .publisher, verdict: verdict, reason: reason), arrival: arrival)
+    private var publishing: HopFinding {
+        func finding(_ arrival: Arrival, _ verdict: Hop.Verdict, _ reason: String) -> HopFinding {
+            HopFinding(hop: Hop(hop: .publisher, verdict: verdict, reason: reason), arrival: arrival)
         }
         guard let publisher else {
             return finding(.arrives, .allowed, "A backend publishes with its key, which needs no token.")
@@ -64,45 +64,45 @@ struct PublishExplanation {
                 ? "The publisher's token and rates allow a message now."
                 : "A message of the publisher would be refused: \(session.reason).")
         hop.session = "\(session.sessionID)"
-        return Finding(hop: hop, arrival: session.code == 0 ? .arrives : .doesNotArrive)
+        return HopFinding(hop: hop, arrival: session.code == 0 ? .arrives : .doesNotArrive)
     }
 
     // MARK: The log
 
-    private var logged: Finding {
+    private var logged: HopFinding {
         switch log {
-        case .failure(let error): return Finding(hop: .unreachable(error), arrival: .doesNotArrive)
+        case .failure(let error): return HopFinding(hop: .unreachable(error), arrival: .doesNotArrive)
         case .success(let log):
             let hop = Hop(
                 hop: .log, node: log.node, verdict: .reachable,
                 reason: "The log of the channel can be reached and has come to offset "
                     + "\(log.response.head.offset); \(log.response.links.sentence).")
-            return Finding(hop: hop, arrival: .arrives)
+            return HopFinding(hop: hop, arrival: .arrives)
         }
     }
 
     // MARK: The receiver
 
     /// The edge and the session, or the user who isn't there.
-    private var receiving: [Finding] {
+    private var receiving: [HopFinding] {
         let ways = user.explanations.flatMap { loop in loop.sessions.map { way(to: $0, at: loop) } }
         let best = ways.max { worst(of: $0) < worst(of: $1) }
-        let missing = user.incompleteness.map { Finding(hop: $0, arrival: .unknown) }
+        let missing = user.incompleteness.map { HopFinding(hop: $0, arrival: .unknown) }
         if let best, worst(of: best) == .arrives { return best }
         if let missing { return (best ?? []).filter { $0.arrival == .arrives } + [missing] }
         if let best { return best }
-        let (verdict, hop) = user.standing(hasSession: false)
-        return [Finding(hop: hop, arrival: verdict == .wouldNotBeDelivered ? .doesNotArrive : .unknown)]
+        let (verdict, hop) = user.status(hasSession: false)
+        return [HopFinding(hop: hop, arrival: verdict == .wouldNotBeDelivered ? .doesNotArrive : .unknown)]
     }
 
-    private func worst(of way: [Finding]) -> Arrival { way.map(\.arrival).min() ?? .doesNotArrive }
+    private func worst(of way: [HopFinding]) -> Arrival { way.map(\.arrival).min() ?? .doesNotArrive }
 
-    private func way(to explained: ExplainedSession, at loop: EdgeExplanation) -> [Finding] {
+    private func way(to explained: ExplainedSession, at loop: EdgeExplanation) -> [HopFinding] {
         let session = explained.session
         func finding(_ arrival: Arrival, _ verdict: Hop.Verdict, at time: UInt64? = nil, _ reason: String)
-            -> Finding
+            -> HopFinding
         {
-            Finding(
+            HopFinding(
                 hop: loop.hop(ofSession: session.sessionID, verdict, at: time, reason), arrival: arrival)
         }
         switch explained.stage {
@@ -126,9 +126,10 @@ struct PublishExplanation {
             isAttached
                 ? "Messaging delivers the channel to the edge, which has come to offset "
                     + "\(explained.channel?.position?.offset ?? 0)."
-                : "The edge has lost its link to messaging; what is published meanwhile is read when it is back."
+                : "The edge has lost its link to messaging; what is published meanwhile is read when it is "
+                    + "back."
         )
-        let first = Finding(hop: edge, arrival: isAttached ? .arrives : .unknown)
+        let first = HopFinding(hop: edge, arrival: isAttached ? .arrives : .unknown)
         if session.userID == publisher, channel.type != .user {
             return [
                 first,
@@ -149,8 +150,8 @@ struct PublishExplanation {
                 .arrives, queue == 0 ? .subscribed : .waiting,
                 queue == 0
                     ? "The session is subscribed, and nothing waits for its client."
-                    : "The session is subscribed; \(queue) bytes wait for its client before the message. A client "
-                        + "that reads too slowly is cut off."),
+                    : "The session is subscribed; \(queue) bytes wait for its client before the message. A "
+                        + "client that reads too slowly is cut off."),
         ]
     }
 }

@@ -8,57 +8,59 @@ struct UserExplanation {
 
     let user: UserFacts
 
-    func explanation() -> Explanation {
+    func explanation() -> DeliveryExplanation {
         var hops: [Hop] = []
         for loop in user.explanations {
             hops += loop.sessions.map { $0.hop(at: loop) }
             hops += loop.happenings(Self.factsMax)
         }
         if let hop = user.incompleteness { hops.append(hop) }
-        let (verdict, root) = user.standing(hasSession: user.explanations.contains { !$0.sessions.isEmpty })
+        let (verdict, root) = user.status(hasSession: user.explanations.contains { !$0.sessions.isEmpty })
         var tree = root
         if !hops.isEmpty { tree.hops = hops }
-        return Explanation(verdict: verdict, hop: root.hop, reason: root.reason, tree: tree)
+        return DeliveryExplanation(verdict: verdict, hop: root.hop, reason: root.reason, tree: tree)
     }
 }
 
 extension UserFacts {
     /// Whether a message would find the user.
-    func standing(hasSession: Bool) -> (verdict: Explanation.Verdict, hop: Hop) {
-        func standing(
-            _ arrival: Explanation.Verdict, _ verdict: Hop.Verdict, at time: UInt64? = nil, _ reason: String
-        ) -> (Explanation.Verdict, Hop) {
+    func status(hasSession: Bool) -> (verdict: DeliveryExplanation.Verdict, hop: Hop) {
+        func status(
+            _ arrival: DeliveryExplanation.Verdict, _ verdict: Hop.Verdict, at time: UInt64? = nil,
+            _ reason: String
+        ) -> (DeliveryExplanation.Verdict, Hop) {
             (arrival, Hop(hop: .user, at: time, verdict: verdict, reason: reason))
         }
         if hasSession {
             guard bannedUntil == nil else {
-                return standing(
+                return status(
                     .unknown, .banned, "The user is banned, and a session is about to end for that.")
             }
-            return standing(.wouldBeDelivered, .online, "The user is online.")
+            return status(.wouldBeDelivered, .online, "The user is online.")
         }
         if let bannedUntil {
-            return standing(
+            return status(
                 .wouldNotBeDelivered, .banned,
-                "The user is offline and banned, for \((bannedUntil - min(bannedUntil, now)) / 1_000) more seconds."
+                "The user is offline and banned, for "
+                    + "\((bannedUntil - min(bannedUntil, now)) / 1_000) more seconds."
             )
         }
         let end = lastEnd
         guard case .success(let inbox) = inbox else {
-            return standing(.unknown, .notKnown, "No edge that has answered has a session of the user.")
+            return status(.unknown, .notKnown, "No edge that has answered has a session of the user.")
         }
         guard inbox.response.links.isEmpty else {
-            return standing(
+            return status(
                 .unknown, .notKnown,
                 "Messaging has the user online, but no edge that has answered has a session of the user.")
         }
         let left = inbox.response.leftMilliseconds
         guard let fact = end?.fact else {
-            return standing(
+            return status(
                 .wouldNotBeDelivered, .offline, at: left > 0 ? left : nil,
                 "The user is offline; why the last session ended is no longer known.")
         }
-        return standing(
+        return status(
             .wouldNotBeDelivered, fact.endVerdict, at: left > 0 ? left : fact.atMilliseconds,
             "The user is offline. The last session has ended: \(fact.endReason).")
     }

@@ -3,8 +3,8 @@ import RTMModel
 package import RTMWire
 
 /// Looks for an entry of a channel, so that a backend learns what became of it. Entries point back to the one
-/// before, so it goes back from the newest one, in turns between which others have theirs. Nothing is kept for
-/// it: the tail is all that is known.
+/// before, so it goes back from the newest one, in turns between which others have theirs. Nothing is kept
+/// for it: the tail is all that is known.
 ///
 /// Pure.
 package struct EntrySearch {

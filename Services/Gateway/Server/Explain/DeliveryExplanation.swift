@@ -3,7 +3,7 @@ import RTMWire
 
 /// Why a message arrived, or why it didn't: the hops that it took, or would take, with what is known of each
 /// (W-60).
-struct Explanation: Encodable, Sendable, Equatable {
+struct DeliveryExplanation: Encodable, Sendable, Equatable {
     enum Verdict: String, Encodable, Sendable {
         case delivered, notDelivered, wouldBeDelivered, wouldNotBeDelivered, unknown
     }
@@ -63,12 +63,12 @@ enum Arrival: Comparable, Sendable {
 }
 
 /// A hop, and what it means for the message.
-struct Finding {
+struct HopFinding {
     var hop: Hop
     let arrival: Arrival
 
     /// What decides for several sessions of a user: one that has got it, else one of which it isn't known.
-    static func decisive(_ findings: [Finding]) -> Finding? {
+    static func decisive(_ findings: [HopFinding]) -> HopFinding? {
         findings.max { $0.arrival < $1.arrival }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTMGatewayServer
 
-@Suite("Whether a user gets messages now") struct StandingExplanationTests {
+@Suite("Whether a user gets messages now") struct PresentExplanationTests {
     private var scene = ExplainScene()
 
     private typealias Scene = ExplainScene
