@@ -171,6 +171,7 @@ import Testing
     mutating func others() {
         scene.online()
         scene.fact(.subscribed, at: 60_000, Scene.channel, Scene.at(20), session: 8)
+        scene.fact(.unsubscribed, at: 110_000, Scene.channel, Scene.at(55), session: 8)
         scene.fact(.subscribed, at: 60_000, ChannelKey(appID: "app", type: .message, name: "b"), Scene.at(20))
         #expect(scene.message().summary == "notDelivered session notSubscribed")
     }

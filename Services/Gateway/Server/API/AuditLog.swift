@@ -3,8 +3,8 @@ import Logging
 import RTMModel
 
 /// Leaves a line in the log for every change that a backend makes or tries: who, what, whom, and with which
-/// outcome. Messages and questions are no changes. docs/http/moderate.md describes the line, which stays as it
-/// is.
+/// outcome. Messages and questions are no changes. docs/http/moderate.md describes the line, which stays as
+/// it is.
 struct AuditLog: RouterMiddleware {
     typealias Context = GatewayContext
     /// The paths of messages, and of questions.

@@ -262,8 +262,8 @@ extension ExplainedSession {
         guard session.queuedBytes == 0 else {
             return finding(
                 .unknown, .waiting,
-                "The message was put into the session's queue, in which \(session.queuedBytes) bytes wait for "
-                    + "the client; whether it is among them isn't known.")
+                "The message was put into the session's queue, in which \(session.queuedBytes) bytes wait "
+                    + "for the client; whether it is among them isn't known.")
         }
         return finding(
             .arrives, .written, "The message was written to the session's socket, and nothing waits for it.")
