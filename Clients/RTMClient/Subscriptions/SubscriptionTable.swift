@@ -22,6 +22,9 @@ struct SubscriptionTable: Sendable {
         /// The highest offset that arrived before that answer, and its epoch if a gap named it.
         var earlyOffset: UInt64 = 0
         var earlyEpoch: UInt64?
+        /// The epoch of the subscription that was being left when this one began. What still comes of that
+        /// arrives before the first answer, too, and has offsets of its own epoch.
+        var leftEpoch: UInt64?
         /// The request that the server has still to answer, and what it asked for.
         var pending: (request: UInt64, features: SubscriptionFeatures, detail: SubscriptionDetail)?
         /// An unsubscribe is under way.
@@ -36,6 +39,7 @@ struct SubscriptionTable: Sendable {
             if let earlyEpoch, earlyEpoch != answered.epoch {
                 return StreamPosition(epoch: earlyEpoch, offset: earlyOffset)
             }
+            if earlyEpoch == nil, let leftEpoch, leftEpoch != answered.epoch { return answered }
             return StreamPosition(epoch: answered.epoch, offset: max(answered.offset, earlyOffset))
         }
     }
@@ -107,8 +111,10 @@ struct SubscriptionTable: Sendable {
             entries[channel] = entry
             return
         }
+        let left = entries[channel].flatMap { $0.position?.epoch ?? $0.leftEpoch }
         entries[channel] = Entry(
-            begun: request, features: features, detail: detail, pending: (request, features, detail))
+            begun: request, features: features, detail: detail, leftEpoch: left,
+            pending: (request, features, detail))
     }
 
     /// Takes the server's answer to a subscribe, or to a restoration if `request` is `nil`, and returns what
@@ -178,7 +184,13 @@ struct SubscriptionTable: Sendable {
     /// - Returns: whether it has ended.
     @discardableResult
     mutating func finishLeaving(_ channel: ChannelID) -> Bool {
-        guard entries[channel]?.isLeaving == true else { return false }
+        guard let entry = entries[channel] else { return false }
+        guard entry.isLeaving else {
+            // What comes from here on belongs to the new subscription.
+            if !entry.isActive, entry.earlyEpoch == nil { entries[channel]?.earlyOffset = 0 }
+            entries[channel]?.leftEpoch = nil
+            return false
+        }
         entries[channel] = nil
         return true
     }

@@ -120,6 +120,34 @@ struct SubscriptionTableTests {
         #expect(table.accepts("lobby", offset: 12))
     }
 
+    @Test(arguments: [false, true])
+    func `what still comes of a subscription that is left hides nothing of a log that began anew`(
+        isLeftFirst: Bool
+    ) throws {
+        let table = try subscribed()
+        table.beginLeaving("lobby")
+        try table.subscribe(to: "lobby", features: .default, request: 2)
+        #expect(table.accepts("lobby", offset: 33))
+        if isLeftFirst { #expect(!table.finishLeaving("lobby")) }
+        // Messaging was killed meanwhile.
+        let answer = StreamPosition(epoch: 6, offset: 0)
+        #expect(table.confirm("lobby", request: 2, position: answer, hasGap: false) == nil)
+        if !isLeftFirst { #expect(!table.finishLeaving("lobby")) }
+        #expect(table.accepts("lobby", offset: 1))
+        #expect(!table.accepts("lobby", offset: 1))
+    }
+
+    @Test func `within one log what came of the subscription that is left doesn't come again`() throws {
+        let table = try subscribed()
+        table.beginLeaving("lobby")
+        try table.subscribe(to: "lobby", features: .default, request: 2)
+        #expect(table.accepts("lobby", offset: 33))
+        let answer = StreamPosition(epoch: 5, offset: 30)
+        #expect(table.confirm("lobby", request: 2, position: answer, hasGap: false) == nil)
+        #expect(!table.accepts("lobby", offset: 33))
+        #expect(table.accepts("lobby", offset: 34))
+    }
+
     @Test func `A failed first subscribe leaves nothing, a failed repetition leaves the subscription`() throws
     {
         let table = Table()
