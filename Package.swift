@@ -324,8 +324,8 @@ let testing: [Target] = [
     tests(
         "Integration",
         [
-            "RTMModel", "RTMAccessToken", "RTMClient", "AgoraRtmKit", "RTMProtocol", protobuf, logging,
-            nioSSL,
+            "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMClient", "AgoraRtmKit", "RTMProtocol", protobuf,
+            logging, nioSSL,
         ] + nio + webSocket),
     tests(
         "Simulation",

@@ -1,4 +1,5 @@
 import Foundation
+import RTMAPIKey
 import RTMTestSupport
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A running system with a gateway, and keys that `rtm key create` has made for it.
+/// A running system with a gateway, and keys for it.
 struct GatewaySystem {
     let system: RunningSystem
     /// The configuration of all programs: apps and keys.
@@ -201,7 +202,8 @@ struct GatewaySystem {
     }
 }
 
-/// A key as `rtm key create` prints it.
+/// A key as `rtm key create` makes it. No process is started for it: Foundation's can't be where a thousand
+/// descriptors are open.
 struct GeneratedKey {
     let text: String
     /// The entry of `gateway.keys`, in YAML.
@@ -209,19 +211,17 @@ struct GeneratedKey {
     /// The line of the file that `RTM_GATEWAY_KEYS_FILE` names.
     let line: String
 
+    /// - Parameter options: `--channels PREFIX` and `--expires DAY`.
     init(_ grant: String, _ options: [String] = []) throws {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = ServiceProcess.executables.appending(path: "rtm")
-        process.arguments = ["key", "create", grant] + options
-        process.standardOutput = output
-        try process.run()
-        let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
-        let lines = printed.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        text = try #require(lines.first { $0.hasPrefix("rtmk_") })
-        entry = String(try #require(lines.first { $0.hasPrefix("- {") }).dropFirst(2))
-        line = try #require(lines.last)
+        func value(of option: String) -> String? {
+            options.firstIndex(of: option).map { options[$0 + 1] }
+        }
+        let words = grant.split(separator: "/").map(String.init)
+        let key = APIKey.random()
+        let made = APIKeyEntry(
+            of: key, app: words[0], scopes: try #require(APIScope.set(words[1])),
+            channels: value(of: "--channels"),
+            expires: try value(of: "--expires").map { try #require(APIKeyEntry.date($0)) })
+        (text, entry, line) = (key.text, made.yaml, made.line)
     }
 }
