@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes what the web client knows of the schema, from protocol/schema/client:
 
-    Clients/web/src/schema.js   the messages, one a line, as src/wire.js reads them
-    Clients/web/src/codes.js    the error codes by name, for apps that compare them
+    Clients/web/src/schema.js      the messages of the core, one a line, as src/wire.js reads them
+    Clients/web/src/*-schema.js    those of each module, with the fields that it adds to frames, publications and errors
+    Clients/web/src/codes.js       the error codes by name, for apps that compare them
 
 A line has the name of a message and its fields: number, name, type, and `*` if it is repeated. A type is `u` (a number that
 isn't negative), `i` (any number), `b` (a truth value), `s` (a text), `y` (bytes), or a message; without a type it is the
@@ -16,6 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "protocol/schema/client"
 TARGET = ROOT / "Clients/web/src"
 NUMBERS = {"uint32": "u", "uint64": "u", "int64": "i", "bool": "b", "string": "s", "bytes": "y"}
+# The modules whose messages are in a schema of their own.
+MODULES = {"presence": "presence", "storage": "storage", "lock": "locks", "history": "history"}
 HEAD = "// Written by protocol/generate_web.py from protocol/schema.\n"
 
 
@@ -29,24 +32,39 @@ def blocks(text, kind):
         yield match.group(1), match.group(2)
 
 
+def without_comments(path):
+    return re.sub(r"[ \t]+$", "", re.sub(r"//[^\n]*", "", path.read_text()), flags=re.MULTILINE)
+
+
+def tables(texts, enums):
+    """By module, and by None for the core: the lines of its table. A field stands where its message does."""
+    owners = {name: MODULES.get(file) for file, text in texts.items() for name, _ in blocks(text, "message")}
+    lines = {module: {} for module in [None, *MODULES.values()]}
+    for text in texts.values():
+        for name, body in blocks(text, "message"):
+            lines[owners[name]].setdefault(name, [])
+            for repeated, kind, field, number in re.findall(r"(repeated )?(\w+) (\w+) = (\d+);", body):
+                module = owners.get(kind) if owners[name] is None else owners[name]
+                kind = "i" if kind in enums else NUMBERS.get(kind, kind)
+                key = camel(field)
+                # Most bodies of frames have the names of their messages.
+                kind = "" if kind == key[0].upper() + key[1:] else f":{kind}"
+                lines[module].setdefault(name, []).append(f"{number}{key}{kind}{'*' if repeated else ''}")
+    return lines
+
+
 def main():
-    text = "\n".join(path.read_text() for path in sorted(SCHEMA.glob("*.proto")))
-    text = re.sub(r"//[^\n]*", "", text)
-    text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
-    enums = dict(blocks(text, "enum"))
-    lines = []
-    for name, body in blocks(text, "message"):
-        fields = []
-        for repeated, kind, field, number in re.findall(r"(repeated )?(\w+) (\w+) = (\d+);", body):
-            kind = "i" if kind in enums else NUMBERS.get(kind, kind)
-            key = camel(field)
-            # Most bodies of frames have the names of their messages.
-            kind = "" if kind == key[0].upper() + key[1:] else f":{kind}"
-            fields.append(f"{number}{key}{kind}{'*' if repeated else ''}")
-        lines.append(" ".join([name, *fields]))
+    texts = {path.stem: without_comments(path) for path in sorted(SCHEMA.glob("*.proto"))}
+    enums = dict(pair for text in texts.values() for pair in blocks(text, "enum"))
     codes = re.findall(r"ERROR_(\w+) = (-\d+);", enums["ErrorCode"])
     written = {
-        "schema.js": f"{HEAD}export const schema = `{chr(10).join(lines)}`;\n",
+        **{
+            f"{module}-schema.js" if module else "schema.js": HEAD
+            + "export const schema = `"
+            + "\n".join(" ".join([name, *fields]) for name, fields in lines.items())
+            + "`;\n"
+            for module, lines in tables(texts, enums).items()
+        },
         "codes.js": HEAD
         + "export const ErrorCode = Object.freeze({\n"
         + "".join(f"  {camel(name)}: {number},\n" for name, number in codes)

@@ -35,6 +35,7 @@ test('the browser reads and writes every vector, and seals every known answer', 
   const check = async (vectors, cases) => {
     const { decode, encode } = await import('/src/wire.js');
     const { Encryption } = await import('/src/encryption.js');
+    await import('/src/agora-rtm.js');
     const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
     const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
     const wrong = [];

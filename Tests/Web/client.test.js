@@ -53,33 +53,33 @@ test('calls without a login, with bad names and with too much are refused with c
   await assert.rejects(client.publish('lobby', 'x'.repeat(32_769)), { code: -11010 });
   await assert.rejects(client.publish('lobby', 7), { code: -11031 });
   await assert.rejects(client.unsubscribe('lobby'), { code: -11002 });
-  await assert.rejects(client.setState('a\0b', { k: 'v' }).then(() => client.subscribe('a\0b')), { code: -10014 });
-  await assert.rejects(client.setMetadata('lobby', { k: 'x'.repeat(70_000) }), { code: -10014 });
+  await assert.rejects(client.presence.setState('a\0b', { k: 'v' }).then(() => client.subscribe('a\0b')), { code: -10014 });
+  await assert.rejects(client.storage.set('lobby', { k: 'x'.repeat(70_000) }), { code: -10014 });
   await client.publish('lobby', 'still there');
 });
 
 test('presence: a snapshot, who comes and goes, and states', async (t) => {
   const channel = fresh('room');
   const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
-  await alice.setState(channel, { mood: 'early' });
+  await alice.presence.setState(channel, { mood: 'early' });
   await alice.subscribe(channel);
   const snapshot = await alice.until((event) => event.change === 'snapshot');
   assert.deepEqual(snapshot.users.map(({ userId }) => userId), [alice.userId]);
   await bob.subscribe(channel);
   await alice.until(({ change, userId }) => change === 'joined' && userId === bob.userId);
   await bob.until((event) => event.change === 'snapshot' || event.change === 'stateChanged');
-  await bob.setState(channel, { mood: 'good', hat: 'red' });
-  await bob.removeState(channel, ['hat']);
+  await bob.presence.setState(channel, { mood: 'good', hat: 'red' });
+  await bob.presence.removeState(channel, ['hat']);
   const shown = await alice.until(({ change, states }) => change === 'stateChanged' && states.mood && !states.hat);
   assert.deepEqual(shown.states, { mood: 'good' });
   // What was set before the subscribe is there after it.
-  assert.deepEqual(await bob.getState(channel, alice.userId), { mood: 'early' });
-  const { users, total } = await alice.whoNow(channel, { states: true });
+  assert.deepEqual(await bob.presence.getState(channel, alice.userId), { mood: 'early' });
+  const { users, total } = await alice.presence.whoNow(channel, { states: true });
   assert.equal(total, 2);
   assert.deepEqual(users.find(({ userId }) => userId === bob.userId).states, { mood: 'good' });
-  assert.deepEqual(await bob.whereNow(alice.userId), [{ channelType: 'message', channelName: channel }]);
+  assert.deepEqual(await bob.presence.whereNow(alice.userId), [{ channelType: 'message', channelName: channel }]);
   const listed = [];
-  for await (const user of alice.onlineUsers(channel)) listed.push(user.userId);
+  for await (const user of alice.presence.onlineUsers(channel)) listed.push(user.userId);
   assert.deepEqual(listed.sort(), [alice.userId, bob.userId].sort());
   await bob.logout();
   await alice.until(({ change, userId }) => change === 'left' && userId === bob.userId);
@@ -102,40 +102,40 @@ test('metadata: written, followed, compared', async (t) => {
   const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
   await bob.subscribe(channel, { metadata: true });
   await bob.until(({ type, isSnapshot }) => type === 'storage' && isSnapshot);
-  await alice.setMetadata(channel, { price: '1' }, { recordAuthor: true, recordTimestamp: true });
+  await alice.storage.set(channel, { price: '1' }, { recordAuthor: true, recordTimestamp: true });
   const { metadata, publisher } = await bob.until(({ type, isSnapshot }) => type === 'storage' && !isSnapshot);
   assert.equal(publisher, alice.userId);
   assert.deepEqual([metadata.items[0].key, metadata.items[0].value, metadata.items[0].author], ['price', '1', alice.userId]);
   assert.ok(metadata.items[0].updatedAt > 1e12);
-  const { majorRevision } = await bob.getMetadata(channel);
-  await assert.rejects(bob.setMetadata(channel, { price: '2' }, { majorRevision: majorRevision - 1 }), (error) => {
+  const { majorRevision } = await bob.storage.get(channel);
+  await assert.rejects(bob.storage.set(channel, { price: '2' }, { majorRevision: majorRevision - 1 }), (error) => {
     assert.equal(error.code, -12014);
     assert.equal(error.conflict.majorRevision, majorRevision);
     return true;
   });
-  await assert.rejects(bob.setMetadata(channel, [{ key: 'price', value: '2', revision: 0 }]), { code: -12014 });
+  await assert.rejects(bob.storage.set(channel, [{ key: 'price', value: '2', revision: 0 }]), { code: -12014 });
   // Nothing is lost when many count.
   const count = (values) => ({ count: String(Number(values.get('count') ?? 0) + 1) });
   // More than the rate of one client lets through at once: who waits for the rate must not begin anew.
   const editors = Array.from({ length: 12 }, (_, index) => (index % 2 ? alice : bob));
-  await Promise.all(editors.map((client) => client.editMetadata(channel, count)));
-  const { items } = await patient(() => bob.getMetadata(channel));
+  await Promise.all(editors.map((client) => client.storage.edit(channel, count)));
+  const { items } = await patient(() => bob.storage.get(channel));
   assert.equal(items.find(({ key }) => key === 'count').value, '12');
-  await patient(() => bob.removeMetadata(channel, ['price']));
-  await patient(() => bob.removeMetadata(channel));
-  assert.deepEqual((await patient(() => bob.getMetadata(channel))).items, []);
+  await patient(() => bob.storage.remove(channel, ['price']));
+  await patient(() => bob.storage.remove(channel));
+  assert.deepEqual((await patient(() => bob.storage.get(channel))).items, []);
 });
 
 test('the metadata of a user is followed', async (t) => {
   const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
-  await bob.followUser(alice.userId);
+  await bob.storage.follow(alice.userId);
   await bob.until(({ type, isSnapshot }) => type === 'storage' && isSnapshot);
-  await alice.setMetadata({ user: alice.userId }, { name: 'Alice' });
+  await alice.storage.set({ user: alice.userId }, { name: 'Alice' });
   const event = await bob.until(({ type, isSnapshot }) => type === 'storage' && !isSnapshot);
   assert.deepEqual([event.channelType, event.channelName], ['user', alice.userId]);
   assert.equal(event.metadata.items[0].value, 'Alice');
-  await bob.unfollowUser(alice.userId);
-  await assert.rejects(bob.unfollowUser(alice.userId), { code: -12015 });
+  await bob.storage.unfollow(alice.userId);
+  await assert.rejects(bob.storage.unfollow(alice.userId), { code: -12015 });
 });
 
 test('locks: one owner at a time, in line, with tokens that grow', async (t) => {
@@ -143,23 +143,23 @@ test('locks: one owner at a time, in line, with tokens that grow', async (t) => 
   const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
   await bob.subscribe(channel, { locks: true });
   await bob.until(({ type, change }) => type === 'lock' && change === 'snapshot');
-  await alice.setLock(channel, 'turn', { ttl: 20_000 });
-  const { fencingToken: first } = await alice.acquireLock(channel, 'turn');
-  await assert.rejects(bob.acquireLock(channel, 'turn'), { code: -14007 });
-  const waiting = bob.acquireLock(channel, 'turn', { wait: true });
+  await alice.locks.set(channel, 'turn', { ttl: 20_000 });
+  const { fencingToken: first } = await alice.locks.acquire(channel, 'turn');
+  await assert.rejects(bob.locks.acquire(channel, 'turn'), { code: -14007 });
+  const waiting = bob.locks.acquire(channel, 'turn', { wait: true });
   await bob.until(({ change, locks }) => change === 'acquired' && locks[0].owner === alice.userId);
-  await alice.releaseLock(channel, 'turn');
+  await alice.locks.release(channel, 'turn');
   assert.ok((await waiting).fencingToken > first);
-  assert.deepEqual((await alice.getLocks(channel)).map(({ name, owner, ttl }) => [name, owner, ttl]), [['turn', bob.userId, 20_000]]);
+  assert.deepEqual((await alice.locks.list(channel)).map(({ name, owner, ttl }) => [name, owner, ttl]), [['turn', bob.userId, 20_000]]);
   // Who stops waiting isn't given the lock.
   const abort = new AbortController();
-  const aborted = alice.acquireLock(channel, 'turn', { wait: true, signal: abort.signal });
+  const aborted = alice.locks.acquire(channel, 'turn', { wait: true, signal: abort.signal });
   setImmediate(() => abort.abort(new Error('enough')));
   await assert.rejects(aborted, /enough/);
-  await bob.releaseLock(channel, 'turn');
-  await bob.acquireLock(channel, 'turn');
-  await alice.revokeLock(channel, 'turn', bob.userId);
-  await alice.removeLock(channel, 'turn');
+  await bob.locks.release(channel, 'turn');
+  await bob.locks.acquire(channel, 'turn');
+  await alice.locks.revoke(channel, 'turn', bob.userId);
+  await alice.locks.remove(channel, 'turn');
   await bob.until(({ change }) => change === 'removed');
 });
 
@@ -168,11 +168,11 @@ test('history walks from newer to older', async (t) => {
   const client = await loggedIn(t, server.url);
   for (const text of ['1', '2', '3', '4', '5']) await client.publish(channel, text, { storeInHistory: true });
   await client.publish(channel, 'not stored');
-  const page = await client.history(channel, { count: 2 });
+  const page = await client.history.page(channel, { count: 2 });
   assert.deepEqual(page.messages.map(({ payload }) => payload), ['5', '4']);
   assert.equal(page.messages[0].publisher, client.userId);
   const all = [];
-  for await (const { payload } of client.historyMessages(channel, { count: 2 })) all.push(payload);
+  for await (const { payload } of client.history.messages(channel, { count: 2 })) all.push(payload);
   assert.deepEqual(all, ['5', '4', '3', '2', '1']);
 });
 

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { steadyClock } from '../../Clients/web/src/clock.js';
 import { EventStream } from '../../Clients/web/src/events.js';
-import { Heartbeat } from '../../Clients/web/src/heartbeat.js';
-import { Link, loss } from '../../Clients/web/src/link.js';
+import { Link } from '../../Clients/web/src/link.js';
+import { loss } from '../../Clients/web/src/losses.js';
 import { Publishes } from '../../Clients/web/src/publishes.js';
 import { Roster } from '../../Clients/web/src/roster.js';
 import { Subscriptions } from '../../Clients/web/src/subscriptions.js';
+import { Heartbeat, steadyClock } from '../../Clients/web/src/time.js';
 
 const kinds = (actions) => actions.map(([kind]) => kind);
 const changes = (actions) => actions.filter(([kind]) => kind === 'announce').map(([, { currentState, operation, reasonCode }]) => [currentState, operation, reasonCode]);

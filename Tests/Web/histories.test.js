@@ -211,7 +211,7 @@ test('a call that gets no answer ends in time, and one without a connection wait
   world.serve = (socket, request) => (request.publish || request.whoNow ? undefined : serve(socket, request));
   const codes = [];
   client.publish('lobby', 'x').catch(({ code }) => codes.push(code));
-  client.whoNow('lobby').catch(({ code }) => codes.push(code));
+  client.presence.whoNow('lobby').catch(({ code }) => codes.push(code));
   await world.pass(9900);
   assert.deepEqual(codes, []);
   await world.pass(200);
@@ -270,7 +270,7 @@ test('calls that the server has put off end with the session, too', async () => 
   const codes = [];
   const failed = ({ code }) => codes.push(code);
   client.subscribe('lobby').catch(failed);
-  client.acquireLock('lobby', 'turn', { wait: true }).catch(failed);
+  client.locks.acquire('lobby', 'turn', { wait: true }).catch(failed);
   client.publish('lobby', 'x').catch(failed);
   await world.pass(1000);
   assert.deepEqual(codes, []);
@@ -299,7 +299,7 @@ test('a subscribe and a lock that were put off are asked for again', async () =>
   };
   const done = [];
   client.subscribe('lobby').then(({ channelName }) => done.push(channelName));
-  client.acquireLock('lobby', 'turn', { wait: true }).then(({ fencingToken }) => done.push(fencingToken));
+  client.locks.acquire('lobby', 'turn', { wait: true }).then(({ fencingToken }) => done.push(fencingToken));
   await world.pass(400);
   assert.deepEqual(done, []);
   await world.pass(400);

@@ -27,12 +27,17 @@ test('it is packed without a network, and every entry loads in a program that ha
   writeFileSync(
     join(project, 'program.mjs'),
     `import { RTMClient, RTMError } from 'heliograph';
+     import { Presence } from 'heliograph/presence';
+     import { Storage } from 'heliograph/storage';
+     import { Locks } from 'heliograph/locks';
+     import { History } from 'heliograph/history';
      import { StreamChannel } from 'heliograph/streams';
      import { Encryption } from 'heliograph/encryption';
      import { ErrorCode } from 'heliograph/codes';
      import AgoraRTM, { RTM } from 'heliograph/agora-rtm';
      if (AgoraRTM.RTM !== RTM || ErrorCode.notLogin !== -10002) throw new Error('not what it should be');
-     for (const made of [RTMClient, RTMError, StreamChannel, Encryption]) if (typeof made !== 'function') throw new Error(made);
+     const classes = [RTMClient, RTMError, Presence, Storage, Locks, History, StreamChannel, Encryption];
+     for (const made of classes) if (typeof made !== 'function') throw new Error(made);
      if (!globalThis.WebSocket) try { new RTMClient({ server: 'ws://a', appId: 'a', userId: 'b' }) } catch ({ code }) { console.log(code) }
      else console.log(-10024);`,
   );
@@ -56,19 +61,30 @@ test('programs in TypeScript fit its types', { skip: has('tsc') ? false : 'there
   }
 });
 
+// The classes of the modules, with the number of their members.
+const typed = [
+  ['index', 'RTMClient', 13],
+  ['presence', 'Presence', 6],
+  ['storage', 'Storage', 7],
+  ['locks', 'Locks', 6],
+  ['history', 'History', 2],
+  ['streams', 'StreamChannel', 9],
+  ['agora-rtm', 'RTM', 15],
+];
+
 test('the types name every call of the client', () => {
   const names = (source, start) => {
     const body = source.slice(source.indexOf(start));
     return new Set([...body.slice(0, body.indexOf('\n}\n')).matchAll(/^ {2}(?:async |\*|async \*|get |readonly )*([a-z]\w*)[(:<]/gm)].map(([, name]) => name));
   };
-  for (const [file, type] of [['client', 'RTMClient'], ['streams', 'StreamChannel'], ['agora-rtm', 'RTM']]) {
+  for (const [file, type, least] of typed) {
     const made = names(readFileSync(join(folder, 'src', `${file}.js`), 'utf8'), `export class ${type} `);
-    const typed = names(readFileSync(join(folder, 'src', `${file === 'client' ? 'index' : file}.d.ts`), 'utf8'), `export declare class ${type} `);
+    const known = names(readFileSync(join(folder, 'src', `${file}.d.ts`), 'utf8'), `export declare class ${type} `);
     made.delete('constructor');
-    typed.delete('constructor');
-    const missing = [...made].filter((name) => !typed.has(name));
+    known.delete('constructor');
+    const missing = [...made].filter((name) => !known.has(name));
     assert.deepEqual(missing, [], `${file}.d.ts`);
-    assert.ok(made.size > 8, `${file} has ${made.size}`);
+    assert.equal(made.size, least, file);
   }
 });
 
@@ -93,7 +109,8 @@ function loaded(...entries) {
 
 test('the sample preloads the modules that it loads', () => {
   const preloaded = [...readFileSync(join(folder, 'sample/index.html'), 'utf8').matchAll(/modulepreload" href="\.\.\/src\/(.*?)"/g)];
-  assert.deepEqual(preloaded.map(([, file]) => file).sort(), [...modules('index.js')].sort());
+  const loaded = modules('index.js', 'presence.js', 'storage.js');
+  assert.deepEqual(preloaded.map(([, file]) => file).sort(), [...loaded].sort());
 });
 
 const sizes = [

@@ -75,19 +75,19 @@ test('what is held, shown and followed is there again after a return', async (t)
   t.after(() => wire.stop());
   const [alice, bob] = [await loggedIn(t, wire.url), await loggedIn(t, server.url)];
   await alice.subscribe(channel, { metadata: true, locks: true });
-  await alice.setState(channel, { mood: 'good' });
-  await alice.followUser(bob.userId);
-  await alice.setLock(channel, 'turn');
-  await alice.acquireLock(channel, 'turn');
-  await bob.setLock(channel, 'other');
-  await bob.acquireLock(channel, 'other');
-  const waiting = alice.acquireLock(channel, 'other', { wait: true });
+  await alice.presence.setState(channel, { mood: 'good' });
+  await alice.storage.follow(bob.userId);
+  await alice.locks.set(channel, 'turn');
+  await alice.locks.acquire(channel, 'turn');
+  await bob.locks.set(channel, 'other');
+  await bob.locks.acquire(channel, 'other');
+  const waiting = alice.locks.acquire(channel, 'other', { wait: true });
   await new Promise((resolve) => setTimeout(resolve, 50));
   alice.seen.length = 0;
   wire.cut();
   await alice.until(({ currentState }) => currentState === 'disconnected');
   await assert.rejects(alice.publish(channel, 'x'), { code: -11027 });
-  await assert.rejects(alice.whoNow(channel), { code: -13001 });
+  await assert.rejects(alice.presence.whoNow(channel), { code: -13001 });
   await bob.publish(channel, 'meanwhile');
   await bob.publish({ user: alice.userId }, 'psst').catch(() => {});
   const at = (fits) => alice.seen.findIndex(fits);
@@ -96,11 +96,11 @@ test('what is held, shown and followed is there again after a return', async (t)
   assert.ok(at(({ operation }) => operation === 'reconnected') < at(({ payload }) => payload === 'meanwhile'));
   await alice.until(({ type, change }) => type === 'presence' && change === 'snapshot');
   await alice.until(({ type, channelType }) => type === 'storage' && channelType === 'user');
-  assert.deepEqual(await bob.getState(channel, alice.userId), { mood: 'good' });
+  assert.deepEqual(await bob.presence.getState(channel, alice.userId), { mood: 'good' });
   assert.ok(!alice.seen.some(({ change }) => change === 'expired'));
-  await bob.releaseLock(channel, 'other');
+  await bob.locks.release(channel, 'other');
   await waiting;
-  assert.deepEqual((await bob.getLocks(channel)).map(({ owner }) => owner), [alice.userId, alice.userId]);
+  assert.deepEqual((await bob.locks.list(channel)).map(({ owner }) => owner), [alice.userId, alice.userId]);
 });
 
 test('a silent network is noticed by the heartbeat, and sooner when the page is shown again', async (t) => {
@@ -162,7 +162,7 @@ test('a killed server ends calls, and is found again; a gap is told', async (t) 
   await other.publish(channel, 'before');
   await client.until(({ payload }) => payload === 'before');
   const calls = Array.from({ length: 20 }, (_, index) => client.publish(channel, `${index}`));
-  const reads = [client.whoNow(channel), client.getMetadata(channel), client.history(channel)];
+  const reads = [client.presence.whoNow(channel), client.storage.get(channel), client.history.page(channel)];
   const outcomes = Promise.allSettled([...calls, ...reads]);
   await own.kill();
   const ended = await outcomes;

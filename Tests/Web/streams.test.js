@@ -44,9 +44,9 @@ test('topics are joined, shown, subscribed and published in', async (t) => {
   await assert.rejects(stage.leaveTopic('chat'), { code: -11016 });
   await seats.unsubscribe('chat');
   // The channel has its own metadata and locks.
-  await alice.setMetadata({ stream: name }, { title: 'play' });
+  await alice.storage.set({ stream: name }, { title: 'play' });
   await bob.until(({ type, isSnapshot, channelType }) => type === 'storage' && !isSnapshot && channelType === 'stream');
-  await alice.setLock({ stream: name }, 'turn');
+  await alice.locks.set({ stream: name }, 'turn');
   await bob.until(({ type, change }) => type === 'lock' && change === 'set');
   await stage.leave();
   await bob.until(({ type, change, topic }) => type === 'topic' && change === 'left' && topic === 'motion');

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
+// Each module brings its messages.
+import '../../Clients/web/src/agora-rtm.js';
 import { decode, encode, frame, frames, WireError } from '../../Clients/web/src/wire.js';
 
 const protocol = new URL('../../protocol/', import.meta.url);

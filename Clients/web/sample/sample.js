@@ -4,6 +4,8 @@
 //   python3 -m http.server 8000 --directory Clients/web      then http://127.0.0.1:8000/sample/
 
 import { RTMClient } from '../src/index.js';
+import { Presence } from '../src/presence.js';
+import { Storage } from '../src/storage.js';
 
 const byId = (id) => document.getElementById(id);
 const settings = new URLSearchParams(location.search);
@@ -17,6 +19,7 @@ const login = byId('login');
 for (const [name, value] of Object.entries(defaults)) login.elements[name].value = settings.get(name) ?? value;
 
 let client;
+let storage;
 let channel;
 const users = new Set();
 
@@ -75,6 +78,9 @@ login.addEventListener('submit', async (event) => {
   byId('messages').replaceChildren();
   try {
     client = new RTMClient({ server, appId: app, userId: user });
+    storage = new Storage(client);
+    // With it a subscription shows who is there.
+    new Presence(client);
     client.listen(received);
     await client.login({ token: token || undefined });
     await client.subscribe(name, { metadata: true });
@@ -102,7 +108,7 @@ byId('chat').addEventListener('submit', async (event) => {
 // However many press it at the same time, no press is lost: a write names the revision that it was made of.
 byId('increment').addEventListener('click', async () => {
   try {
-    await client.editMetadata(channel, (values) => ({ count: String(Number(values.get('count') ?? 0) + 1) }));
+    await storage.edit(channel, (values) => ({ count: String(Number(values.get('count') ?? 0) + 1) }));
   } catch (error) {
     show(`Not counted: ${error.message}`, 'note');
   }

@@ -1,9 +1,13 @@
 // The API of agora-rtm 2.x for the web, over RTMClient. docs/web-compatibility.md lists every member and what it does here.
 
-import { RTMClient } from './client.js';
 import { Encryption } from './encryption.js';
 import { RTMError } from './errors.js';
+import { History as ModernHistory } from './history.js';
+import { RTMClient } from './index.js';
+import { Locks } from './locks.js';
+import { Presence as ModernPresence } from './presence.js';
 import { sessionOf } from './session.js';
+import { Storage as ModernStorage } from './storage.js';
 import { StreamChannel } from './streams.js';
 
 const kinds = { MESSAGE: 'channel', STREAM: 'stream', USER: 'user' };
@@ -64,6 +68,13 @@ class Part {
 }
 
 class Presence extends Part {
+  #presence;
+
+  constructor(rtm, client) {
+    super(rtm, client);
+    this.#presence = new ModernPresence(client);
+  }
+
   whoNow(channelName, channelType, options) {
     return this.#users('whoNow', channelName, channelType, options);
   }
@@ -75,7 +86,7 @@ class Presence extends Part {
   #users(operation, channelName, channelType, { includedUserId = true, includedState = false, page = '' } = {}) {
     return this.perform(operation, async () => {
       const options = { userIds: includedUserId, states: includedState, page };
-      const { users, nextPage, total } = await this.client.whoNow(channel(channelName, channelType), options);
+      const { users, nextPage, total } = await this.#presence.whoNow(channel(channelName, channelType), options);
       return { totalOccupancy: total, occupants: users.map(counted), nextPage };
     });
   }
@@ -90,7 +101,7 @@ class Presence extends Part {
 
   #channels(operation, userId) {
     return this.perform(operation, async () => {
-      const channels = (await this.client.whereNow(userId)).map(({ channelType, channelName }) => ({
+      const channels = (await this.#presence.whereNow(userId)).map(({ channelType, channelName }) => ({
         channelName,
         channelType: upper(channelType),
       }));
@@ -99,21 +110,28 @@ class Presence extends Part {
   }
 
   setState(channelName, channelType, state) {
-    return this.perform('setState', () => this.client.setState(channel(channelName, channelType), state));
+    return this.perform('setState', () => this.#presence.setState(channel(channelName, channelType), state));
   }
 
   getState(userId, channelName, channelType) {
     return this.perform('getState', async () =>
-      counted({ userId, states: await this.client.getState(channel(channelName, channelType), userId) }),
+      counted({ userId, states: await this.#presence.getState(channel(channelName, channelType), userId) }),
     );
   }
 
   removeState(channelName, channelType, { states = [] } = {}) {
-    return this.perform('removeState', () => this.client.removeState(channel(channelName, channelType), states));
+    return this.perform('removeState', () => this.#presence.removeState(channel(channelName, channelType), states));
   }
 }
 
 class Storage extends Part {
+  #storage;
+
+  constructor(rtm, client) {
+    super(rtm, client);
+    this.#storage = new ModernStorage(client);
+  }
+
   #channel(operation, channelName, channelType, work) {
     return this.perform(operation, async () => {
       if (channelType === 'USER') throw new RTMError(-10019, 'a user channel has no metadata');
@@ -126,23 +144,23 @@ class Storage extends Part {
   }
 
   async #write(write, about, data, options) {
-    await this.client[write](about, writeItems(data), writeOptions(options));
+    await this.#storage[write](about, writeItems(data), writeOptions(options));
     return { totalCount: data.length };
   }
 
   /** Without data the whole set. */
   async #remove(about, { data = [], ...options } = {}) {
-    await this.client.removeMetadata(about, writeItems(data), writeOptions(options));
+    await this.#storage.remove(about, writeItems(data), writeOptions(options));
     return { totalCount: data.length };
   }
 
   setChannelMetadata(channelName, channelType, data, options) {
-    const write = (about) => this.#write('setMetadata', about, data, options);
+    const write = (about) => this.#write('set', about, data, options);
     return this.#channel('setChannelMetadata', channelName, channelType, write);
   }
 
   updateChannelMetadata(channelName, channelType, data, options) {
-    const write = (about) => this.#write('updateMetadata', about, data, options);
+    const write = (about) => this.#write('update', about, data, options);
     return this.#channel('updateChannelMetadata', channelName, channelType, write);
   }
 
@@ -151,16 +169,16 @@ class Storage extends Part {
   }
 
   getChannelMetadata(channelName, channelType) {
-    const get = async (about) => storageData(await this.client.getMetadata(about));
+    const get = async (about) => storageData(await this.#storage.get(about));
     return this.#channel('getChannelMetadata', channelName, channelType, get);
   }
 
   setUserMetadata(data, { userId, ...options } = {}) {
-    return this.#user('setUserMetadata', userId, (about) => this.#write('setMetadata', about, data, options));
+    return this.#user('setUserMetadata', userId, (about) => this.#write('set', about, data, options));
   }
 
   updateUserMetadata(data, { userId, ...options } = {}) {
-    return this.#user('updateUserMetadata', userId, (about) => this.#write('updateMetadata', about, data, options));
+    return this.#user('updateUserMetadata', userId, (about) => this.#write('update', about, data, options));
   }
 
   removeUserMetadata({ userId, ...options } = {}) {
@@ -168,19 +186,26 @@ class Storage extends Part {
   }
 
   getUserMetadata({ userId } = {}) {
-    return this.#user('getUserMetadata', userId, async (about) => storageData(await this.client.getMetadata(about)));
+    return this.#user('getUserMetadata', userId, async (about) => storageData(await this.#storage.get(about)));
   }
 
   subscribeUserMetadata(userId) {
-    return this.#user('subscribeUserMetadata', userId, async ({ user }) => void (await this.client.followUser(user)));
+    return this.#user('subscribeUserMetadata', userId, async ({ user }) => void (await this.#storage.follow(user)));
   }
 
   unsubscribeUserMetadata(userId) {
-    return this.#user('unsubscribeUserMetadata', userId, async ({ user }) => void (await this.client.unfollowUser(user)));
+    return this.#user('unsubscribeUserMetadata', userId, async ({ user }) => void (await this.#storage.unfollow(user)));
   }
 }
 
 class Lock extends Part {
+  #locks;
+
+  constructor(rtm, client) {
+    super(rtm, client);
+    this.#locks = new Locks(client);
+  }
+
   #perform(operation, channelName, channelType, lockName, work) {
     return this.perform(operation, async () => {
       await work(channel(channelName, channelType));
@@ -189,40 +214,47 @@ class Lock extends Part {
   }
 
   setLock(channelName, channelType, lockName, { ttl = 10 } = {}) {
-    const set = (about) => this.client.setLock(about, lockName, { ttl: ttl * 1000 });
+    const set = (about) => this.#locks.set(about, lockName, { ttl: ttl * 1000 });
     return this.#perform('setLock', channelName, channelType, lockName, set);
   }
 
   removeLock(channelName, channelType, lockName) {
-    return this.#perform('removeLock', channelName, channelType, lockName, (about) => this.client.removeLock(about, lockName));
+    return this.#perform('removeLock', channelName, channelType, lockName, (about) => this.#locks.remove(about, lockName));
   }
 
   acquireLock(channelName, channelType, lockName, { retry = false } = {}) {
-    const acquire = (about) => this.client.acquireLock(about, lockName, { wait: retry });
+    const acquire = (about) => this.#locks.acquire(about, lockName, { wait: retry });
     return this.#perform('acquireLock', channelName, channelType, lockName, acquire);
   }
 
   releaseLock(channelName, channelType, lockName) {
-    return this.#perform('releaseLock', channelName, channelType, lockName, (about) => this.client.releaseLock(about, lockName));
+    return this.#perform('releaseLock', channelName, channelType, lockName, (about) => this.#locks.release(about, lockName));
   }
 
   revokeLock(channelName, channelType, lockName, owner) {
-    const revoke = (about) => this.client.revokeLock(about, lockName, owner);
+    const revoke = (about) => this.#locks.revoke(about, lockName, owner);
     return this.#perform('revokeLock', channelName, channelType, lockName, revoke);
   }
 
   getLock(channelName, channelType) {
     return this.perform('getLock', async () => {
-      const lockDetails = (await this.client.getLocks(channel(channelName, channelType))).map(lockDetail);
+      const lockDetails = (await this.#locks.list(channel(channelName, channelType))).map(lockDetail);
       return { channelName, channelType, totalLocks: lockDetails.length, lockDetails };
     });
   }
 }
 
 class History extends Part {
+  #history;
+
+  constructor(rtm, client) {
+    super(rtm, client);
+    this.#history = new ModernHistory(client);
+  }
+
   getMessages(channelName, channelType, { messageCount = 100, start = 0, end = 0 } = {}) {
     return this.perform('getMessages', async () => {
-      const page = await this.client.history(channel(channelName, channelType), { count: messageCount, start, end });
+      const page = await this.#history.page(channel(channelName, channelType), { count: messageCount, start, end });
       const messageList = page.messages.map(({ payload, publisher, customType, timestamp }) => ({
         message: payload,
         messageType: typeof payload === 'string' ? 'STRING' : 'BINARY',

@@ -1,6 +1,7 @@
 // End-to-end encryption (docs/encryption.md), with WebCrypto. A module of its own, so that nobody loads it who needs none.
 
 import { RTMError } from './errors.js';
+import { types } from './names.js';
 import { text, utf8 } from './wire.js';
 
 /** Node 18 has it only when the program has put it there. */
@@ -283,9 +284,8 @@ export class Encryption {
 
   /** The event with what it carries in the clear, and an event for what can't be decrypted. */
   async openEvent(event) {
-    const { channelType, channelName, topic } = event;
-    const type = { message: 1, stream: 2, user: 3 }[channelType];
-    const about = topic ? { type: 5, name: `${channelName}/${topic}` } : { type, name: channelName };
+    const { channelType, channelName } = event;
+    const about = { type: types.indexOf(channelType), name: channelName };
     let failures = [];
     let isShown = true;
     if (event.type === 'message') {

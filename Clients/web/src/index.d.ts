@@ -243,9 +243,11 @@ export type RTMEvent =
 export interface SubscribeOptions {
   /** True by default. */
   messages?: boolean;
-  /** True by default. */
+  /** Who comes, goes and changes a state. It needs `new Presence(client)`, with which it is true by default. */
   presence?: boolean;
+  /** The metadata: all of it at first, then each write. It needs `new Storage(client)`. */
   metadata?: boolean;
+  /** What becomes of the locks. It needs `new Locks(client)`. */
   locks?: boolean;
   /** Hides the own coming, going and states. */
   quiet?: boolean;
@@ -254,7 +256,7 @@ export interface SubscribeOptions {
 export interface Subscription {
   channelName: string;
   position: Position;
-  /** Features that the server can't give at present. */
+  /** The options that the server can't give at present. */
   unavailable: string[];
 }
 
@@ -267,35 +269,6 @@ export interface Receipt {
   offset: number;
   timestamp: number;
 }
-
-export interface HistoryMessage {
-  payload: string | Uint8Array;
-  publisher: string;
-  customType: string;
-  timestamp: number;
-  decryptionFailure?: string;
-}
-
-export interface HistoryQuery {
-  /** 1 to 100, of one page. */
-  count?: number;
-  /** The newer bound, exclusive without `end`; 0: none. */
-  start?: number;
-  /** The older bound, inclusive; 0: none. */
-  end?: number;
-}
-
-/** A revision that isn't given compares nothing; 0 stands for what isn't there. */
-export interface WriteOptions {
-  majorRevision?: number;
-  recordTimestamp?: boolean;
-  recordAuthor?: boolean;
-  /** Write only while this user owns this lock, and with `fencingToken` only by this acquisition. */
-  lock?: string;
-  fencingToken?: number;
-}
-
-export type WrittenItems = Record<string, string> | { key: string; value: string; revision?: number }[];
 
 export interface EventStream<Event> extends AsyncIterableIterator<Event> {
   next(): Promise<IteratorResult<Event, undefined>>;
@@ -329,48 +302,4 @@ export declare class RTMClient {
   unsubscribe(channel: Channel): Promise<void>;
   /** The message has its place in the channel. Messages keep the order of the calls. */
   publish(to: Destination, message: string | ArrayBuffer | ArrayBufferView, options?: PublishOptions): Promise<Receipt>;
-  history(of: Channel | User, query?: HistoryQuery): Promise<{ messages: HistoryMessage[]; newStart: number }>;
-  /** From newer to older, page by page. */
-  historyMessages(of: Channel | User, query?: HistoryQuery): AsyncGenerator<HistoryMessage, void>;
-
-  whoNow(
-    channel: Channel,
-    options?: { userIds?: boolean; states?: boolean; page?: string },
-  ): Promise<{ users: UserState[]; nextPage: string; total: number }>;
-  onlineUsers(channel: Channel, options?: { states?: boolean }): AsyncGenerator<UserState, void>;
-  whereNow(userId: string): Promise<{ channelType: 'message' | 'stream'; channelName: string }[]>;
-  /** Before the channel is subscribed the states wait for that. */
-  setState(channel: Channel, states: Record<string, string>): Promise<void>;
-  getState(channel: Channel, userId?: string): Promise<Record<string, string>>;
-  /** Without keys all states. */
-  removeState(channel: Channel, keys?: string[]): Promise<void>;
-
-  setMetadata(of: Channel | User, items: WrittenItems, options?: WriteOptions): Promise<{ majorRevision: number }>;
-  updateMetadata(of: Channel | User, items: WrittenItems, options?: WriteOptions): Promise<{ majorRevision: number }>;
-  removeMetadata(
-    of: Channel | User,
-    keys?: (string | { key: string; revision?: number })[],
-    options?: WriteOptions,
-  ): Promise<{ majorRevision: number }>;
-  getMetadata(of: Channel | User): Promise<Metadata>;
-  /** Changes a set by what it has, however many do so at once; `change` may be called again. */
-  editMetadata(
-    of: Channel | User,
-    change: (values: Map<string, string>) => WrittenItems | undefined | Promise<WrittenItems | undefined>,
-    options?: Omit<WriteOptions, 'majorRevision'>,
-  ): Promise<{ majorRevision: number }>;
-  followUser(userId: string): Promise<{ position: Position }>;
-  unfollowUser(userId: string): Promise<void>;
-
-  setLock(channel: Channel, name: string, options?: { ttl?: number }): Promise<void>;
-  removeLock(channel: Channel, name: string): Promise<void>;
-  /** With `wait` in line, until the signal says otherwise. */
-  acquireLock(
-    channel: Channel,
-    name: string,
-    options?: { wait?: boolean; signal?: AbortSignal },
-  ): Promise<{ fencingToken: number }>;
-  releaseLock(channel: Channel, name: string): Promise<void>;
-  revokeLock(channel: Channel, name: string, owner: string): Promise<void>;
-  getLocks(channel: Channel): Promise<Lock[]>;
 }

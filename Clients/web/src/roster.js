@@ -1,7 +1,7 @@
 // Who is in one channel, from a snapshot and the events that follow it (protocol/presence.md). Pure: what it is given becomes the
 // changes for the app, each once.
 
-import { asStates } from './names.js';
+export const asStates = (items) => Object.fromEntries(items.map(({ key, value }) => [key, value]));
 
 export class Roster {
   /** By user id: the states. Null until there is a snapshot. */

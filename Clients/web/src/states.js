@@ -2,7 +2,10 @@
 // (docs/behaviour.md P-41, P-42, S-19).
 
 import { RTMError } from './errors.js';
-import { asItems, asStates } from './names.js';
+import { asStates } from './roster.js';
+
+export const codes = [-13012, -13001];
+const asItems = (states) => Object.entries(states).map(([key, value]) => ({ key, value }));
 
 // Limit: states that wait for their channels to be subscribed.
 const waitingMax = 100;
@@ -10,9 +13,12 @@ const waitingMax = 100;
 export class OwnStates {
   /** By channel: what the app has set, as it travels. */
   #states = new Map();
+  #session;
+  #rosters;
 
-  constructor(session) {
-    this.session = session;
+  constructor(session, rosters) {
+    this.#session = session;
+    this.#rosters = rosters;
   }
 
   clear() {
@@ -28,18 +34,18 @@ export class OwnStates {
   }
 
   #isActive(key) {
-    return this.session.subscriptions.get(key)?.isActive ?? false;
+    return this.#session.subscriptions.get(key)?.isActive ?? false;
   }
 
   async set({ type, name, key }, states) {
     const items = asItems(states);
     if (this.#isActive(key)) {
-      await this.session.ask('presence', 'setState', 'setState', { channelType: type, channel: name, items });
+      await this.#session.requests.ask(codes, 'setState', { channelType: type, channel: name, items });
       this.#change(key, (shown) => Object.assign(shown, states));
     } else if (type === 4) throw new RTMError(-11001, `stream channel '${name}' is not joined`, { operation: 'setState' });
     else {
       // They wait until the channel is subscribed.
-      await this.session.ready('presence', 'setState');
+      await this.#session.requests.ready({ codes, operation: 'setState' });
       let count = new Set([...Object.keys(this.of(key)), ...Object.keys(states)]).size;
       for (const [other, kept] of this.#states) if (other !== key && !this.#isActive(other)) count += Object.keys(kept).length;
       if (count > waitingMax) {
@@ -52,7 +58,7 @@ export class OwnStates {
 
   async remove({ type, name, key }, keys) {
     if (this.#isActive(key)) {
-      await this.session.ask('presence', 'removeState', 'removeState', { channelType: type, channel: name, keys });
+      await this.#session.requests.ask(codes, 'removeState', { channelType: type, channel: name, keys });
     }
     const drop = (shown) => {
       for (const state of keys.length > 0 ? keys : Object.keys(shown)) delete shown[state];
@@ -65,7 +71,7 @@ export class OwnStates {
 
   /** The own user gets no event of what it did itself. */
   #change(key, change) {
-    const shown = this.session.rosters.get(key)?.users?.get(this.session.userId);
+    const shown = this.#rosters.shown(key, this.#session.userId);
     if (shown) change(shown);
   }
 
@@ -76,17 +82,17 @@ export class OwnStates {
     const about = { channelType: type, channel: name };
     const again = ({ retryAfter, code }) => {
       if (retryAfter || code === -13011 || code === -13012 || code === -13013) {
-        this.session.later(`states ${key}`, retryAfter ?? 1000, () => this.settle({ type, name, key }));
+        this.#session.requests.later(`states ${key}`, retryAfter ?? 1000, () => this.settle({ type, name, key }));
       }
     };
-    const request = { kind: 'presence', operation: 'setState', reject: again, lost() {} };
+    const request = { codes, operation: 'setState', reject: again, lost() {} };
     const set = (shown) => {
       const items = asItems(this.of(key)).filter((item) => shown[item.key] !== item.value);
-      if (items.length > 0) this.session.send('setState', { ...about, items }, { ...request, resolve() {} });
+      if (items.length > 0) this.#session.requests.send('setState', { ...about, items }, { ...request, resolve() {} });
     };
-    this.session.send(
+    this.#session.requests.send(
       'getState',
-      { ...about, userId: this.session.userId },
+      { ...about, userId: this.#session.userId },
       {
         ...request,
         resolve: ({ items }) => set(asStates(items)),

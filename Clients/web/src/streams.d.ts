@@ -8,7 +8,7 @@ export interface TopicSubscription {
   failed: string[];
 }
 
-/** A room with topics. Its presence, metadata and locks are those of `{ stream: name }` in the calls of the client. */
+/** A room with topics. Its presence, metadata and locks are those of `{ stream: name }` in the calls of those modules. */
 export declare class StreamChannel {
   constructor(client: RTMClient, name: string);
   readonly name: string;

@@ -3,43 +3,46 @@
 // A stream channel, the roster of its topics and each topic are subscriptions as message channels are, and the topics that
 // this user publishes are states that it shows in the roster.
 
-import { subscribe, unsubscribe } from './client.js';
 import { RTMError } from './errors.js';
-import { features } from './names.js';
+import { place } from './names.js';
+import { Presence } from './presence.js';
+import { Rosters } from './rosters.js';
 import { sessionOf } from './session.js';
+import { Topics } from './topics.js';
 
+// The bits of what a subscriber receives.
+const [presence, messages, quiet] = [1, 4, 16];
 const publishersMax = 64;
 const priorities = { normal: 0, highest: 1, high: 2, low: 3 };
 
 export class StreamChannel {
   #client;
   #session;
-  /** By user id: the topics that others publish, each with its meta. */
-  #publishers = new Map();
+  #presence;
+  #states;
+  #topics;
+  #about;
+  #roster;
   #priorities = new Map();
   #changes = Promise.resolve();
 
   constructor(client, name) {
     this.#client = client;
     this.#session = sessionOf(client);
+    this.#presence = new Presence(client);
+    this.#states = this.#session.part(Rosters).states;
+    this.#topics = this.#session.part(Topics);
+    this.#about = place(2, name);
+    this.#roster = place(4, name);
     this.name = name;
   }
 
-  get #about() {
-    return { type: 2, name: this.name, key: `2/${this.name}` };
-  }
-
-  get #topics() {
-    return { type: 4, name: this.name, key: `4/${this.name}` };
-  }
-
   #topic(topic) {
-    const name = `${this.name}/${topic}`;
-    return { type: 5, name, key: `5/${name}` };
+    return place(5, `${this.name}/${topic}`);
   }
 
   get #joinedTopics() {
-    return this.#session.states.of(this.#topics.key);
+    return this.#states.of(this.#roster.key);
   }
 
   #entry({ key }) {
@@ -53,67 +56,33 @@ export class StreamChannel {
 
   // MARK: Joining
 
-  async join({ token = '', presence = true, metadata = false, locks = false, quiet = false } = {}) {
+  async join({ token = '', ...options } = {}) {
+    const operation = 'join';
+    const { channels } = this.#session;
     if (this.#entry(this.#about)?.isActive) {
-      throw new RTMError(-10017, `stream channel '${this.name}' is joined already`, { operation: 'join' });
+      throw new RTMError(-10017, `stream channel '${this.name}' is joined already`, { operation });
     }
-    const wanted =
-      (presence ? features.presence : 0) |
-      (metadata ? features.metadata : 0) |
-      (locks ? features.lock : 0) |
-      (quiet ? features.quiet : 0);
-    const { position, featuresUnavailable } = await subscribe(this.#session, this.#about, { features: wanted, token });
-    this.#publishers.clear();
-    this.#session.topics.set(this.name, (event) => this.#changed(event));
+    const joined = await channels.open(this.#about, { messages: false, ...options }, operation, { token });
+    this.#topics.begin(this.name);
     try {
-      await subscribe(this.#session, this.#topics, { features: features.presence | features.quiet });
+      await channels.subscribe(this.#roster, { features: presence | quiet }, operation);
     } catch (error) {
       // Without its topics the channel isn't joined.
       await this.leave().catch(() => {});
       throw error;
     }
-    const unavailable = Object.keys(features).filter((name) => featuresUnavailable & features[name]);
-    return { channelName: this.name, position, unavailable };
+    return joined;
   }
 
   async leave() {
-    await unsubscribe(this.#session, this.#about);
+    await this.#session.channels.unsubscribe(this.#about, 'leave', -11001);
   }
 
   async renewToken(token) {
     this.#checkJoined('renewToken');
-    await this.#session.renewToken(token, this.name);
+    await this.#session.tokens.renew(token, this.name);
     const entry = this.#entry(this.#about);
     if (entry) entry.token = token;
-  }
-
-  // MARK: Topics of others
-
-  /** Makes topic events of a change of the roster. */
-  #changed({ change, userId, users, states, timestamp }) {
-    const event = (change, more) => ({ type: 'topic', channelName: this.name, change, ...more, timestamp });
-    if (change === 'snapshot') {
-      this.#publishers = new Map(users.map((user) => [user.userId, user.states]));
-      return [event('snapshot', { topics: this.#list() })];
-    }
-    const before = this.#publishers.get(userId) ?? {};
-    const now = change === 'stateChanged' ? states : {};
-    if (change === 'stateChanged') this.#publishers.set(userId, states);
-    else if (change === 'left' || change === 'timedOut') this.#publishers.delete(userId);
-    else return [];
-    const differing = (one, other) => Object.keys(one).filter((topic) => !(topic in other));
-    return [
-      ...differing(before, now).map((topic) => event('left', { topic, userId, meta: before[topic] })),
-      ...differing(now, before).map((topic) => event('joined', { topic, userId, meta: now[topic] })),
-    ];
-  }
-
-  #list() {
-    const topics = new Map();
-    for (const [userId, states] of this.#publishers) {
-      for (const [topic, meta] of Object.entries(states)) topics.set(topic, [...(topics.get(topic) ?? []), { userId, meta }]);
-    }
-    return [...topics].sort().map(([name, publishers]) => ({ name, publishers }));
   }
 
   // MARK: Publishing
@@ -124,18 +93,18 @@ export class StreamChannel {
       this.#checkJoined(operation);
       if (topic in this.#joinedTopics) throw new RTMError(-10017, `topic '${topic}' is joined already`, { operation });
       // The first topic makes the user a member of the roster, which it only followed before.
-      if ((this.#entry(this.#topics)?.features ?? features.quiet) & features.quiet) {
-        await subscribe(this.#session, this.#topics, { features: features.presence });
+      if ((this.#entry(this.#roster)?.features ?? quiet) & quiet) {
+        await this.#session.channels.subscribe(this.#roster, { features: presence }, operation);
       }
       this.#priorities.set(topic, priorities[priority] ?? 0);
-      await this.#session.states.set(this.#topics, { [topic]: meta });
+      await this.#states.set(this.#roster, { [topic]: meta });
     });
   }
 
   leaveTopic(topic) {
     return this.#serialized(async () => {
       this.#checkPublished(topic, 'leaveTopic');
-      await this.#session.states.remove(this.#topics, [topic]);
+      await this.#states.remove(this.#roster, [topic]);
     });
   }
 
@@ -171,18 +140,22 @@ export class StreamChannel {
         throw new RTMError(-11003, `${known.size} users of the topic are subscribed, which is the limit`, { operation, limit });
       }
       const publishers = [...new Set([...known, ...taken])].sort();
-      if (taken.length > 0) await subscribe(this.#session, this.#topic(topic), { features: features.message, publishers });
+      if (taken.length > 0) await this.#subscribe(topic, publishers);
       const succeeded = asked.filter((user) => present.has(user) && publishers.includes(user));
       return { topic, succeeded, failed: users.length > 0 ? asked.filter((user) => !succeeded.includes(user)) : [] };
     });
   }
 
+  #subscribe(topic, publishers) {
+    return this.#session.channels.subscribe(this.#topic(topic), { features: messages, publishers }, 'subscribeTopic');
+  }
+
   /** Who publishes the topic. Who has joined it a moment ago may not be known here yet, so the server is asked. */
   async #present(topic, users) {
-    const known = [...this.#publishers].filter(([, states]) => topic in states).map(([userId]) => userId);
+    const known = this.#topics.publishers(this.name, topic);
     if (known.length > 0 && users.every((user) => known.includes(user))) return new Set(known);
     const present = new Set();
-    for await (const { userId, states } of this.#client.onlineUsers({ topics: this.name }, { states: true })) {
+    for await (const { userId, states } of this.#presence.onlineUsers({ topics: this.name }, { states: true })) {
       if (topic in states) present.add(userId);
     }
     return present;
@@ -193,9 +166,8 @@ export class StreamChannel {
       const about = this.#topic(topic);
       const subscribed = this.#entry(about)?.publishers ?? [];
       const publishers = users.length > 0 ? subscribed.filter((user) => !users.includes(user)) : [];
-      if (publishers.length === 0) return unsubscribe(this.#session, about);
-      if (publishers.length === subscribed.length) return undefined;
-      return void (await subscribe(this.#session, about, { features: features.message, publishers }));
+      if (publishers.length === 0) await this.#session.channels.unsubscribe(about, 'unsubscribeTopic', -11013);
+      else if (publishers.length < subscribed.length) await this.#subscribe(topic, publishers);
     });
   }
 

@@ -17,10 +17,10 @@ export class Subscriptions {
   }
 
   /** A subscribe begins. A running subscription keeps what it has until the answer. */
-  begin({ type, name, key }, wanted) {
+  begin({ type, name, key }, wanted, way) {
     let entry = this.#entries.get(key);
     if (!entry || entry.leaving) {
-      entry = { type, name, key, features: 0, token: '', publishers: [], position: null, isActive: false, revisions: [0, 0] };
+      entry = { type, name, key, way, features: 0, token: '', publishers: [], position: null, isActive: false };
       this.#entries.delete(key);
       this.#entries.set(key, entry);
     }
@@ -87,13 +87,6 @@ export class Subscriptions {
     return gap ? { lastSeen, continuesAfter: { ...position } } : null;
   }
 
-  /** Whether metadata (0) or locks (1) of this revision are newer than what was shown. A snapshot is always shown. */
-  revises(entry, what, revision, isSnapshot) {
-    if (!isSnapshot && revision <= entry.revisions[what]) return false;
-    entry.revisions[what] = revision;
-    return true;
-  }
-
   /** What a login takes along, stream channels before their topics: as much as every server takes. */
   offer(tokenBytes) {
     let bytes = 36 * 1024 - tokenBytes;
@@ -106,14 +99,11 @@ export class Subscriptions {
   }
 }
 
-export const subscribeRequest = ({ type, name, features, token, publishers, position }) =>
-  type === 0
-    ? { userId: name, after: position ?? undefined }
-    : {
-        channel: name,
-        channelType: type === 1 ? 0 : type,
-        features: type === 5 ? 0 : features,
-        after: position ?? undefined,
-        token,
-        publishers,
-      };
+export const subscribeRequest = ({ type, name, features, token, publishers, position }) => ({
+  channel: name,
+  channelType: type === 1 ? 0 : type,
+  features: type === 5 ? 0 : features,
+  after: position ?? undefined,
+  token,
+  publishers,
+});

@@ -1,14 +1,27 @@
 // Clients of a test, with what they have seen.
 
 import { randomUUID } from 'node:crypto';
+import { History } from '../../../Clients/web/src/history.js';
 import { RTMClient } from '../../../Clients/web/src/index.js';
+import { Locks } from '../../../Clients/web/src/locks.js';
+import { Presence } from '../../../Clients/web/src/presence.js';
+import { Storage } from '../../../Clients/web/src/storage.js';
 import { WebSocket } from './programs.js';
 
 export const fresh = (name) => `${name}-${randomUUID().slice(0, 8)}`;
 
+/** A client with all modules. */
+export const withModules = (client) =>
+  Object.assign(client, {
+    presence: new Presence(client),
+    storage: new Storage(client),
+    locks: new Locks(client),
+    history: new History(client),
+  });
+
 /** A client that collects its events; `until` waits for one. */
 export function makeClient(t, server, options = {}) {
-  const client = new RTMClient({ server, appId: 'dev', userId: fresh('user'), WebSocket, ...options });
+  const client = withModules(new RTMClient({ server, appId: 'dev', userId: fresh('user'), WebSocket, ...options }));
   const seen = [];
   const waiting = new Set();
   client.listen((event) => {

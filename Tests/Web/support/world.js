@@ -3,6 +3,7 @@
 
 import { RTMClient } from '../../../Clients/web/src/index.js';
 import { decode, frame } from '../../../Clients/web/src/wire.js';
+import { withModules } from './clients.js';
 
 /** Numbers from 0 to 1, the same for the same seed. */
 export function randomNumbers(seed) {
@@ -72,7 +73,7 @@ export class World {
         super(world);
       }
     }
-    const client = new RTMClient({ server: 'ws://world', appId: 'dev', userId, WebSocket, environment, ...options });
+    const client = withModules(new RTMClient({ server: 'ws://world', appId: 'dev', userId, WebSocket, environment, ...options }));
     const seen = [];
     client.listen((event) => seen.push({ ...event, at: this.now }));
     return Object.assign(client, { seen });

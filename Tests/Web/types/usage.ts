@@ -3,6 +3,10 @@
 import { RTMClient, RTMError, type RTMEvent } from 'heliograph';
 import { ErrorCode } from 'heliograph/codes';
 import { Encryption } from 'heliograph/encryption';
+import { History } from 'heliograph/history';
+import { Locks } from 'heliograph/locks';
+import { Presence } from 'heliograph/presence';
+import { Storage } from 'heliograph/storage';
 import { StreamChannel } from 'heliograph/streams';
 import AgoraRTM, { type RTMClient as RTMClientOfAgora, type RTMEvents } from 'heliograph/agora-rtm';
 
@@ -13,12 +17,14 @@ export async function modern(): Promise<void> {
   await client.subscribe('lobby', { metadata: true });
   const receipt: number = (await client.publish({ user: 'bob' }, 'hi', { storeInHistory: true })).offset;
   for await (const event of client.events()) show(event, receipt);
-  for await (const { payload } of client.historyMessages('lobby')) console.log(payload);
+  for await (const { payload } of new History(client).messages('lobby')) console.log(payload);
   try {
-    await client.editMetadata('lobby', (values) => ({ count: String(Number(values.get('count') ?? 0) + 1) }));
+    await new Storage(client).edit('lobby', (values) => ({ count: String(Number(values.get('count') ?? 0) + 1) }));
   } catch (error) {
     if (error instanceof RTMError && error.code === ErrorCode.storageOutdatedRevision) console.log(error.conflict?.revision, error.retryAfter);
   }
+  const { fencingToken } = await new Locks(client).acquire('lobby', 'turn', { wait: true });
+  await new Presence(client).setState('lobby', { turn: String(fencingToken) });
   const stage = new StreamChannel(client, 'stage');
   await stage.join({ token: 'token', locks: true });
   const { failed } = await stage.subscribe('chat', { users: ['bob'] });

@@ -1,0 +1,42 @@
+// Messages that were stored. A module of its own, so that nobody loads it who needs none.
+
+import { schema } from './history-schema.js';
+import { target } from './names.js';
+import { sessionOf } from './session.js';
+import { define, text } from './wire.js';
+
+define(schema);
+const codes = [-15003, -10025];
+
+export class History {
+  #session;
+
+  constructor(client) {
+    this.#session = sessionOf(client);
+  }
+
+  /** One page, and where the next one begins: 0 after the last. */
+  async page(of, { count = 100, start = 0, end = 0 } = {}) {
+    const { requests, encryption } = this.#session;
+    const about = target(of);
+    const request = { channelType: about.type, channel: about.name, count, startMs: start, endMs: end };
+    const page = await requests.ask(codes, 'getHistory', request, 'history');
+    const messages = page.messages.map(({ type, payload, customType, publisher, timestampMs }) => ({
+      payload: type === 1 ? text(payload) : payload.slice(),
+      publisher,
+      customType,
+      timestamp: timestampMs,
+    }));
+    await encryption?.openHistory(about, messages);
+    return { messages, newStart: page.newStartMs };
+  }
+
+  /** From newer to older, page by page. */
+  async *messages(of, { start = 0, end = 0, count = 100 } = {}) {
+    do {
+      const page = await this.page(of, { count, start, end });
+      yield* page.messages;
+      start = page.newStart;
+    } while (start !== 0);
+  }
+}

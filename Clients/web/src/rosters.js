@@ -1,0 +1,72 @@
+// Presence within a session: who is in the channels that are subscribed with it, and the own states.
+
+import { types } from './names.js';
+import { schema } from './presence-schema.js';
+import { Roster } from './roster.js';
+import { OwnStates } from './states.js';
+import { define } from './wire.js';
+
+define(schema);
+const quiet = 16;
+const presence = 1;
+
+export class Rosters {
+  #session;
+  #rosters = new Map();
+
+  constructor(session) {
+    this.#session = session;
+    session.features.presence = presence;
+    this.states = new OwnStates(session, this);
+  }
+
+  /** The states that a user shows in a channel, if its roster is known. */
+  shown(key, user) {
+    return this.#rosters.get(key)?.users?.get(user);
+  }
+
+  onSubscribed(entry, { position, featuresUnavailable }) {
+    const { key, type, features } = entry;
+    if (type === 0 || type === 5) return;
+    const self = this.#session.userId;
+    if (features & presence) {
+      const roster = this.#rosters.get(key) ?? new Roster(self);
+      this.#rosters.set(key, roster);
+      roster.begin(position.epoch);
+      if (featuresUnavailable & presence) this.#emit(entry, roster.lost());
+      // Who was quiet adds itself.
+      else if (roster.users && !(features & quiet) && !roster.users.has(self)) roster.users.set(self, {});
+    } else this.#rosters.delete(key);
+    this.states.settle(entry);
+  }
+
+  onUnsubscribed({ key }) {
+    this.#rosters.delete(key);
+    this.states.forget(key);
+  }
+
+  onGap({ key }, { epoch }) {
+    this.#rosters.get(key)?.begin(epoch);
+  }
+
+  onForget() {
+    this.#rosters.clear();
+    this.states.clear();
+  }
+
+  presenceSnapshot(body) {
+    const key = `${body.channelType}/${body.channel}`;
+    const roster = this.#rosters.get(key);
+    if (roster) this.#emit(this.#session.subscriptions.get(key), roster.snapshot(body));
+  }
+
+  presence(event, { entry, publisher, offset, timestamp }) {
+    const roster = this.#rosters.get(entry.key);
+    if (roster) this.#emit(entry, roster.event(offset, publisher, event), timestamp);
+  }
+
+  #emit({ type, name }, changes, timestamp = this.#session.time) {
+    const about = { type: 'presence', channelType: types[type], channelName: name };
+    for (const change of changes) this.#session.emit({ ...about, ...change, timestamp });
+  }
+}
