@@ -5,7 +5,8 @@
     Clients/web/src/*-schema.js    those of each module, with the fields that it adds to frames, publications and errors
     Clients/web/src/codes.js       the error codes by name, for apps that compare them
 
-A line has the name of a message and its fields: number, name, type, and `*` if it is repeated. A type is `u` (a number that
+A line has the name of a message and its fields: number (without one it is the next), name, type, and `*` if it is repeated.
+A type is `u` (a number that
 isn't negative), `i` (any number), `b` (a truth value), `s` (a text), `y` (bytes), or a message; without a type it is the
 message of the field's name. `--check` writes nothing and fails if the files would change."""
 
@@ -43,13 +44,17 @@ def tables(texts, enums):
     for text in texts.values():
         for name, body in blocks(text, "message"):
             lines[owners[name]].setdefault(name, [])
+            last = dict.fromkeys(lines, 0)
             for repeated, kind, field, number in re.findall(r"(repeated )?(\w+) (\w+) = (\d+);", body):
                 module = owners.get(kind) if owners[name] is None else owners[name]
                 kind = "i" if kind in enums else NUMBERS.get(kind, kind)
                 key = camel(field)
                 # Most bodies of frames have the names of their messages.
                 kind = "" if kind == key[0].upper() + key[1:] else f":{kind}"
-                lines[module].setdefault(name, []).append(f"{number}{key}{kind}{'*' if repeated else ''}")
+                lines[module].setdefault(name, []).append(
+                    f"{'' if int(number) == last[module] + 1 else number}{key}{kind}{'*' if repeated else ''}"
+                )
+                last[module] = int(number)
     return lines
 
 

@@ -2,49 +2,15 @@
 
 const report = globalThis.reportError ?? console.error;
 
-/** The consumers of one client. */
-export class Outlet {
-  #consumers = new Set();
-  #held = [];
-  #opening = Promise.resolve();
-  #encryption;
-  #translate;
+/** The consumers of one client. `translate` makes of an event those that the app gets. */
+export function makeOutlet(encryption, translate) {
+  const consumers = new Set();
+  const held = [];
+  let opening = Promise.resolve();
 
-  /** `translate` makes of an event those that the app gets. */
-  constructor(encryption, translate) {
-    this.#encryption = encryption;
-    this.#translate = translate;
-  }
-
-  add(consumer) {
-    this.#consumers.add(consumer);
-    return () => this.#consumers.delete(consumer);
-  }
-
-  end() {
-    for (const consumer of this.#consumers) consumer.end?.();
-    this.#consumers.clear();
-  }
-
-  hold(event) {
-    this.#held.push(event);
-  }
-
-  release() {
-    for (const event of this.#held.splice(0)) this.show(event);
-  }
-
-  show(event) {
-    if (!this.#encryption) return this.#deliver(event);
-    // Opening takes time, and events keep their order.
-    this.#opening = this.#opening.then(async () => {
-      for (const opened of await this.#encryption.openEvent(event)) this.#deliver(opened);
-    });
-  }
-
-  #deliver(event) {
-    for (const shown of this.#translate(event)) {
-      for (const consumer of [...this.#consumers]) {
+  function deliver(event) {
+    for (const shown of translate(event)) {
+      for (const consumer of [...consumers]) {
         try {
           consumer.push(shown);
         } catch (error) {
@@ -53,6 +19,26 @@ export class Outlet {
       }
     }
   }
+
+  function show(event) {
+    if (!encryption) return deliver(event);
+    // Opening takes time, and events keep their order.
+    opening = opening.then(async () => (await encryption.openEvent(event)).forEach(deliver));
+  }
+
+  return {
+    add: (consumer) => {
+      consumers.add(consumer);
+      return () => consumers.delete(consumer);
+    },
+    end: () => {
+      for (const consumer of consumers) consumer.end?.();
+      consumers.clear();
+    },
+    show,
+    hold: (event) => held.push(event),
+    release: () => held.splice(0).forEach(show),
+  };
 }
 
 /** The events of one consumer, which reads at its own pace: beyond `capacity` the oldest are dropped, and it is told how many. */

@@ -3,7 +3,7 @@
 import { RTMError } from './errors.js';
 import { EventStream } from './events.js';
 import { target, types } from './names.js';
-import { Session } from './session.js';
+import { openSession } from './session.js';
 import { steadyClock } from './time.js';
 
 export { RTMError };
@@ -15,14 +15,14 @@ export class RTMClient {
 
   constructor({ server = [], appId, userId, environment, WebSocket = globalThis.WebSocket, ...options }) {
     const servers = [server].flat().map(String);
-    const check = (isValid, code, reason) => {
-      if (!isValid) throw new RTMError(code, reason, { operation: 'init' });
+    const check = (isValid, code, what) => {
+      if (!isValid) throw new RTMError(code, `no ${what} is given`, { operation: 'init' });
     };
-    check(appId, -10003, 'the app id is empty');
-    check(userId && typeof userId === 'string', -10006, 'the user id is empty, or no text');
-    check(servers.length > 0, -10024, 'no server is given, such as wss://rtm.example.org/rtm');
-    check(WebSocket, -10024, 'there is no WebSocket here: give one in the configuration');
-    this.#session = new Session(
+    check(appId, -10003, 'app id');
+    check(userId && typeof userId === 'string', -10006, 'user id');
+    check(servers.length > 0, -10024, 'server');
+    check(WebSocket, -10024, 'WebSocket');
+    this.#session = openSession(
       this,
       { ...defaults, ...options, servers, appId, userId },
       {

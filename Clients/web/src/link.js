@@ -1,102 +1,106 @@
 // Decides what the link does and when (docs/behaviour.md 2.3, T1 to T17, S-6, S-13 to S-18). Pure: every call gets the time, the
-// random numbers are given, and what is to be done comes back as a list of actions, which the client performs in order:
+// random numbers are given, and what is to be done comes back as a list of actions, which the session performs in order:
 //
 //   ['announce', change]  ['connect', attempt, server]  ['disconnect']  ['sendLogout']
 //   ['renew', login, token]  ['login', login, error or null]  ['forget']
 
-import { RTMError } from './errors.js';
-import { loss } from './losses.js';
+import { loginError, loss } from './losses.js';
 
-export const timing = {
-  /** The first wait, which doubles each time; that after a server which refused at once; and that of a suspended link. */
-  retry: 2000,
-  refused: 250,
-  refusedMax: 5000,
-  suspended: 30_000,
-  /** How long a lost session is resumed, and how long before its end the last attempt begins. */
-  window: 120_000,
-  margin: 10_000,
-  jitter: 0.2,
-};
+// The first wait, which doubles each time; that after a server which refused at once; and that of a suspended link.
+const usualWait = 2000;
+const refusedWait = 250;
+const refusedWaitMax = 5000;
+const suspendedWait = 30_000;
+/** Each wait is up to so much shorter or longer. */
+const jitter = 0.2;
+/** How long a lost session is resumed, and how long before its end the last attempt begins. */
+const resumeWindow = 120_000;
+const margin = 10_000;
 
 export class Link {
   state = 'idle';
   /** Counts the attempts; reports about an earlier one are ignored. */
   attempt = 0;
-  server = 0;
   token;
   /** The login that waits for its end. */
   pending = null;
   /** The time without a connection, from its beginning to the next session. */
-  outage = null;
+  #outage = null;
   #deadline = Infinity;
-  #restoring = false;
+  #beginsAt = Infinity;
+  #isRestoring = false;
   #tried = 0;
-  #beginsAt = null;
+  #server = 0;
+  #servers;
+  #firstToken;
+  #reconnectTimeout;
+  #attemptTimeout;
+  #random;
 
-  constructor({ token, ...options }) {
-    const usual = { servers: 1, reconnectTimeout: Infinity, attemptTimeout: 10_000, random: Math.random, times: timing };
-    Object.assign(this, usual, options, { firstToken: token });
+  constructor({ token, servers = 1, reconnectTimeout = Infinity, attemptTimeout = 10_000, random = Math.random }) {
+    this.#firstToken = token;
+    this.#servers = servers;
+    this.#reconnectTimeout = reconnectTimeout;
+    this.#attemptTimeout = attemptTimeout;
+    this.#random = random;
   }
 
   /** A session was lost, and is being taken up again. */
   get isComingBack() {
-    return this.state === 'connecting' && this.outage.was;
-  }
-
-  get isRestoring() {
-    return this.#restoring;
+    return this.state === 'connecting' && this.#outage.was;
   }
 
   /** When `tick` has something to do. */
   get deadline() {
-    const { state, outage } = this;
+    const outage = this.#outage;
     if (!outage) return Infinity;
-    const giveUp = outage.since + this.reconnectTimeout;
-    if (state === 'connecting') return Math.min(this.#beginsAt ?? Infinity, this.#deadline, giveUp);
-    return Math.min(outage.retryAt ?? Infinity, outage.suspended ? Infinity : outage.since + this.times.window, giveUp);
+    const giveUp = outage.since + this.#reconnectTimeout;
+    if (this.state === 'connecting') return Math.min(this.#beginsAt, this.#deadline, giveUp);
+    return Math.min(outage.retryAt, outage.suspended ? Infinity : outage.since + resumeWindow, giveUp);
   }
 
   // MARK: Calls of the app
 
   login(login, token, now) {
-    if (this.state === 'connected') {
-      return token && token !== this.token ? [['renew', login, token]] : [['login', login, null]];
-    }
-    const actions = this.#finish(new RTMError(-10023, 'a newer login replaced this one', { operation: 'login' }));
+    const { state } = this;
+    if (state === 'connected') return token && token !== this.token ? [['renew', login, token]] : [['login', login, null]];
+    const actions = this.#finish(loginError(-10023, 'a newer login replaced this one'));
     this.pending = login;
-    // A lost session keeps its token, which may have been renewed.
-    this.token = token ?? (this.outage?.was ? this.token : this.firstToken);
-    const outage = this.outage?.was ? this.outage : this.#newOutage(now, false);
-    const previous = this.state;
-    if (previous === 'connecting') return [...actions, ['disconnect'], this.#begin(outage, now)];
-    const reason = previous === 'idle' ? 'login' : 'relogin';
-    return [...actions, ...this.#connect(outage, now, 'login', reason, 'login')];
+    if (this.#outage?.was) this.token = token ?? this.token;
+    else {
+      this.token = token ?? this.#firstToken;
+      this.#begins(now, false);
+    }
+    if (state === 'connecting') return [...actions, ['disconnect'], ...this.#begin(now)];
+    return [...actions, ...this.#connect(now, 'login', state === 'idle' ? 'login' : 'relogin', 'login')];
   }
 
   logout() {
     if (this.state === 'idle') return [];
-    const open = this.state === 'connected' || this.#restoring;
-    const actions = [[open ? 'sendLogout' : 'disconnect'], this.#move('idle', 'logout', 'logout', 'logout', { lists: true })];
-    this.outage = null;
+    const isOpen = this.state === 'connected' || this.#isRestoring;
+    this.#outage = null;
     return [
-      ...actions,
+      [isOpen ? 'sendLogout' : 'disconnect'],
+      this.#move('idle', 'logout', 'logout', 'logout'),
       ['forget'],
-      ...this.#finish(new RTMError(-10023, 'a logout replaced this login', { operation: 'login' })),
+      ...this.#finish(loginError(-10023, 'a logout replaced this login')),
     ];
   }
 
   /** Nothing is known against a new connection, so the next attempt begins at once. */
   networkChanged(now) {
-    if (this.state === 'idle' || this.state === 'failed') return [];
-    const text = 'the network changed';
-    if (this.state === 'connecting') return [['disconnect'], this.#begin(this.outage, now)];
+    const { state } = this;
+    if (state === 'idle' || state === 'failed') return [];
+    if (state === 'connecting') return [['disconnect'], ...this.#begin(now)];
     const actions = [];
-    if (this.state === 'connected') {
-      this.outage = this.#newOutage(now, true);
-      actions.push(['disconnect'], this.#move('disconnected', 'networkChange', 'networkChange', text, { lists: true }));
+    if (state === 'connected') {
+      this.#begins(now, true);
+      actions.push(['disconnect'], this.#move('disconnected', 'networkChange', 'networkChange', 'the network changed'));
     }
-    Object.assign(this.outage, { failures: Math.min(this.outage.failures, 1), slow: Math.min(this.outage.slow, 1), refusals: 0 });
+    const outage = this.#outage;
+    outage.failures = Math.min(outage.failures, 1);
+    outage.slow = Math.min(outage.slow, 1);
+    outage.refusals = 0;
     return [...actions, ...this.#again(now)];
   }
 
@@ -105,8 +109,8 @@ export class Link {
   /** The login is accepted. Restoring may take as long again. */
   accepted(attempt, now) {
     if (this.state !== 'connecting' || attempt !== this.attempt) return;
-    this.#restoring = true;
-    this.#deadline = now + this.attemptTimeout;
+    this.#isRestoring = true;
+    this.#deadline = now + this.#attemptTimeout;
   }
 
   /**
@@ -115,19 +119,16 @@ export class Link {
    */
   restored(attempt, { unrestored, interrupted, incomplete }, now) {
     if (this.state !== 'connecting' || attempt !== this.attempt) return [];
-    const { outage } = this;
-    let change;
-    if (outage.was || this.pending === null) {
-      const inTime = outage.was && !outage.suspended && now <= outage.since + this.times.window;
-      const channels = [...new Set(inTime ? [...unrestored, ...interrupted] : unrestored)].sort();
-      change = this.#move('connected', 'reconnected', 'reconnectSuccess', 'connected again', {
-        lists: true,
-        unrestoredChannels: channels,
-        isResumed: inTime && channels.length === 0 && !incomplete,
-      });
-    } else change = this.#move('connected', 'login', 'loginSuccess', 'logged in');
-    this.outage = null;
-    return [change, ...this.#finish(null)];
+    const { was, suspended, since } = this.#outage;
+    this.#outage = null;
+    if (!was && this.pending !== null) {
+      return [this.#move('connected', 'login', 'loginSuccess', 'logged in'), ...this.#finish(null)];
+    }
+    const inTime = was && !suspended && now <= since + resumeWindow;
+    const unrestoredChannels = [...new Set([...unrestored, ...(inTime ? interrupted : [])])].sort();
+    const isResumed = inTime && unrestoredChannels.length === 0 && !incomplete;
+    const lists = { unrestoredChannels, isResumed };
+    return [this.#move('connected', 'reconnected', 'reconnectSuccess', 'connected again', lists), ...this.#finish(null)];
   }
 
   ended(attempt, loss, now) {
@@ -138,157 +139,143 @@ export class Link {
 
   #connectionEnded(loss, now) {
     if (loss.fatal) return this.#fail(loss);
-    this.outage = this.#newOutage(now, true);
+    this.#begins(now, true);
     this.#schedule(loss, now);
     const operation = loss.cause === 'heartbeat' ? 'heartbeatTimeout' : 'serverTimeout';
-    const actions = [['disconnect'], this.#move('disconnected', operation, loss.reasonCode, loss.reason, { lists: true })];
+    const actions = [['disconnect'], this.#move('disconnected', operation, loss.reasonCode, loss.reason)];
     if (!loss.drain) return actions;
     // Another server needs no time to get ready. The same one says when its successor may be asked.
-    if (this.servers === 1) return [...actions, ...this.#again(now, loss.retryAfter)];
-    this.server = (this.server + 1) % this.servers;
-    return [...actions, ...this.#again(now)];
+    const pause = this.#servers === 1 ? loss.retryAfter : 0;
+    this.#server = (this.#server + 1) % this.#servers;
+    return [...actions, ...this.#again(now, pause)];
   }
 
   #attemptEnded(loss, now) {
-    const { outage } = this;
+    const outage = this.#outage;
     const returns = outage.was || this.pending === null;
     if (loss.fatal && !(returns && loss.later)) return this.#fail(loss);
     const actions = [['disconnect']];
-    if (this.#tried < this.servers) {
-      this.server = (this.server + 1) % this.servers;
-      return [...actions, this.#begin(outage, now, this.#tried + 1)];
+    if (this.#tried < this.#servers) {
+      this.#server = (this.#server + 1) % this.#servers;
+      return [...actions, ...this.#begin(now, this.#tried + 1)];
     }
-    this.server = 0;
+    this.#server = 0;
     const operation = outage.failures === 0 && !outage.was ? 'login' : 'autoReconnect';
     outage.failures++;
-    outage.last = loss.reason;
-    if (loss.quick) outage.refusals++;
-    else {
-      outage.slow++;
-      outage.refusals = 0;
-    }
+    outage.last = `; the latest attempt failed: ${loss.reason}`;
+    outage.refusals = loss.quick ? outage.refusals + 1 : 0;
+    if (!loss.quick) outage.slow++;
     if (outage.suspended) {
-      outage.retryAt = now + Math.max(this.#jittered(this.times.suspended), loss.retryAfter ?? 0);
-      const change = this.#move('suspended', 'autoReconnect', 'connectionError', loss.reason, { lists: true });
+      outage.retryAt = now + Math.max(this.#jittered(suspendedWait), loss.retryAfter ?? 0);
+      const change = this.#move('suspended', 'autoReconnect', 'connectionError', loss.reason);
       return [...actions, change, ...this.#loginTimedOut()];
     }
     this.#schedule(loss, now);
     actions.push(this.#move('disconnected', operation, 'connectionError', loss.reason));
-    return now >= outage.since + this.times.window ? [...actions, ...this.#suspend()] : actions;
+    return now < outage.since + resumeWindow ? actions : [...actions, ...this.#suspend()];
   }
 
   // MARK: Time
 
   tick(now) {
-    const { outage, state } = this;
-    if (!outage || now < this.deadline) return [];
-    if (now >= outage.since + this.reconnectTimeout) {
-      const reason = `no connection within the reconnect timeout${this.#cause}`;
+    const { state } = this;
+    const outage = this.#outage;
+    if (now < this.deadline) return [];
+    if (now >= outage.since + this.#reconnectTimeout) {
+      const reason = `no connection within the reconnect timeout${outage.last}`;
       const reasonCode = this.pending === null ? 'reconnectTimeout' : 'loginTimeout';
-      const error = new RTMError(-10011, reason, { operation: 'login' });
-      return this.#fail({ reason, reasonCode, error }, 'autoReconnect');
+      return this.#fail({ reason, reasonCode, error: loginError(-10011, reason) }, 'autoReconnect');
     }
     if (state === 'connecting') {
-      if (this.#beginsAt !== null && now >= this.#beginsAt) {
-        this.#beginsAt = null;
-        return [['connect', this.attempt, this.server]];
+      if (now >= this.#beginsAt) {
+        this.#beginsAt = Infinity;
+        return [['connect', this.attempt, this.#server]];
       }
-      const what = this.#restoring ? 'restoring the subscriptions' : 'connecting and logging in';
-      return this.#attemptEnded(loss('error', `${what} took more than ${this.attemptTimeout / 1000} seconds`), now);
+      const reason = `no ${this.#isRestoring ? 'restoration' : 'login'} within ${this.#attemptTimeout / 1000} seconds`;
+      return this.#attemptEnded(loss('error', reason), now);
     }
-    if (state === 'disconnected' && now >= outage.since + this.times.window) return this.#suspend();
-    return this.#again(now);
+    return state === 'disconnected' && now >= outage.since + resumeWindow ? this.#suspend() : this.#again(now);
   }
 
-  #newOutage(since, was) {
-    return { since, was, failures: 0, refusals: 0, slow: 0, suspended: false, retryAt: null, notBefore: 0, last: '' };
+  /** An outage begins. `was` says that there was a session. */
+  #begins(since, was) {
+    this.#outage = { since, was, failures: 0, refusals: 0, slow: 0, suspended: false, retryAt: Infinity, notBefore: 0, last: '' };
   }
 
-  get #cause() {
-    return this.outage.last && `; the latest attempt failed: ${this.outage.last}`;
-  }
-
-  #jittered(delay) {
-    return delay * (1 + this.times.jitter * (2 * this.random() - 1));
+  #jittered(wait) {
+    return wait * (1 + jitter * (2 * this.#random() - 1));
   }
 
   /** When the next attempt begins. The last one begins early enough to end before the link is suspended. */
-  #schedule(loss, now) {
-    const { outage, times } = this;
-    const doubled = (delay, times) => delay * 2 ** Math.min(Math.max(0, times), 16);
+  #schedule({ cause, drain, retryAfter = 0 }, now) {
+    const outage = this.#outage;
+    const doubled = (wait, times) => wait * 2 ** Math.min(Math.max(0, times), 16);
     const first = outage.was ? 0 : 1;
-    let pause = doubled(times.retry, outage.slow - first);
+    let wait = doubled(usualWait, outage.slow - first);
     // A server that is started again refuses until it is there, and a refusal costs nobody anything.
     if (outage.refusals > 0) {
-      const refused = Math.min(doubled(times.refused, outage.refusals - 1), times.refusedMax);
-      pause = Math.min(refused, doubled(times.retry, outage.failures - first));
+      const refused = Math.min(doubled(refusedWait, outage.refusals - 1), refusedWaitMax);
+      wait = Math.min(refused, doubled(usualWait, outage.failures - first));
     }
-    let delay = this.#jittered(pause);
-    if (outage.failures === 0 && loss.cause === 'disconnect') delay = loss.retryAfter ?? (loss.drain ? 0 : delay);
-    outage.notBefore = now + (loss.retryAfter ?? 0);
-    const last = outage.since + times.window - times.margin;
-    const retryAt = Math.min(Math.max(now + delay, outage.notBefore), Math.max(last, outage.notBefore));
-    outage.retryAt = retryAt <= last && retryAt >= now + Math.min(delay, times.retry) ? retryAt : null;
+    wait = this.#jittered(wait);
+    if (outage.failures === 0 && cause === 'disconnect') wait = retryAfter || (drain ? 0 : wait);
+    outage.notBefore = now + retryAfter;
+    const last = outage.since + resumeWindow - margin;
+    const retryAt = Math.max(Math.min(now + wait, last), outage.notBefore);
+    outage.retryAt = retryAt <= last && retryAt >= now + Math.min(wait, usualWait) ? retryAt : Infinity;
   }
 
   #suspend() {
-    const { outage, times } = this;
+    const outage = this.#outage;
     outage.suspended = true;
-    outage.retryAt = Math.max(outage.since + times.window + this.#jittered(times.suspended), outage.notBefore);
-    const text = `no connection for ${times.window / 1000} seconds`;
-    return [this.#move('suspended', 'autoReconnect', 'reconnectTimeout', text, { lists: true }), ...this.#loginTimedOut()];
+    outage.retryAt = Math.max(outage.since + resumeWindow + this.#jittered(suspendedWait), outage.notBefore);
+    const reason = `no connection for ${resumeWindow / 1000} seconds`;
+    return [this.#move('suspended', 'autoReconnect', 'reconnectTimeout', reason), ...this.#loginTimedOut()];
   }
 
   /** Without a `reconnectTimeout` a first login ends with the first window, while attempts go on (S-13). */
   #loginTimedOut() {
-    if (this.reconnectTimeout !== Infinity) return [];
-    const reason = `no login has succeeded so far, attempts go on${this.#cause}`;
-    return this.#finish(new RTMError(-10011, reason, { operation: 'login' }));
+    if (this.#reconnectTimeout < Infinity) return [];
+    return this.#finish(loginError(-10011, `no login so far, attempts go on${this.#outage.last}`));
   }
 
   // MARK: Transitions
 
-  #again(now, pause = 0) {
-    const actions = this.#connect(this.outage, now, 'autoReconnect', 'autoReconnect', 'connecting again');
-    if (pause <= 0) return actions;
-    this.#beginsAt = now + pause;
-    this.#deadline += pause;
-    return actions.slice(0, -1);
+  #again(now, pause) {
+    return this.#connect(now, 'autoReconnect', 'autoReconnect', 'connecting again', pause);
   }
 
-  #connect(outage, now, operation, reasonCode, reason) {
-    const previousState = this.state;
-    const connect = this.#begin(outage, now);
-    return [['announce', { currentState: 'connecting', previousState, operation, reasonCode, reason }], connect];
+  #connect(now, operation, reasonCode, reason, pause) {
+    return [this.#move('connecting', operation, reasonCode, reason), ...this.#begin(now, 1, pause)];
   }
 
-  #begin(outage, now, tried = 1) {
-    this.state = 'connecting';
-    this.outage = Object.assign(outage, { retryAt: null, notBefore: 0 });
+  /** An attempt, at once or after a pause. `tried` counts the servers. */
+  #begin(now, tried = 1, pause = 0) {
+    this.#outage.retryAt = Infinity;
+    this.#outage.notBefore = 0;
+    this.#isRestoring = false;
     this.#tried = tried;
-    this.#restoring = false;
-    this.#beginsAt = null;
-    this.#deadline = now + this.attemptTimeout;
-    return ['connect', ++this.attempt, this.server];
+    this.#beginsAt = pause > 0 ? now + pause : Infinity;
+    this.#deadline = now + pause + this.#attemptTimeout;
+    this.attempt++;
+    return pause > 0 ? [] : [['connect', this.attempt, this.#server]];
   }
 
-  #fail(loss, operation = 'serverReject') {
-    const change = this.#move('failed', operation, loss.reasonCode, loss.reason, { lists: true });
-    this.outage = null;
-    return [['disconnect'], change, ...this.#finish(loss.error), ['forget']];
+  #fail({ reason, reasonCode, error }, operation = 'serverReject') {
+    this.#outage = null;
+    return [['disconnect'], this.#move('failed', operation, reasonCode, reason), ...this.#finish(error), ['forget']];
   }
 
   #finish(error) {
-    if (this.pending === null) return [];
     const login = this.pending;
     this.pending = null;
-    return [['login', login, error]];
+    return login === null ? [] : [['login', login, error]];
   }
 
-  #move(state, operation, reasonCode, reason, more) {
+  #move(currentState, operation, reasonCode, reason, more) {
     const previousState = this.state;
-    this.state = state;
-    this.#restoring = false;
-    return ['announce', { currentState: state, previousState, operation, reasonCode, reason, ...more }];
+    this.state = currentState;
+    this.#isRestoring = false;
+    return ['announce', { currentState, previousState, operation, reasonCode, reason, ...more }];
   }
 }

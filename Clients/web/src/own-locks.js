@@ -56,7 +56,7 @@ export class OwnLocks {
           wait && error.code === codes[0] && !isOver && requests.sendAgain('acquireLock', body, id, error),
         lost: () => {
           if (wait) this.#queue.push({ call, send });
-          else fail(noConnection(request, 'the connection was lost before the answer'));
+          else fail(noConnection(request));
         },
         late: () => this.#withdraw(place),
       };

@@ -6,39 +6,20 @@
 //   new, paced ──as to sent, while another one to the destination is postponed──▶ held
 //   held ──all before it are answered──▶ sent
 
-/** One rate. Messages bunch on their way, so the client uses a little less than the server allows. */
-class Pace {
-  even = -Infinity;
-
-  earliest(cost, rate, now) {
-    const burst = Math.max(0, 750 / 0.95 - (cost * 1000) / (rate * 0.95));
-    return rate > 0 ? Math.max(now, this.even - burst) : now;
-  }
-
-  spend(cost, rate, at) {
-    if (rate > 0) this.even = Math.max(this.even, at) + (cost * 1000) / (rate * 0.95);
-  }
-}
+// Messages bunch on their way, so the client uses a little less than the server allows, in bursts of so many milliseconds.
+const share = 0.95;
+const burst = 750 / share;
 
 export class Publishes {
   #entries = new Map();
   #sequence = 0;
-  #rates;
-  #targets = new Map();
-  #messages = new Pace();
-  #bytes = new Pace();
+  #rates = {};
+  /** By rate: when as much would be used up as is allowed. */
+  #even = new Map();
   /** By destination: those that are paced, in their order. */
   #paced = new Map();
   /** By destination with a postponed publish: how many were sent and have no answer. */
   #unanswered = new Map();
-
-  get size() {
-    return this.#entries.size;
-  }
-
-  has(id) {
-    return this.#entries.has(id);
-  }
 
   /** Returns the publish to send now; nothing if it has to wait; or a number, the time that it would wait too long. */
   add(id, to, publish, epoch, now, deadline) {
@@ -77,13 +58,10 @@ export class Publishes {
     return { state, refusal };
   }
 
-  #unpace({ to, id }) {
-    const entries = this.#paced.get(to);
-    entries.splice(
-      entries.findIndex((other) => other.id === id),
-      1,
-    );
-    if (entries.length === 0) this.#paced.delete(to);
+  #unpace(entry) {
+    const entries = this.#paced.get(entry.to);
+    entries.splice(entries.indexOf(entry), 1);
+    if (entries.length === 0) this.#paced.delete(entry.to);
   }
 
   // MARK: Sending again
@@ -137,15 +115,12 @@ export class Publishes {
 
   /** A server has let the client in, and named its rates or none. What is paced gets new times, in the same order. */
   pace(rates, now) {
-    this.#rates = rates;
-    this.#targets.clear();
-    this.#messages = new Pace();
-    this.#bytes = new Pace();
-    for (const [to, entries] of this.#paced) {
-      for (const entry of entries) {
-        entry.time = this.#earliest(to, entry.publish.payload.length, now);
-        this.#spend(to, entry.publish.payload.length, entry.time);
-      }
+    this.#rates = rates ?? {};
+    this.#even.clear();
+    for (const entry of [...this.#paced.values()].flat()) {
+      const { length } = entry.publish.payload;
+      entry.time = this.#earliest(entry.to, length, now);
+      this.#spend(entry.to, length, entry.time);
     }
   }
 
@@ -164,26 +139,28 @@ export class Publishes {
       });
   }
 
-  #rate(to) {
-    return to.startsWith('5/') ? this.#rates.topicMessages : this.#rates.targetMessages;
+  /** What a publish uses: pairs of a rate and the milliseconds that it takes by this rate. */
+  #uses(to, bytes) {
+    const { targetMessages, topicMessages, sessionMessages, sessionBytes } = this.#rates;
+    const uses = [
+      [to, 1, to.startsWith('5/') ? topicMessages : targetMessages],
+      ['messages', 1, sessionMessages],
+      ['bytes', bytes, sessionBytes],
+    ];
+    return uses.filter(([, , rate]) => rate > 0).map(([name, amount, rate]) => [name, (amount * 1000) / (rate * share)]);
+  }
+
+  #evenAt(name) {
+    return this.#even.get(name) ?? -Infinity;
   }
 
   #earliest(to, bytes, now) {
-    if (!this.#rates) return now;
-    return Math.max(
-      this.#targets.get(to)?.earliest(1, this.#rate(to), now) ?? now,
-      this.#messages.earliest(1, this.#rates.sessionMessages, now),
-      this.#bytes.earliest(bytes, this.#rates.sessionBytes, now),
-    );
+    return Math.max(now, ...this.#uses(to, bytes).map(([name, time]) => this.#evenAt(name) - Math.max(0, burst - time)));
   }
 
   #spend(to, bytes, at) {
-    if (!this.#rates) return;
-    // Destinations at rest say nothing.
-    if (this.#targets.size > 1024) for (const [name, { even }] of this.#targets) if (even < at) this.#targets.delete(name);
-    if (!this.#targets.has(to)) this.#targets.set(to, new Pace());
-    this.#targets.get(to).spend(1, this.#rate(to), at);
-    this.#messages.spend(1, this.#rates.sessionMessages, at);
-    this.#bytes.spend(bytes, this.#rates.sessionBytes, at);
+    // Rates at rest say nothing.
+    if (this.#even.size > 1024) for (const [name, even] of this.#even) if (even < at) this.#even.delete(name);
+    for (const [name, time] of this.#uses(to, bytes)) this.#even.set(name, Math.max(this.#evenAt(name), at) + time);
   }
 }

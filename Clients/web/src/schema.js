@@ -1,30 +1,30 @@
 // Written by protocol/generate_web.py from protocol/schema.
-export const schema = `StreamPosition 1epoch:u 2offset:u
-Subscribe 1channel:s 2features:u 3after:StreamPosition 4requestId:u 5channelType:i 6token:s 7publishers:s*
-Subscribed 1position:StreamPosition 2featuresUnavailable:u 3gap:b
-Unsubscribe 1channel:s 2channelType:i
+export const schema = `StreamPosition epoch:u offset:u
+Subscribe channel:s features:u after:StreamPosition requestId:u channelType:i token:s publishers:s*
+Subscribed position:StreamPosition featuresUnavailable:u gap:b
+Unsubscribe channel:s channelType:i
 Unsubscribed
-Publish 1channelType:i 2channel:s 3messageType:i 4payload:y 5customType:s 6storeInHistory:b 7sequence:u 8again:b 9ageMs:u 10epoch:u 11priority:i 12origin:u
-Published 1offset:u 2timestampMs:u
-Message 1type:i 2payload:y 3customType:s 4priority:i
-Gap 1channelType:i 2channel:s 3position:StreamPosition
-Limit 1name:s 2value:u
-Error 1code:i 2reason:s 3retryAfterMs:u 4limit
-ClientFrame 1requestId:u 2hello 3login 4logout 5heartbeat 6subscribe 7unsubscribe 8publish 16renewToken
-ServerFrame 1requestId:u 2welcome 3loggedIn 4loggedOut 5heartbeatAck 6subscribed 7unsubscribed 8published 9error 10publication 11gap 12disconnect 16tokenRenewed 17tokenWillExpire 18done 19channelEnded
-Publication 1channelType:i 2channel:s 3offset:u 4timestampMs:u 5publisher:s 6message
-Hello 1versionMin:u 2versionMax:u 3client:s
-Welcome 1version:u 2serverTimeMs:u 3frameBytesMax:u 4server:s 5handshakeTimeoutMs:u
-Login 1appId:s 2userId:s 3token:s 4heartbeatIntervalS:u 5presenceTimeoutS:u 6inboxAfter:StreamPosition 7instance:u 8attempt:u 9asked:b 10subscriptions:Subscribe*
-LoggedIn 1sessionId:u 2serverTimeMs:u 3heartbeatIntervalS:u 4heartbeatGraceS:u 5inboxPosition:StreamPosition 6inboxGap:b 7subscriptions:u 8followedUsers:u 9publishRates
-PublishRates 1targetMessages:u 2sessionMessages:u 3sessionBytes:u 4topicMessages:u
-RenewToken 1token:s 2channel:s
+Publish channelType:i channel:s messageType:i payload:y customType:s storeInHistory:b sequence:u again:b ageMs:u epoch:u priority:i origin:u
+Published offset:u timestampMs:u
+Message type:i payload:y customType:s priority:i
+Gap channelType:i channel:s position:StreamPosition
+Limit name:s value:u
+Error code:i reason:s retryAfterMs:u limit
+ClientFrame requestId:u hello login logout heartbeat subscribe unsubscribe publish 16renewToken
+ServerFrame requestId:u welcome loggedIn loggedOut heartbeatAck subscribed unsubscribed published error publication gap disconnect 16tokenRenewed tokenWillExpire done channelEnded
+Publication channelType:i channel:s offset:u timestampMs:u publisher:s message
+Hello versionMin:u versionMax:u client:s
+Welcome version:u serverTimeMs:u frameBytesMax:u server:s handshakeTimeoutMs:u
+Login appId:s userId:s token:s heartbeatIntervalS:u presenceTimeoutS:u inboxAfter:StreamPosition instance:u attempt:u asked:b subscriptions:Subscribe*
+LoggedIn sessionId:u serverTimeMs:u heartbeatIntervalS:u heartbeatGraceS:u inboxPosition:StreamPosition inboxGap:b subscriptions:u followedUsers:u publishRates
+PublishRates targetMessages:u sessionMessages:u sessionBytes:u topicMessages:u
+RenewToken token:s channel:s
 TokenRenewed
-TokenWillExpire 1remainingMs:u 2channel:s
-ChannelEnded 1channelType:i 2channel:s 3error
+TokenWillExpire remainingMs:u channel:s
+ChannelEnded channelType:i channel:s error
 Done
 Logout
 LoggedOut
 Heartbeat
-HeartbeatAck 1serverTimeMs:u
-Disconnect 1code:i 2reason:s 3retryAfterMs:u`;
+HeartbeatAck serverTimeMs:u
+Disconnect code:i reason:s retryAfterMs:u`;

@@ -13,16 +13,17 @@
 //   translate(event)             the events that the app gets for this one; undefined for itself
 //   and a method by the name of each kind of frame, or content of a publication, that the server sends of its own accord
 
-import { Channels } from './channels.js';
-import { fromWire, RTMError } from './errors.js';
-import { Outlet } from './events.js';
+import { makeChannels } from './channels.js';
+import { fromWire, late, noLogin, RTMError } from './errors.js';
+import { makeOutlet } from './events.js';
 import { Link } from './link.js';
-import { loss } from './losses.js';
+import { loginError, loss } from './losses.js';
 import { isPage, watch } from './page.js';
-import { Publisher } from './publisher.js';
-import { Requests } from './requests.js';
+import { makePublisher } from './publisher.js';
+import { makeRequests } from './requests.js';
+import { Subscriptions } from './subscriptions.js';
 import { Heartbeat } from './time.js';
-import { Tokens } from './tokens.js';
+import { makeTokens } from './tokens.js';
 import { frame, frames, WireError } from './wire.js';
 
 const sessions = new WeakMap();
@@ -31,336 +32,327 @@ export const sessionOf = (client) => sessions.get(client);
 /** How often a page that can be seen sends a heartbeat, and what it promises for the time when it can't. */
 const pageHeartbeat = { interval: 10_000, promised: 75_000 };
 
-export class Session {
-  /** The bits of what a subscriber may receive, by the options of a subscribe; modules add theirs. */
-  features = { messages: 4, quiet: 16 };
-  connection = null;
-  closed;
-  #parts = new Map();
-  #instance;
-  #timer;
-  #timerAt = Infinity;
-  #logins = new Map();
-  #clockOffset = 0;
-  #unwatch;
+export function openSession(client, config, environment) {
+  const { userId, appId, servers, token, reconnectTimeout, requestTimeout, encryption } = config;
+  const { now, random, setTimeout, clearTimeout, WebSocket } = environment;
+  const instance = 1 + Math.floor(random() * (2 ** 53 - 2));
+  const promised = config.heartbeatInterval ?? (isPage() ? pageHeartbeat.promised : 5000);
+  const logins = new Map();
+  const parts = new Map();
+  let timer;
+  let timerAt = Infinity;
+  let clockOffset = 0;
+  let unwatch;
+  let connection;
 
-  constructor(client, config, environment) {
-    sessions.set(client, this);
-    Object.assign(this, { config, environment, userId: config.userId, encryption: config.encryption });
-    const { requestTimeout, reconnectTimeout, servers, token } = config;
-    const { random } = environment;
-    this.link = new Link({ token, servers: servers.length, reconnectTimeout, attemptTimeout: requestTimeout, random });
-    this.outlet = new Outlet(config.encryption, (event) => this.#translate(event));
-    this.requests = new Requests(this);
-    this.publisher = new Publisher(this);
-    this.channels = this.part(Channels);
-    this.tokens = this.part(Tokens);
-    this.subscriptions = this.channels.subscriptions;
-    this.#instance = 1 + Math.floor(random() * (2 ** 53 - 2));
-  }
+  const session = {
+    config,
+    userId,
+    encryption,
+    /** The bits of what a subscriber may receive, by the options of a subscribe; modules add theirs. */
+    features: { messages: 4, quiet: 16 },
+    subscriptions: new Subscriptions(userId),
+    link: new Link({ token, servers: servers.length, reconnectTimeout, attemptTimeout: requestTimeout, random }),
+    closed: undefined,
+    get now() {
+      return now();
+    },
+    /** The time of the server, in milliseconds since 1970. */
+    get time() {
+      return Math.round(Date.now() + clockOffset);
+    },
+    get connection() {
+      return connection;
+    },
+    /** Somebody is logged in over the connection. */
+    get isOpen() {
+      return !!connection?.heartbeat;
+    },
+    /** What has to be answered before the link counts as connected, and what was lost. */
+    get restoring() {
+      return connection?.restoring;
+    },
+    part(Part) {
+      if (!parts.has(Part)) parts.set(Part, new Part(session));
+      return parts.get(Part);
+    },
+    tell,
+    emit,
+    arm,
+    login,
+    logout,
+    close,
+    wake,
+    sendFrame,
+    ended,
+    restored,
+  };
+  const { link, subscriptions } = session;
+  const outlet = (session.outlet = makeOutlet(encryption, translate));
+  const requests = (session.requests = makeRequests(session));
+  const publisher = (session.publisher = makePublisher(session));
+  const channels = (session.channels = makeChannels(session));
+  const tokens = (session.tokens = makeTokens(session));
+  parts.set(makeChannels, channels).set(makeTokens, tokens);
+  const actions = {
+    announce,
+    connect: dial,
+    disconnect: () => drop(detach()),
+    sendLogout: leave,
+    renew: (id, token) =>
+      tokens.renew(token).then(
+        () => actions.login(id),
+        (error) => actions.login(id, error),
+      ),
+    login: (id, error) => {
+      const { resolve, reject } = logins.get(id);
+      logins.delete(id);
+      if (error) reject(error);
+      else resolve();
+    },
+    forget: () => {
+      requests.forget();
+      subscriptions.clear();
+      tell('onForget');
+    },
+  };
+  sessions.set(client, session);
+  return session;
 
   // MARK: Parts
 
-  part(Part) {
-    if (!this.#parts.has(Part)) this.#parts.set(Part, new Part(this));
-    return this.#parts.get(Part);
+  function tell(what, ...values) {
+    for (const part of parts.values()) part[what]?.(...values);
   }
 
-  tell(what, ...values) {
-    for (const part of this.#parts.values()) part[what]?.(...values);
-  }
-
-  #translate(event) {
-    return [...this.#parts.values()].reduce((events, part) => events.flatMap((one) => part.translate?.(one) ?? one), [event]);
+  function translate(event) {
+    return [...parts.values()].reduce((events, part) => events.flatMap((one) => part.translate?.(one) ?? one), [event]);
   }
 
   /** What arrives while subscriptions are restored is shown after the link event. */
-  emit(event) {
-    if (this.link.state === 'connecting') this.outlet.hold(event);
-    else this.outlet.show(event);
+  function emit(event) {
+    if (link.state === 'connecting') outlet.hold(event);
+    else outlet.show(event);
   }
 
   // MARK: Time
 
-  get now() {
-    return this.environment.now();
+  function arm() {
+    const due = Math.min(link.deadline, connection?.heartbeat?.deadline ?? Infinity, requests.deadline, publisher.deadline);
+    if (due === timerAt) return;
+    clearTimeout(timer);
+    timerAt = due;
+    if (due < Infinity) timer = setTimeout(tick, Math.max(0, Math.min(due - now(), 2 ** 30)));
   }
 
-  /** The time of the server, in milliseconds since 1970. */
-  get time() {
-    return Math.round(Date.now() + this.#clockOffset);
-  }
-
-  arm() {
-    const beat = this.connection?.heartbeat?.deadline ?? Infinity;
-    const due = Math.min(this.link.deadline, beat, this.requests.deadline, this.publisher.deadline);
-    if (due === this.#timerAt) return;
-    const { setTimeout, clearTimeout } = this.environment;
-    clearTimeout(this.#timer);
-    this.#timerAt = due;
-    if (due < Infinity) this.#timer = setTimeout(() => this.#tick(), Math.max(0, Math.min(due - this.now, 2 ** 30)));
-  }
-
-  #tick() {
-    this.#timerAt = Infinity;
-    const { now } = this;
-    const beat = this.connection?.heartbeat?.tick(now);
-    if (beat === 'send') this.sendFrame('heartbeat', {});
-    if (beat === 'lost') this.ended(loss('heartbeat', 'the server did not answer a heartbeat in time'));
-    this.requests.tick(now);
-    this.publisher.tick();
-    this.#perform(this.link.tick(now));
+  function tick() {
+    timerAt = Infinity;
+    const time = now();
+    const beat = connection?.heartbeat?.tick(time);
+    if (beat === 'send') sendFrame('heartbeat', {});
+    if (beat === 'lost') ended(loss('heartbeat', late));
+    requests.tick(time);
+    publisher.tick();
+    perform(link.tick(time));
   }
 
   // MARK: Login and logout
 
-  async login(token) {
-    const { closed, config, link } = this;
-    if (closed) throw closed;
-    this.#unwatch ??= watch(
-      () => this.wake(),
-      () => link.state === 'connected' && this.wake(),
-    );
+  async function login(token) {
+    if (session.closed) throw session.closed;
+    unwatch ??= watch(wake, () => link.state === 'connected' && wake());
     if (!token && config.tokenProvider && link.state !== 'connected') token = await config.tokenProvider();
     return new Promise((resolve, reject) => {
-      const login = this.requests.newId();
-      this.#logins.set(login, { resolve, reject });
-      this.#perform(link.login(login, token, this.now));
+      const id = requests.newId();
+      logins.set(id, { resolve, reject });
+      perform(link.login(id, token, now()));
     });
   }
 
-  logout() {
-    if (this.link.state === 'idle') throw new RTMError(-10002, 'there is no login', { operation: 'logout' });
-    this.#perform(this.link.logout());
-    this.#unwatch?.();
-    this.#unwatch = undefined;
+  function logout() {
+    if (link.state === 'idle') throw noLogin('logout');
+    perform(link.logout());
+    unwatch?.();
+    unwatch = undefined;
   }
 
-  close() {
-    if (this.closed) return;
-    if (this.link.state !== 'idle') this.logout();
-    this.closed = new RTMError(-10018, 'the client is closed');
-    this.outlet.end();
+  function close() {
+    if (session.closed) return;
+    if (link.state !== 'idle') logout();
+    session.closed = new RTMError(-10018, 'the client is closed');
+    outlet.end();
   }
 
   /** The network may have changed, or the page has slept: the connection is asked, and a lost one tried again at once. */
-  wake() {
-    const { state } = this.link;
-    if (state === 'connected') {
-      this.connection.heartbeat.ask(this.now);
-      this.sendFrame('heartbeat', {});
-      this.arm();
-    } else if (state !== 'connecting') this.#perform(this.link.networkChanged(this.now));
+  function wake() {
+    if (link.state === 'connected') {
+      connection.heartbeat.ask(now());
+      sendFrame('heartbeat', {});
+      arm();
+    } else if (link.state !== 'connecting') perform(link.networkChanged(now()));
   }
 
   // MARK: What the link decides
 
-  #perform(actions) {
-    for (const [action, ...values] of actions) this.#actions[action](...values);
-    this.arm();
+  function perform(list) {
+    for (const [action, ...values] of list) actions[action](...values);
+    arm();
   }
 
-  #actions = {
-    announce: (change) => this.#announce(change),
-    connect: (attempt, server) => this.#dial(attempt, server),
-    disconnect: () => this.#drop(this.#detach()),
-    sendLogout: () => this.#leave(),
-    renew: (login, token) =>
-      this.tokens.renew(token).then(
-        () => this.#actions.login(login),
-        (error) => this.#actions.login(login, error),
-      ),
-    login: (id, error) => {
-      const login = this.#logins.get(id);
-      this.#logins.delete(id);
-      if (error) login?.reject(error);
-      else login?.resolve();
-    },
-    forget: () => {
-      this.requests.forget();
-      this.subscriptions.clear();
-      this.tell('onForget');
-    },
-  };
-
-  #announce({ lists, unrestoredChannels = [], ...change }) {
-    const isConnected = change.currentState === 'connected';
-    const names = this.subscriptions.active.filter(({ type }) => type === 1).map(({ name }) => name);
-    this.outlet.show({
+  function announce({ unrestoredChannels = [], ...change }) {
+    const { currentState, previousState } = change;
+    const isConnected = currentState === 'connected';
+    // Of an attempt the app knows already what it is about.
+    const isAttempt = currentState === 'connecting' || (currentState === 'disconnected' && previousState === 'connecting');
+    const names = subscriptions.active.filter(({ type }) => type === 1).map(({ name }) => name);
+    outlet.show({
       type: 'linkState',
       isResumed: false,
       ...change,
-      affectedChannels: lists ? [...new Set([...names, ...unrestoredChannels])].sort() : [],
+      affectedChannels: isAttempt ? [] : [...new Set([...names, ...unrestoredChannels])].sort(),
       unrestoredChannels,
-      unrestoredUsers: (isConnected && this.restoring.users) || [],
-      timestamp: this.time,
+      unrestoredUsers: isConnected ? connection.restoring.users : [],
+      timestamp: session.time,
     });
-    if (change.currentState === 'connecting') return;
-    if (isConnected) this.tell('onConnected');
-    this.outlet.release();
-    this.requests.wake(isConnected);
+    if (currentState === 'connecting') return;
+    if (isConnected) tell('onConnected');
+    outlet.release();
+    requests.wake(isConnected);
   }
 
   // MARK: Connections
 
-  /** Somebody is logged in over this connection. */
-  get isOpen() {
-    return !!this.connection?.heartbeat;
-  }
-
-  /** What has to be answered before the link counts as connected, and what was lost. */
-  get restoring() {
-    return this.connection?.restoring;
-  }
-
-  async #dial(attempt, server) {
-    const { link, now, environment, config } = this;
-    const connection = { attempt, frameMax: 40_960 };
-    this.connection = connection;
-    const isCurrent = () => this.connection === connection;
+  async function dial(attempt, server) {
+    const since = now();
+    const own = (connection = { attempt, frameMax: 40_960 });
+    const isCurrent = () => connection === own;
     try {
-      await this.tokens.refresh(connection);
+      await tokens.refresh(own);
       if (!isCurrent()) return;
-      const socket = new environment.WebSocket(config.servers[server]);
-      connection.socket = socket;
+      const socket = (own.socket = new WebSocket(servers[server]));
       socket.binaryType = 'arraybuffer';
       socket.onopen = () => {
         try {
-          this.#open(connection);
+          begin();
         } catch ({ message }) {
           // The token or a name can't be sent, and won't be the next time.
-          this.ended(loss('refused', message, { error: new RTMError(-10014, message, { operation: 'login' }) }));
+          ended(loss('refused', message, { error: loginError(-10014, message) }));
         }
       };
-      socket.onmessage = ({ data }) => this.#received(connection, data);
+      socket.onmessage = ({ data }) => received(data);
       // An address where nothing listens says so at once; one that answers an attempt is no such address.
       socket.onclose = socket.onerror = () =>
-        this.ended(loss('error', 'the connection was closed', { quick: !connection.login && this.now < now + 1000 }));
+        ended(loss('error', 'the connection was closed', { quick: !own.login && now() < since + 1000 }));
     } catch ({ message }) {
-      if (isCurrent()) this.ended(loss('error', `no connection: ${message}`));
+      if (isCurrent()) ended(loss('error', `no connection: ${message}`));
     }
   }
 
   /** Hello and login leave together, so that a login costs one round trip. */
-  #open(connection) {
-    const { config, subscriptions, link, requests } = this;
-    const token = link.token ?? config.appId;
-    const offer = subscriptions.offer(token.length);
-    const ids = new Map(offer.map((entry) => [entry, requests.newId()]));
-    const asked = (isUser) => offer.filter(({ type }) => !type === isUser);
-    const bodies = (entries) => entries.map((entry) => ({ ...entry.way.request(entry), requestId: ids.get(entry) }));
-    this.sendFrame('hello', { versionMin: 1, versionMax: 1, client: 'heliograph web' });
-    connection.ids = ids;
-    connection.offer = [asked(false), asked(true)];
+  function begin() {
+    const token = link.token ?? appId;
+    const offered = subscriptions.offer(token.length).map((entry) => [entry, requests.newId()]);
+    const users = offered.filter(([{ type }]) => type === 0);
+    const others = offered.filter(([{ type }]) => type > 0);
+    const bodies = (list) => list.map(([entry, requestId]) => ({ ...entry.way.request(entry), requestId }));
+    sendFrame('hello', { versionMin: 1, versionMax: 1, client: 'heliograph web' });
     connection.login = requests.newId();
-    this.sendFrame(
-      'login',
-      {
-        appId: config.appId,
-        userId: config.userId,
-        token,
-        heartbeatIntervalS: Math.round(this.#promised / 1000),
-        presenceTimeoutS: Math.round(config.presenceTimeout / 1000),
-        inboxAfter: subscriptions.inbox ?? undefined,
-        instance: this.#instance,
-        attempt: connection.attempt,
-        asked: link.pending !== null,
-        subscriptions: bodies(connection.offer[0]),
-        followedUsers: bodies(connection.offer[1]),
-      },
-      connection.login,
-    );
+    /** Those that the server answers for, by what its answer counts. */
+    connection.taken = (answer) => [...others.slice(0, answer.subscriptions), ...users.slice(0, answer.followedUsers)];
+    const body = {
+      appId,
+      userId,
+      token,
+      heartbeatIntervalS: Math.round(promised / 1000),
+      presenceTimeoutS: Math.round(config.presenceTimeout / 1000),
+      inboxAfter: subscriptions.inbox.position ?? undefined,
+      instance,
+      attempt: connection.attempt,
+      asked: link.pending !== null,
+      subscriptions: bodies(others),
+      followedUsers: bodies(users),
+    };
+    sendFrame('login', body, connection.login);
   }
 
-  get #promised() {
-    return this.config.heartbeatInterval ?? (isPage() ? pageHeartbeat.promised : 5000);
-  }
-
-  sendFrame(kind, body, id = this.requests.newId()) {
-    const { socket, frameMax } = this.connection;
-    const bytes = frame('ClientFrame', { requestId: id, [kind]: body });
+  function sendFrame(kind, body, requestId = requests.newId()) {
+    const { socket, frameMax } = connection;
+    const bytes = frame('ClientFrame', { requestId, [kind]: body });
     if (bytes.length - 4 > frameMax) throw new WireError(`the request has more than ${frameMax} bytes`);
     socket.send(bytes);
   }
 
-  #received(connection, data) {
+  function received(data) {
+    const own = connection;
     try {
-      connection.heartbeat?.received();
+      own.heartbeat?.received();
       for (const { requestId, kind, body } of frames(data)) {
-        this.#take(requestId, kind, body);
-        if (this.connection !== connection) return;
+        take(requestId, kind, body);
+        if (connection !== own) return;
       }
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
-      this.ended(loss('error', `the server has sent what is no frame: ${error.message}`));
+      ended(loss('error', error.message));
     }
   }
 
-  #take(id, kind, body) {
-    const { connection } = this;
+  function take(id, kind, body) {
     if (kind === 'welcome') connection.frameMax = body.frameBytesMax || 65_536;
     else if (kind === 'disconnect') {
       const { code, reason, retryAfterMs } = body;
-      const why = `the server closed the connection: ${reason} (${code})`;
-      this.ended(loss('disconnect', why, { code, retryAfter: retryAfterMs || undefined }));
-    } else if (id === 0) this.tell(kind, body);
-    else if (id !== connection.login) this.requests.answered(id, kind, body);
-    else if (kind === 'loggedIn') this.#loggedIn(body);
-    else if (kind === 'error') this.ended(loss('refused', body.reason, { error: fromWire(body, 'login') }));
+      ended(loss('disconnect', `the server closed: ${reason} (${code})`, { code, retryAfter: retryAfterMs || undefined }));
+    } else if (id === 0) tell(kind, body);
+    else if (id !== connection.login) requests.answered(id, kind, body);
+    else if (kind === 'loggedIn') loggedIn(body);
+    else if (kind === 'error') ended(loss('refused', body.reason, { error: fromWire(body, 'login') }));
   }
 
-  ended(reason) {
-    const { attempt } = this.connection;
-    this.#perform(this.link.ended(attempt, this.tokens.judge(reason, this.connection), this.now));
+  function ended(loss) {
+    perform(link.ended(connection.attempt, tokens.judge(loss, connection), now()));
   }
 
-  #detach() {
-    const socket = this.connection?.socket;
-    this.connection = null;
+  function detach() {
+    const socket = connection?.socket;
+    connection = undefined;
     if (socket) socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
     return socket;
   }
 
   /** The connection is gone. Publishes, and those who wait for a lock, go on over the next one. */
-  #drop(socket) {
+  function drop(socket) {
     socket?.close();
-    this.publisher.lost();
-    this.requests.lost();
+    publisher.lost();
+    requests.lost();
   }
 
-  #leave() {
-    this.sendFrame('logout', {});
-    const socket = this.#detach();
-    const { setTimeout, clearTimeout } = this.environment;
-    const timer = setTimeout(() => socket.close(), 2000);
+  function leave() {
+    sendFrame('logout', {});
+    const socket = detach();
+    const patience = setTimeout(() => socket.close(), 2000);
     // The server closes when it has answered.
-    socket.onclose = socket.onerror = () => clearTimeout(timer);
-    this.#drop();
+    socket.onclose = socket.onerror = () => clearTimeout(patience);
+    drop();
   }
 
   // MARK: Coming back
 
-  #loggedIn(answer) {
-    const { connection, now, channels, config } = this;
-    this.#clockOffset = answer.serverTimeMs - Date.now();
-    this.link.accepted(connection.attempt, now);
-    const promised = answer.heartbeatIntervalS * 1000 || this.#promised;
-    const usual = isPage() && !config.heartbeatInterval ? pageHeartbeat.interval : Infinity;
-    connection.heartbeat = new Heartbeat({ interval: Math.min(promised, usual), now });
+  function loggedIn(answer) {
+    clockOffset = answer.serverTimeMs - Date.now();
+    link.accepted(connection.attempt, now());
+    const asked = answer.heartbeatIntervalS * 1000 || promised;
+    const usual = isPage() && !config.heartbeatInterval ? pageHeartbeat.interval : asked;
+    connection.heartbeat = new Heartbeat({ interval: Math.min(asked, usual), now: now() });
     connection.restoring = { left: 1, unrestored: [], interrupted: [], users: [], incomplete: false };
-    const gap = this.subscriptions.inboxAt(answer.inboxPosition ?? { epoch: 0, offset: 0 }, answer.inboxGap);
-    if (gap) channels.inboxGap(gap);
-    this.publisher.resume(answer.publishRates);
-    this.tell('onLoggedIn');
-    const [asked, users] = connection.offer;
-    const taken = [...asked.slice(0, answer.subscriptions), ...users.slice(0, answer.followedUsers)];
-    channels.restoreAll(new Map(taken.map((entry) => [entry, connection.ids.get(entry)])));
-    this.restored();
+    channels.openInbox(answer.inboxPosition ?? { epoch: 0, offset: 0 }, answer.inboxGap);
+    publisher.resume(answer.publishRates);
+    tell('onLoggedIn');
+    channels.restoreAll(new Map(connection.taken(answer)));
+    restored();
   }
 
   /** One answer more that the link has waited for. */
-  restored() {
-    const { connection, restoring } = this;
-    if (restoring && --restoring.left === 0) this.#perform(this.link.restored(connection.attempt, restoring, this.now));
+  function restored() {
+    const restoring = connection?.restoring;
+    if (restoring && --restoring.left === 0) perform(link.restored(connection.attempt, restoring, now()));
   }
 }

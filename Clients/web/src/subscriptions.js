@@ -4,11 +4,20 @@
 
 export class Subscriptions {
   #entries = new Map();
-  /** How far the user's inbox was seen. */
-  inbox = null;
+  /** How far the messages to the user were seen. */
+  inbox;
+
+  constructor(userId) {
+    this.inbox = { type: 3, name: userId, position: null };
+  }
 
   get(key) {
     return this.#entries.get(key);
+  }
+
+  /** What an entry of a log, or a gap, is about. */
+  about({ channelType, channel }) {
+    return channelType === 3 ? this.inbox : this.get(`${channelType}/${channel}`);
   }
 
   /** Those that the server has confirmed. */
@@ -28,13 +37,18 @@ export class Subscriptions {
     return entry;
   }
 
-  /** Returns the gap, if there is one. */
+  /** The server has answered. Returns the gap, if there is one. */
   confirm(entry, { position, gap }) {
-    const lastSeen = entry.position;
     if (entry.wanted) Object.assign(entry, entry.wanted, { wanted: null });
-    entry.position = { ...position };
     entry.isActive = true;
-    return gap ? { lastSeen, continuesAfter: { ...position } } : null;
+    const moved = this.#move(entry, position);
+    return gap ? moved : null;
+  }
+
+  #move(entry, position) {
+    const lastSeen = entry.position;
+    entry.position = { ...position };
+    return { lastSeen, continuesAfter: position };
   }
 
   /** A subscribe came to nothing. Returns whether there is no subscription now. */
@@ -59,32 +73,21 @@ export class Subscriptions {
 
   clear() {
     this.#entries.clear();
-    this.inbox = null;
+    this.inbox.position = null;
   }
 
   /** An entry of a log has arrived. Returns whether it is new and wanted. */
-  accepts({ channelType, channel, offset }) {
-    const position = channelType === 3 ? this.inbox : this.#entries.get(`${channelType}/${channel}`)?.position;
-    if (!position || offset <= position.offset) return false;
-    position.offset = offset;
+  accepts(publication) {
+    const position = this.about(publication)?.position;
+    if (!position || publication.offset <= position.offset) return false;
+    position.offset = publication.offset;
     return true;
   }
 
   /** The server goes on from another position. Returns the gap; nothing if this isn't subscribed. */
-  skip({ channelType, channel, position }) {
-    const holder = channelType === 3 ? { position: this.inbox } : this.#entries.get(`${channelType}/${channel}`);
-    if (!holder?.position) return null;
-    const lastSeen = holder.position;
-    holder.position = { ...position };
-    if (channelType === 3) this.inbox = holder.position;
-    return { lastSeen, continuesAfter: { ...position } };
-  }
-
-  /** A login is accepted. Returns the gap of the inbox. */
-  inboxAt(position, gap) {
-    const lastSeen = this.inbox;
-    this.inbox = { ...position };
-    return gap ? { lastSeen, continuesAfter: { ...position } } : null;
+  skip(gap) {
+    const entry = this.about(gap);
+    return entry?.position ? this.#move(entry, gap.position) : null;
   }
 
   /** What a login takes along, stream channels before their topics: as much as every server takes. */

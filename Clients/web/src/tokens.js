@@ -1,62 +1,61 @@
 // Tokens that end: who is told, and where the next one comes from.
 
 // How soon a provider that fails is asked again, and how seldom at last.
-const pauses = { first: 1000, last: 30_000 };
+const firstPause = 1000;
+const lastPause = 30_000;
 
-export class Tokens {
-  #session;
-  #isNeeded = false;
-  #announcedFor;
-
-  constructor(session) {
-    this.#session = session;
-  }
+export function makeTokens(session) {
+  const { requests, link, config } = session;
+  const { tokenProvider } = config;
+  let isNeeded = false;
+  let announcedFor;
 
   /** Replaces the token of the session, or that of a stream channel. */
-  async renew(token, channel = '') {
-    await this.#session.requests.ask([-10026, -10025], 'renewToken', { token, channel });
-    if (!channel) this.#session.link.token = token;
+  async function renew(token, channel = '') {
+    await requests.ask([-10026, -10025], 'renewToken', { token, channel });
+    if (!channel) link.token = token;
   }
 
   /** Before a connection: a token that was refused is replaced. */
-  async refresh(connection) {
-    const { link, config } = this.#session;
-    if (!this.#isNeeded) return;
-    const token = await config.tokenProvider();
-    if (this.#session.connection !== connection) return;
+  async function refresh(connection) {
+    if (!isNeeded) return;
+    const token = await tokenProvider();
+    if (session.connection !== connection) return;
     link.token = token;
-    this.#isNeeded = false;
+    isNeeded = false;
     connection.isTokenFresh = true;
   }
 
   /** With a provider an expired token is no reason to give up. */
-  judge(loss, { isTokenFresh }) {
-    if (loss.fatal !== 'tokenExpired' || !this.#session.config.tokenProvider || isTokenFresh) return loss;
-    this.#isNeeded = true;
+  function judge(loss, { isTokenFresh }) {
+    if (loss.fatal !== 'tokenExpired' || !tokenProvider || isTokenFresh) return loss;
+    isNeeded = true;
     return { ...loss, fatal: undefined };
   }
 
-  tokenWillExpire({ remainingMs, channel }) {
-    const { link, config } = this.#session;
+  function tokenWillExpire({ remainingMs, channel }) {
     // Once per token (S-50).
-    if (!channel && this.#announcedFor === link.token) return;
-    if (!channel) this.#announcedFor = link.token;
-    this.#session.emit({ type: 'tokenWillExpire', remaining: remainingMs, channelName: channel || undefined });
-    if (!channel && config.tokenProvider) this.#renewByProvider(pauses.first);
+    if (!channel && announcedFor === link.token) return;
+    if (!channel) announcedFor = link.token;
+    session.emit({ type: 'tokenWillExpire', remaining: remainingMs, channelName: channel || undefined });
+    if (!channel && tokenProvider) renewByProvider(firstPause);
   }
 
-  async #renewByProvider(pause) {
-    const session = this.#session;
+  async function renewByProvider(pause) {
     const { connection } = session;
     try {
-      await this.renew(await session.config.tokenProvider());
+      await renew(await tokenProvider());
     } catch {
       if (session.connection !== connection) return;
-      session.requests.later('token', pause, () => this.#renewByProvider(Math.min(2 * pause, pauses.last)));
+      requests.later('token', pause, () => renewByProvider(Math.min(2 * pause, lastPause)));
     }
   }
 
-  onForget() {
-    this.#isNeeded = false;
-  }
+  return {
+    renew,
+    refresh,
+    judge,
+    tokenWillExpire,
+    onForget: () => (isNeeded = false),
+  };
 }

@@ -12,14 +12,20 @@ export const text = (bytes) => decoder.decode(bytes);
 /** A frame that isn't one, or a value that can't be sent. */
 export class WireError extends Error {}
 
+function check(isRight, problem = 'the server sent no frame') {
+  if (!isRight) throw new WireError(problem);
+}
+
 /** Adds the messages of a table, and fields to those that are there: each module brings what it speaks of. */
 export function define(table) {
   for (const line of table.split('\n')) {
     const [message, ...specs] = line.split(' ');
     const fields = (messages[message] ??= new Map());
+    let last = 0;
     for (const spec of specs) {
-      const [, number, name, type, repeated] = /^(\d+)(\w+):?(\w*)(\*?)/.exec(spec);
-      fields.set(+number, [name, type || name[0].toUpperCase() + name.slice(1), repeated]);
+      const [, number, name, type, repeated] = /^(\d*)(\w+):?(\w*)(\*?)/.exec(spec);
+      last = +number || last + 1;
+      fields.set(last, [name, type || name[0].toUpperCase() + name.slice(1), repeated]);
     }
   }
 }
@@ -34,7 +40,7 @@ function write(message, value) {
   // A negative number takes ten bytes.
   const number = (value) => {
     const whole = Math.floor(value);
-    if (!Number.isSafeInteger(whole)) throw new WireError(`no number that can be sent: ${value}`);
+    check(Number.isSafeInteger(whole), 'no number');
     let rest = BigInt.asUintN(64, BigInt(whole));
     for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
     bytes.push(Number(rest));
@@ -44,7 +50,7 @@ function write(message, value) {
     if (type in numbers) return number(item);
     if (type === 's') {
       // It would end the connection.
-      if (item.includes('\0')) throw new WireError('a text with a NUL byte');
+      check(!item.includes('\0'), 'a text with a NUL byte');
       item = utf8(item);
     } else if (type !== 'y') item = write(type, item);
     number(item.length);
@@ -75,7 +81,7 @@ function read(message, bytes, at, end) {
     if (bytes[at] < 128 && at < end) return bytes[at++];
     let value = 0n;
     for (let shift = 0n; ; shift += 7n) {
-      if (at >= end || shift > 63n) throw new WireError('a number that does not end');
+      check(at < end && shift < 64n);
       const byte = bytes[at++];
       value |= BigInt(byte & 127) << shift;
       if (byte < 128) return Number(type === 'i' ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value));
@@ -83,7 +89,7 @@ function read(message, bytes, at, end) {
   };
   const skip = (count) => {
     at += count;
-    if (at > end) throw new WireError('a field that does not end');
+    check(at <= end);
     return at - count;
   };
   const content = (type) => {
@@ -102,14 +108,13 @@ function read(message, bytes, at, end) {
     const wire = key % 8;
     const [name, type, repeated] = messages[message].get(Math.floor(key / 8)) ?? [];
     if (name) {
-      if (wire !== (type in numbers ? 0 : 2)) throw new WireError('a field of another type');
+      check(wire === (type in numbers ? 0 : 2));
       const value = type === 'b' ? number() !== 0 : wire ? content(type) : number(type);
       if (repeated) found[name].push(value);
       else found[name] = value;
     } else if (wire === 0) number();
     else if (wire === 2) skip(number());
-    else if (wire === 1 || wire === 5) skip(wire === 1 ? 8 : 4);
-    else throw new WireError('an unknown wire type');
+    else check(skip({ 1: 8, 5: 4 }[wire]) >= 0);
   }
   return found;
 }
@@ -124,7 +129,7 @@ export function* frames(data) {
   for (let at = 0; at < bytes.length; ) {
     const start = at + 4;
     at = start <= bytes.length ? start + view.getUint32(at) : Infinity;
-    if (at > bytes.length) throw new WireError('a message that ends within a frame');
+    check(at <= bytes.length);
     const { requestId, ...bodies } = read('ServerFrame', bytes, start, at);
     const kind = Object.keys(bodies).pop();
     yield { requestId, kind, body: bodies[kind] };
