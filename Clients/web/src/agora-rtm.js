@@ -5,6 +5,7 @@ import { RTMError } from './errors.js';
 import { History as ModernHistory } from './history.js';
 import { RTMClient } from './index.js';
 import { Locks } from './locks.js';
+import { Pacing } from './pacing.js';
 import { Presence as ModernPresence } from './presence.js';
 import { sessionOf } from './session.js';
 import { Storage as ModernStorage } from './storage.js';
@@ -498,6 +499,7 @@ export class RTM {
     } catch (error) {
       throw new RTMBaseError('constructor', error);
     }
+    new Pacing(this.#client);
     this.presence = new Presence(this, this.#client);
     this.storage = new Storage(this, this.#client);
     this.lock = new Lock(this, this.#client);

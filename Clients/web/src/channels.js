@@ -108,7 +108,7 @@ export function makeChannels(session) {
   }
 
   function remove(entry) {
-    for (const ended of subscriptions.remove(entry)) session.tell('onUnsubscribed', ended);
+    if (subscriptions.remove(entry)) session.tell('onUnsubscribed', entry);
   }
 
   // MARK: Coming back

@@ -65,8 +65,6 @@ export interface Configuration {
   reconnectTimeout?: number;
   /** How long a call, or an attempt to connect, may take; 10,000 by default. */
   requestTimeout?: number;
-  /** Whether a publish above the server's rates waits for its turn; true by default. */
-  pacesPublishes?: boolean;
   /** What encrypts: `new Encryption(…)` of `heliograph/encryption`. */
   encryption?: object;
   /** Where there is none built in, as in Node before 22. */

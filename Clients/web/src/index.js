@@ -8,7 +8,7 @@ import { steadyClock } from './time.js';
 
 export { RTMError };
 
-const defaults = { presenceTimeout: 300_000, requestTimeout: 10_000, reconnectTimeout: Infinity, pacesPublishes: true };
+const defaults = { presenceTimeout: 300_000, requestTimeout: 10_000, reconnectTimeout: Infinity };
 
 export class RTMClient {
   #session;

@@ -9,11 +9,13 @@ import { codes } from './states.js';
 
 export class Presence {
   #session;
+  #rosters;
   #states;
 
   constructor(client) {
     this.#session = sessionOf(client);
-    this.#states = this.#session.part(Rosters).states;
+    this.#rosters = this.#session.part(Rosters);
+    this.#states = this.#rosters.states;
   }
 
   /** Topics and their publishers are in the clear. */
@@ -21,13 +23,11 @@ export class Presence {
     return type < 4 ? this.#session.encryption : undefined;
   }
 
-  async whoNow(channel, { userIds = true, states = false, page = '' } = {}) {
+  async whoNow(channel, options = {}) {
     const about = target(channel);
-    const request = { channelType: about.type, channel: about.name, includeUserId: userIds, includeState: states, page };
-    const answer = await this.#session.requests.ask(codes, 'whoNow', request);
-    const users = answer.users.map(({ userId, items }) => ({ userId, states: asStates(items) }));
-    await this.#encryption(about)?.openUsers(about, users);
-    return { users, nextPage: answer.nextPage, total: answer.total };
+    const list = await this.#rosters.list(about, options);
+    await this.#encryption(about)?.openUsers(about, list.users);
+    return list;
   }
 
   async *onlineUsers(channel, { states = false } = {}) {

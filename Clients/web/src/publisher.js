@@ -14,16 +14,21 @@ const unsentMax = 8 * 2 ** 20;
 /** How long a server knows what it has published, so that it may be asked again. */
 const ageMax = 120_000;
 
-const tooMany = (what, more) => new RTMError(-11025, `messages are published faster than ${what}`, { operation, ...more });
-const tooManyWait = (retryAfter) => tooMany('the server allows', { retryAfter });
+export class Publisher {
+  queue = new Publishes();
+  #session;
 
-export function makePublisher(session) {
-  const { requests, link, config, subscriptions, encryption } = session;
-  const queue = new Publishes();
+  constructor(session) {
+    this.#session = session;
+  }
+
   /** That of the user's inbox says which server knows what was published. */
-  const epoch = () => subscriptions.inbox.position?.epoch ?? 0;
+  get epoch() {
+    return this.#session.subscriptions.inbox.position?.epoch ?? 0;
+  }
 
-  async function publish(about, message, { customType = '', storeInHistory = false, priority = 0 }) {
+  async publish(about, message, { customType = '', storeInHistory = false, priority = 0 }) {
+    const { requests, encryption } = this.#session;
     const isText = typeof message === 'string';
     let payload = isText ? utf8(message) : asBytes(message);
     if (encryption) payload = await encryption.sealMessage(about, message, customType);
@@ -34,7 +39,7 @@ export function makePublisher(session) {
     }
     const call = { ...request };
     await requests.ready(call);
-    return add(call.deadline, about.key, {
+    return this.#add(call.deadline, about.key, {
       channelType: about.type,
       channel: about.name,
       messageType: isText && !encryption ? 1 : 0,
@@ -45,19 +50,21 @@ export function makePublisher(session) {
     });
   }
 
-  const add = (deadline, to, message) =>
-    new Promise((resolve, reject) => {
+  #add(deadline, to, message) {
+    const { requests, link, connection, now } = this.#session;
+    return new Promise((resolve, reject) => {
       // It may have been lost since the call became ready.
       if (link.state !== 'connected') return reject(noConnection(request));
-      if (session.connection.socket.bufferedAmount > unsentMax) {
-        return reject(tooMany('the connection takes them', { limit: { name: 'unsent bytes', value: unsentMax } }));
+      if (connection.socket.bufferedAmount > unsentMax) {
+        const limit = { name: 'unsent bytes', value: unsentMax };
+        return reject(new RTMError(-11025, 'more is published than the connection takes', { operation, limit }));
       }
       const id = requests.newId();
-      const admission = queue.add(id, to, message, epoch(), session.now, deadline);
-      if (typeof admission === 'number') return reject(tooManyWait(Math.ceil(admission)));
+      const publish = this.queue.add(id, to, message, this.epoch, now, deadline);
+      if (publish instanceof Error) return reject(publish);
       const ended = (finish) => (value) => {
-        queue.remove(id);
-        sendAll(queue.takeHeld(session.now));
+        this.queue.remove(id);
+        this.send(this.queue.takeHeld(this.#session.now));
         finish(value);
       };
       requests.expect(id, {
@@ -68,60 +75,42 @@ export function makePublisher(session) {
         reject: ended(reject),
         refused: (error) => {
           if (error.code !== -11024 || !error.retryAfter) return false;
-          queue.postpone(id, error);
-          requests.later(operation, error.retryAfter, () => sendAll(queue.takePostponed(session.now)));
+          this.queue.postpone(id, error);
+          requests.later(operation, error.retryAfter, () => this.send(this.queue.takePostponed(this.#session.now)));
           return true;
         },
-        late: (isOver) => tooLate(id, isOver),
+        late: (isOver) => this.#late(id, isOver),
       });
-      if (admission) sendAll([{ id, publish: admission }]);
+      if (publish) this.send([{ id, publish }]);
       return undefined;
     });
+  }
 
   /** There was no answer in time, or before the session was over. */
-  function tooLate(id, isOver) {
-    const { state, refusal } = queue.remove(id);
-    const wasSent = state === 'sent' || state === 'postponed';
-    if (isOver && !wasSent) return undefined;
-    if (state === 'paced') return tooManyWait(1);
+  #late(id, isOver) {
+    const { state, refusal, error } = this.queue.remove(id);
+    if (error || state === 'held') return isOver ? undefined : error;
     if (refusal && !isOver) return new RTMError(refusal.code, `${refusal.reason}; ${unknown}`, { operation });
     return noAnswer(request, unknown);
   }
 
-  function sendAll(sendings) {
+  send(sendings) {
+    const { isOpen, requests } = this.#session;
     for (const { id, publish } of sendings) {
       try {
-        if (session.isOpen) session.sendFrame(operation, publish, id);
-      } catch (error) {
-        requests.fail(id, new RTMError(-10014, error.message, { operation }));
+        if (isOpen) this.#session.sendFrame(operation, publish, id);
+      } catch ({ message }) {
+        requests.fail(id, new RTMError(-10014, message, { operation }));
       }
     }
   }
 
-  // MARK: Connections
-
   /** After a login: what the lost connection left without an answer goes first, so that nothing new overtakes it. */
-  function resume(rates) {
-    const { again, tooOld } = queue.takeLost(session.now, ageMax);
-    sendAll(again);
-    for (const id of tooOld) requests.fail(id, noAnswer(request, unknown));
-    queue.pace(config.pacesPublishes ? rates : undefined, session.now);
-    tick();
+  resume() {
+    const { again, tooOld } = this.queue.takeLost(this.#session.now, ageMax);
+    this.send(again);
+    for (const id of tooOld) this.#session.requests.fail(id, noAnswer(request, unknown));
   }
-
-  function tick() {
-    if (session.isOpen) sendAll(queue.takeDue(session.now, epoch()));
-  }
-
-  return {
-    publish,
-    resume,
-    tick,
-    lost: () => queue.lost(),
-    get deadline() {
-      return session.isOpen ? queue.nextDue : Infinity;
-    },
-  };
 }
 
 function asBytes(message) {

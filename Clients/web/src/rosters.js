@@ -2,8 +2,8 @@
 
 import { types } from './names.js';
 import { schema } from './presence-schema.js';
-import { Roster } from './roster.js';
-import { OwnStates } from './states.js';
+import { asStates, Roster } from './roster.js';
+import { codes, OwnStates } from './states.js';
 import { define } from './wire.js';
 
 define(schema);
@@ -18,6 +18,13 @@ export class Rosters {
     this.#session = session;
     session.features.presence = presence;
     this.states = new OwnStates(session, this);
+  }
+
+  /** One page of the users in a channel. */
+  async list({ type, name }, { userIds = true, states = false, page = '' }) {
+    const request = { channelType: type, channel: name, includeUserId: userIds, includeState: states, page };
+    const { users, nextPage, total } = await this.#session.requests.ask(codes, 'whoNow', request);
+    return { users: users.map(({ userId, items }) => ({ userId, states: asStates(items) })), nextPage, total };
   }
 
   /** The states that a user shows in a channel, if its roster is known. */

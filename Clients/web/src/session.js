@@ -3,7 +3,7 @@
 //
 // Each module of a feature has one part in the session (`part`), an object whose methods are called where it has them:
 //
-//   onLoggedIn()                 before the channels are restored; `restoring.left` counts what has to be answered
+//   onLoggedIn(answer)           before the channels are restored; `restoring.left` counts what has to be answered
 //   onConnected()                the app knows that the link is connected, and not yet what arrived meanwhile
 //   onSubscribed(entry, answer)  a subscription is there, for the first time or again
 //   onUnsubscribed(entry)        it is over
@@ -19,7 +19,7 @@ import { makeOutlet } from './events.js';
 import { Link } from './link.js';
 import { loginError, loss } from './losses.js';
 import { isPage, watch } from './page.js';
-import { makePublisher } from './publisher.js';
+import { Publisher } from './publisher.js';
 import { makeRequests } from './requests.js';
 import { Subscriptions } from './subscriptions.js';
 import { Heartbeat } from './time.js';
@@ -90,7 +90,7 @@ export function openSession(client, config, environment) {
   const { link, subscriptions } = session;
   const outlet = (session.outlet = makeOutlet(encryption, translate));
   const requests = (session.requests = makeRequests(session));
-  const publisher = (session.publisher = makePublisher(session));
+  const publisher = (session.publisher = new Publisher(session));
   const channels = (session.channels = makeChannels(session));
   const tokens = (session.tokens = makeTokens(session));
   parts.set(makeChannels, channels).set(makeTokens, tokens);
@@ -138,7 +138,7 @@ export function openSession(client, config, environment) {
   // MARK: Time
 
   function arm() {
-    const due = Math.min(link.deadline, connection?.heartbeat?.deadline ?? Infinity, requests.deadline, publisher.deadline);
+    const due = Math.min(link.deadline, connection?.heartbeat?.deadline ?? Infinity, requests.deadline);
     if (due === timerAt) return;
     clearTimeout(timer);
     timerAt = due;
@@ -152,7 +152,6 @@ export function openSession(client, config, environment) {
     if (beat === 'send') sendFrame('heartbeat', {});
     if (beat === 'lost') ended(loss('heartbeat', late));
     requests.tick(time);
-    publisher.tick();
     perform(link.tick(time));
   }
 
@@ -321,7 +320,7 @@ export function openSession(client, config, environment) {
   /** The connection is gone. Publishes, and those who wait for a lock, go on over the next one. */
   function drop(socket) {
     socket?.close();
-    publisher.lost();
+    publisher.queue.lost();
     requests.lost();
   }
 
@@ -344,8 +343,8 @@ export function openSession(client, config, environment) {
     connection.heartbeat = new Heartbeat({ interval: Math.min(asked, usual), now: now() });
     connection.restoring = { left: 1, unrestored: [], interrupted: [], users: [], incomplete: false };
     channels.openInbox(answer.inboxPosition ?? { epoch: 0, offset: 0 }, answer.inboxGap);
-    publisher.resume(answer.publishRates);
-    tell('onLoggedIn');
+    publisher.resume();
+    tell('onLoggedIn', answer);
     channels.restoreAll(new Map(connection.taken(answer)));
     restored();
   }

@@ -5,7 +5,6 @@
 
 import { RTMError } from './errors.js';
 import { place } from './names.js';
-import { Presence } from './presence.js';
 import { Rosters } from './rosters.js';
 import { sessionOf } from './session.js';
 import { Topics } from './topics.js';
@@ -18,7 +17,7 @@ const priorities = { normal: 0, highest: 1, high: 2, low: 3 };
 export class StreamChannel {
   #client;
   #session;
-  #presence;
+  #rosters;
   #states;
   #topics;
   #about;
@@ -29,8 +28,8 @@ export class StreamChannel {
   constructor(client, name) {
     this.#client = client;
     this.#session = sessionOf(client);
-    this.#presence = new Presence(client);
-    this.#states = this.#session.part(Rosters).states;
+    this.#rosters = this.#session.part(Rosters);
+    this.#states = this.#rosters.states;
     this.#topics = this.#session.part(Topics);
     this.#about = place(2, name);
     this.#roster = place(4, name);
@@ -155,8 +154,10 @@ export class StreamChannel {
     const known = this.#topics.publishers(this.name, topic);
     if (known.length > 0 && users.every((user) => known.includes(user))) return new Set(known);
     const present = new Set();
-    for await (const { userId, states } of this.#presence.onlineUsers({ topics: this.name }, { states: true })) {
-      if (topic in states) present.add(userId);
+    for (let page = ''; page !== undefined; ) {
+      const { users, nextPage } = await this.#rosters.list(this.#roster, { states: true, page });
+      for (const { userId, states } of users) if (topic in states) present.add(userId);
+      page = nextPage || undefined;
     }
     return present;
   }

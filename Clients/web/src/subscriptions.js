@@ -20,9 +20,13 @@ export class Subscriptions {
     return channelType === 3 ? this.inbox : this.get(`${channelType}/${channel}`);
   }
 
+  get all() {
+    return [...this.#entries.values()];
+  }
+
   /** Those that the server has confirmed. */
   get active() {
-    return [...this.#entries.values()].filter(({ isActive }) => isActive);
+    return this.all.filter(({ isActive }) => isActive);
   }
 
   /** A subscribe begins. A running subscription keeps what it has until the answer. */
@@ -59,16 +63,9 @@ export class Subscriptions {
     return true;
   }
 
-  /** Who leaves a stream channel leaves its topics. Returns all that ended. */
+  /** Returns whether it was there. */
   remove(entry) {
-    if (this.#entries.get(entry.key) !== entry) return [];
-    this.#entries.delete(entry.key);
-    if (entry.type !== 2) return [entry];
-    const topics = [...this.#entries.values()].filter(({ type, name }) => {
-      return (type === 4 && name === entry.name) || (type === 5 && name.startsWith(`${entry.name}/`));
-    });
-    for (const { key } of topics) this.#entries.delete(key);
-    return [entry, ...topics];
+    return this.#entries.get(entry.key) === entry && this.#entries.delete(entry.key);
   }
 
   clear() {

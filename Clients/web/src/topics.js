@@ -22,8 +22,16 @@ export class Topics {
     return [...users].filter(([, states]) => topic in states).map(([userId]) => userId);
   }
 
+  /** Who leaves a stream channel leaves its topics. */
   onUnsubscribed({ type, name }) {
-    if (type === 2) this.#publishers.delete(name);
+    if (type !== 2) return;
+    this.#publishers.delete(name);
+    const { subscriptions, channels } = this.#session;
+    for (const entry of subscriptions.all) {
+      if ((entry.type === 4 && entry.name === name) || (entry.type === 5 && entry.name.startsWith(`${name}/`))) {
+        channels.remove(entry);
+      }
+    }
   }
 
   onUnrestored({ type, name }, restoring, error) {

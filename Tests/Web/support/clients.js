@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { History } from '../../../Clients/web/src/history.js';
 import { RTMClient } from '../../../Clients/web/src/index.js';
 import { Locks } from '../../../Clients/web/src/locks.js';
+import { Pacing } from '../../../Clients/web/src/pacing.js';
 import { Presence } from '../../../Clients/web/src/presence.js';
 import { Storage } from '../../../Clients/web/src/storage.js';
 import { WebSocket } from './programs.js';
@@ -17,6 +18,7 @@ export const withModules = (client) =>
     storage: new Storage(client),
     locks: new Locks(client),
     history: new History(client),
+    pacing: new Pacing(client),
   });
 
 /** A client that collects its events; `until` waits for one. */
