@@ -20,6 +20,7 @@ TARGET = ROOT / "Clients/web/src"
 NUMBERS = {"uint32": "u", "uint64": "u", "int64": "i", "bool": "b", "string": "s", "bytes": "y"}
 # The modules whose messages are in a schema of their own.
 MODULES = {"presence": "presence", "storage": "storage", "lock": "locks", "history": "history"}
+MESSAGES = {"ChannelEnded": "streams", "PublishRates": "pacing"}
 HEAD = "// Written by protocol/generate_web.py from protocol/schema.\n"
 
 
@@ -39,11 +40,10 @@ def without_comments(path):
 
 def tables(texts, enums):
     """By module, and by None for the core: the lines of its table. A field stands where its message does."""
-    owners = {name: MODULES.get(file) for file, text in texts.items() for name, _ in blocks(text, "message")}
-    lines = {module: {} for module in [None, *MODULES.values()]}
+    owners = {name: MODULES.get(file) for file, text in texts.items() for name, _ in blocks(text, "message")} | MESSAGES
+    lines = {module: {} for module in [None, *MODULES.values(), *MESSAGES.values()]}
     for text in texts.values():
         for name, body in blocks(text, "message"):
-            lines[owners[name]].setdefault(name, [])
             last = dict.fromkeys(lines, 0)
             for repeated, kind, field, number in re.findall(r"(repeated )?(\w+) (\w+) = (\d+);", body):
                 module = owners.get(kind) if owners[name] is None else owners[name]

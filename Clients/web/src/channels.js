@@ -16,8 +16,6 @@ export const channelWay = { begin: 'subscribe', end: 'unsubscribe', request: sub
 export function makeChannels(session) {
   const { requests, subscriptions, features } = session;
 
-  // MARK: Calls of the app
-
   /** The bits of the options that are set. Those of a module can only be asked for where there is one. */
   function bitsOf(options, operation) {
     for (const name in options) {
@@ -27,14 +25,6 @@ export function makeChannels(session) {
       (bits, [name, bit]) => bits | ((options[name] ?? (name === 'messages' || name === 'presence')) && bit),
       0,
     );
-  }
-
-  /** Subscribes by the options of an app. */
-  async function open(about, options, operation, more) {
-    const wanted = { ...more, features: bitsOf(options, operation) };
-    const { position, featuresUnavailable } = await subscribe(about, wanted, operation);
-    const unavailable = Object.entries(features).filter(([, bit]) => featuresUnavailable & bit);
-    return { channelName: about.name, position, unavailable: unavailable.map(([name]) => name) };
   }
 
   async function subscribe(about, wanted, operation, way = channelWay) {
@@ -78,45 +68,8 @@ export function makeChannels(session) {
     session.tell('onSubscribed', entry, answer);
   }
 
-  /** Ends a subscription; without a connection it is not restored (S-16). `code` is that of one that isn't there. */
-  async function unsubscribe(about, operation, code) {
-    if (session.closed) throw session.closed;
-    requests.checkLogin(operation);
-    const entry = subscriptions.get(about.key);
-    if (!entry) throw new RTMError(code, `'${about.name}' is not subscribed`, { operation });
-    // The answer of a restoration under way finds no entry any more, and ends what the server has.
-    if (session.link.state !== 'connected') return remove(entry);
-    entry.leaving = true;
-    return new Promise((resolve, reject) => {
-      const left = () => {
-        remove(entry);
-        resolve();
-      };
-      requests.send(entry.way.end, entry.way.request(entry), {
-        codes,
-        operation,
-        resolve: left,
-        lost: left,
-        late: () => remove(entry),
-        reject: (error) => {
-          if (notSubscribed.includes(error.code)) return left();
-          entry.leaving = false;
-          return reject(error);
-        },
-      });
-    });
-  }
-
   function remove(entry) {
     if (subscriptions.remove(entry)) session.tell('onUnsubscribed', entry);
-  }
-
-  // MARK: Coming back
-
-  /** Takes up what there was. `offered` has the ids of those that the login asks for. */
-  function restoreAll(offered) {
-    const entries = subscriptions.active.filter(({ leaving }) => !leaving);
-    for (const entry of entries) restore(entry, offered.get(entry));
   }
 
   function restore(entry, id) {
@@ -155,8 +108,8 @@ export function makeChannels(session) {
       });
     if (!isCurrent()) return undefined;
     if (!has(entry)) return session.restored();
-    // Storage can't be had: the link need not wait for it.
-    if (code === -12001 || code === -12018 || code === -12019) {
+    // The link need not wait for it.
+    if (entry.way.mayWait?.(code)) {
       again(retryAfter ?? 2000, false);
       return session.restored();
     }
@@ -171,38 +124,6 @@ export function makeChannels(session) {
     return session.restored();
   }
 
-  // MARK: What the server sends
-
-  function publication(publication) {
-    if (!subscriptions.accepts(publication)) return;
-    const { channelType, channel, publisher, offset, timestampMs: timestamp, message } = publication;
-    if (!message) {
-      const entry = subscriptions.about(publication);
-      const kind = Object.keys(publication).pop();
-      session.tell(kind, publication[kind], { entry, publisher, offset, timestamp });
-      return;
-    }
-    // An own message can come back after a return. Only the own inbox shows what this user has sent.
-    if (channelType !== 3 && publisher === session.userId) return;
-    const { type, customType } = message;
-    const payload = type === 1 ? text(message.payload) : message.payload.slice();
-    const place = { channelType: types[channelType], channelName: channel, topic: '' };
-    session.emit({ type: 'message', ...place, payload, publisher, customType, timestamp, offset });
-  }
-
-  function gap(body) {
-    const gap = subscriptions.skip(body);
-    if (!gap) return;
-    const entry = subscriptions.about(body);
-    emitGap(entry, gap);
-    session.tell('onGap', entry, body.position);
-  }
-
-  /** A login is accepted. */
-  function openInbox(position, hasGap) {
-    emitGap(subscriptions.inbox, subscriptions.confirm(subscriptions.inbox, { position, gap: hasGap }));
-  }
-
   /** Of metadata nothing is missing: the newest set comes. */
   function emitGap({ type, name }, gap) {
     const { restoring } = session;
@@ -212,5 +133,80 @@ export function makeChannels(session) {
     session.emit({ type: 'gap', channelType: types[type], channelName: name, topic: '', ...gap });
   }
 
-  return { open, subscribe, unsubscribe, remove, restoreAll, openInbox, publication, gap };
+  return {
+    subscribe,
+    remove,
+
+    /** Subscribes by the options of an app. */
+    async open(about, options, operation, more) {
+      const wanted = { ...more, features: bitsOf(options, operation) };
+      const { position, featuresUnavailable } = await subscribe(about, wanted, operation);
+      const unavailable = Object.entries(features).filter(([, bit]) => featuresUnavailable & bit);
+      return { channelName: about.name, position, unavailable: unavailable.map(([name]) => name) };
+    },
+
+    /** Ends a subscription; without a connection it is not restored (S-16). `code` is that of one that isn't there. */
+    async unsubscribe(about, operation, code) {
+      requests.checkLogin(operation);
+      const entry = subscriptions.get(about.key);
+      if (!entry) throw new RTMError(code, `'${about.name}' is not subscribed`, { operation });
+      // The answer of a restoration under way finds no entry any more, and ends what the server has.
+      if (session.link.state !== 'connected') return remove(entry);
+      entry.leaving = true;
+      return new Promise((resolve, reject) => {
+        const left = () => {
+          remove(entry);
+          resolve();
+        };
+        requests.send(entry.way.end, entry.way.request(entry), {
+          codes,
+          operation,
+          resolve: left,
+          lost: left,
+          late: () => remove(entry),
+          reject: (error) => {
+            if (notSubscribed.includes(error.code)) return left();
+            entry.leaving = false;
+            return reject(error);
+          },
+        });
+      });
+    },
+
+    /** Takes up what there was. `offered` has the ids of those that the login asks for. */
+    restoreAll(offered) {
+      const entries = subscriptions.active.filter(({ leaving }) => !leaving);
+      for (const entry of entries) restore(entry, offered.get(entry));
+    },
+
+    publication(publication) {
+      if (!subscriptions.accepts(publication)) return;
+      const { channelType, channel, publisher, offset, timestampMs: timestamp, message } = publication;
+      if (!message) {
+        const entry = subscriptions.about(publication);
+        const kind = Object.keys(publication).pop();
+        session.tell(kind, publication[kind], { entry, publisher, offset, timestamp });
+        return;
+      }
+      // An own message can come back after a return. Only the own inbox shows what this user has sent.
+      if (channelType !== 3 && publisher === session.userId) return;
+      const { type, customType } = message;
+      const payload = type === 1 ? text(message.payload) : message.payload.slice();
+      const place = { channelType: types[channelType], channelName: channel, topic: '' };
+      session.emit({ type: 'message', ...place, payload, publisher, customType, timestamp, offset });
+    },
+
+    gap(body) {
+      const gap = subscriptions.skip(body);
+      if (!gap) return;
+      const entry = subscriptions.about(body);
+      emitGap(entry, gap);
+      session.tell('onGap', entry, body.position);
+    },
+
+    /** A login is accepted. */
+    openInbox(position, hasGap) {
+      emitGap(subscriptions.inbox, subscriptions.confirm(subscriptions.inbox, { position, gap: hasGap }));
+    },
+  };
 }

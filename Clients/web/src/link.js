@@ -209,7 +209,7 @@ export class Link {
   /** When the next attempt begins. The last one begins early enough to end before the link is suspended. */
   #schedule({ cause, drain, retryAfter = 0 }, now) {
     const outage = this.#outage;
-    const doubled = (wait, times) => wait * 2 ** Math.min(Math.max(0, times), 16);
+    const doubled = (wait, times) => wait * 2 ** Math.max(0, times);
     const first = outage.was ? 0 : 1;
     let wait = doubled(usualWait, outage.slow - first);
     // A server that is started again refuses until it is there, and a refusal costs nobody anything.

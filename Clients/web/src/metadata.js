@@ -14,6 +14,8 @@ const userWay = {
   begin: 'subscribeUserMetadata',
   end: 'unsubscribeUserMetadata',
   request: ({ name, position }) => ({ userId: name, after: position ?? undefined }),
+  // Storage can't be had at the moment.
+  mayWait: (code) => code === -12001 || code === -12018 || code === -12019,
 };
 
 export const metadataOf = ({ majorRevision, items }) => ({

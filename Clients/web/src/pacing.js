@@ -2,9 +2,12 @@
 // A module of its own, so that nobody loads it who never comes near the rates.
 
 import { RTMError } from './errors.js';
+import { schema } from './pacing-schema.js';
 import { Publishes } from './publishes.js';
 import { sessionOf } from './session.js';
+import { define } from './wire.js';
 
+define(schema);
 // Messages bunch on their way, so the client uses a little less than the server allows, in bursts of so many milliseconds.
 const share = 0.95;
 const burst = 750 / share;

@@ -116,5 +116,5 @@ export class Publisher {
 function asBytes(message) {
   if (message instanceof ArrayBuffer) return new Uint8Array(message);
   if (ArrayBuffer.isView(message)) return new Uint8Array(message.buffer, message.byteOffset, message.byteLength).slice();
-  throw new RTMError(-11031, 'a message is a text, an ArrayBuffer or a view of one', { operation });
+  throw new RTMError(-11031, 'a message is a text or bytes', { operation });
 }

@@ -5,7 +5,6 @@
 // did. `late` is called when no answer came in time, and may return another error. What `stays` outlives its connection.
 
 import { fromWire, noAnswer, noConnection, noLogin, RTMError } from './errors.js';
-import { WireError } from './wire.js';
 
 // Limit: calls that wait for a lost session to be taken up.
 const waitingMax = 1024;
@@ -26,8 +25,6 @@ export function makeRequests(session) {
     session.arm();
   }
 
-  // MARK: Calls of the app
-
   /** It waits while a lost session is being taken up. */
   async function ask(codes, kind, body, operation = kind) {
     const request = { codes, operation };
@@ -38,9 +35,8 @@ export function makeRequests(session) {
   /** Gives a request its deadline, and waits until it may be sent. */
   async function ready(request) {
     request.deadline = session.now + config.requestTimeout;
-    if (session.closed) throw session.closed;
-    if (link.state === 'connected') return;
     checkLogin(request.operation);
+    if (link.state === 'connected') return;
     if (!link.isComingBack || waiting.size >= waitingMax) throw noConnection(request);
     await new Promise((resolve, reject) => {
       waiting.add({ ...request, resolve, reject });
@@ -49,28 +45,17 @@ export function makeRequests(session) {
   }
 
   function checkLogin(operation) {
+    if (session.closed) throw session.closed;
     if (link.state === 'idle' || link.state === 'failed') throw noLogin(operation);
   }
-
-  /** The link is connected, or will not be for now. */
-  function wake(isConnected) {
-    for (const call of waiting) {
-      waiting.delete(call);
-      if (isConnected) call.resolve();
-      else call.reject(noConnection(call));
-    }
-  }
-
-  // MARK: Requests
 
   function send(kind, body, request, id = newId()) {
     request.deadline ??= session.now + config.requestTimeout;
     if (!session.isOpen) return lose(request);
     try {
       session.sendFrame(kind, body, id);
-    } catch (error) {
-      if (!(error instanceof WireError)) throw error;
-      return request.reject(new RTMError(-10014, error.message, { operation: request.operation }));
+    } catch ({ message }) {
+      return request.reject(new RTMError(-10014, message, { operation: request.operation }));
     }
     return expect(id, request);
   }
@@ -78,28 +63,6 @@ export function makeRequests(session) {
   function expect(id, request) {
     open.set(id, request);
     until(request.deadline);
-  }
-
-  /** Sends a request again that the server has put off, if somebody still waits for it. */
-  function sendAgain(kind, body, id, { retryAfter = 1000 }) {
-    later(id, retryAfter, () => open.has(id) && session.isOpen && session.sendFrame(kind, body, id));
-    return true;
-  }
-
-  /** A request whose answer nobody waits for. */
-  function notify(kind, body) {
-    send(kind, body, { codes: [], resolve() {}, reject() {} });
-  }
-
-  function answered(id, kind, body) {
-    const request = open.get(id);
-    if (kind === 'error') {
-      const error = fromWire(body, request?.operation);
-      if (!request?.refused?.(error, id)) fail(id, error);
-    } else {
-      open.delete(id);
-      request?.resolve(body);
-    }
   }
 
   function fail(id, error) {
@@ -113,19 +76,6 @@ export function makeRequests(session) {
     else request.reject(noConnection(request));
   }
 
-  /** The connection is gone. */
-  function lost() {
-    for (const [id, request] of open) if (!request.stays) open.delete(id) && lose(request);
-  }
-
-  /** The session is over. */
-  function forget() {
-    for (const [id, request] of open) fail(id, request.late?.(true) ?? noConnection(request));
-    delayed.clear();
-  }
-
-  // MARK: Time
-
   /** Does something later, unless the session ends before; the name stands for what it replaces. */
   function later(name, pause, run) {
     const time = session.now + pause;
@@ -133,35 +83,70 @@ export function makeRequests(session) {
     until(time);
   }
 
-  function tick(now) {
-    if (now < deadline) return;
-    for (const call of waiting) if (now >= call.deadline) waiting.delete(call) && call.reject(noConnection(call));
-    // One that ends the connection ends others with it.
-    for (const [id, request] of [...open]) {
-      if (now >= request.deadline && open.has(id)) fail(id, request.late?.() ?? noAnswer(request));
-    }
-    for (const [name, { deadline: time, run }] of [...delayed]) if (now >= time) delayed.delete(name) && run();
-    deadline = [...waiting, ...open.values(), ...delayed.values()].reduce((first, one) => Math.min(first, one.deadline), Infinity);
-  }
-
   return {
     newId,
     ask,
     ready,
     checkLogin,
-    wake,
     send,
     expect,
-    sendAgain,
-    notify,
-    answered,
     fail,
-    lost,
-    forget,
     later,
-    tick,
     get deadline() {
       return deadline;
+    },
+
+    /** The link is connected, or will not be for now. */
+    wake(isConnected) {
+      for (const call of waiting) {
+        waiting.delete(call);
+        if (isConnected) call.resolve();
+        else call.reject(noConnection(call));
+      }
+    },
+
+    /** Sends a request again that the server has put off, if somebody still waits for it. */
+    sendAgain(kind, body, id, { retryAfter = 1000 }) {
+      later(id, retryAfter, () => open.has(id) && session.isOpen && session.sendFrame(kind, body, id));
+      return true;
+    },
+
+    /** A request whose answer nobody waits for. */
+    notify(kind, body) {
+      send(kind, body, { codes: [], resolve() {}, reject() {} });
+    },
+
+    answered(id, kind, body) {
+      const request = open.get(id);
+      if (kind === 'error') {
+        const error = fromWire(body, request?.operation);
+        if (!request?.refused?.(error, id)) fail(id, error);
+      } else {
+        open.delete(id);
+        request?.resolve(body);
+      }
+    },
+
+    /** The connection is gone. */
+    lost() {
+      for (const [id, request] of open) if (!request.stays) open.delete(id) && lose(request);
+    },
+
+    /** The session is over. */
+    forget() {
+      for (const [id, request] of open) fail(id, request.late?.(true) ?? noConnection(request));
+      delayed.clear();
+    },
+
+    tick(now) {
+      if (now < deadline) return;
+      for (const call of waiting) if (now >= call.deadline) waiting.delete(call) && call.reject(noConnection(call));
+      // One that ends the connection ends others with it.
+      for (const [id, request] of [...open]) {
+        if (now >= request.deadline && open.has(id)) fail(id, request.late?.() ?? noAnswer(request));
+      }
+      for (const [name, { deadline: time, run }] of [...delayed]) if (now >= time) delayed.delete(name) && run();
+      deadline = [...waiting, ...open.values(), ...delayed.values()].reduce((first, one) => Math.min(first, one.deadline), Infinity);
     },
   };
 }

@@ -16,31 +16,6 @@ export function makeTokens(session) {
     if (!channel) link.token = token;
   }
 
-  /** Before a connection: a token that was refused is replaced. */
-  async function refresh(connection) {
-    if (!isNeeded) return;
-    const token = await tokenProvider();
-    if (session.connection !== connection) return;
-    link.token = token;
-    isNeeded = false;
-    connection.isTokenFresh = true;
-  }
-
-  /** With a provider an expired token is no reason to give up. */
-  function judge(loss, { isTokenFresh }) {
-    if (loss.fatal !== 'tokenExpired' || !tokenProvider || isTokenFresh) return loss;
-    isNeeded = true;
-    return { ...loss, fatal: undefined };
-  }
-
-  function tokenWillExpire({ remainingMs, channel }) {
-    // Once per token (S-50).
-    if (!channel && announcedFor === link.token) return;
-    if (!channel) announcedFor = link.token;
-    session.emit({ type: 'tokenWillExpire', remaining: remainingMs, channelName: channel || undefined });
-    if (!channel && tokenProvider) renewByProvider(firstPause);
-  }
-
   async function renewByProvider(pause) {
     const { connection } = session;
     try {
@@ -53,9 +28,31 @@ export function makeTokens(session) {
 
   return {
     renew,
-    refresh,
-    judge,
-    tokenWillExpire,
     onForget: () => (isNeeded = false),
+
+    /** Before a connection: a token that was refused is replaced. */
+    async refresh(connection) {
+      if (!isNeeded) return;
+      const token = await tokenProvider();
+      if (session.connection !== connection) return;
+      link.token = token;
+      isNeeded = false;
+      connection.isTokenFresh = true;
+    },
+
+    /** With a provider an expired token is no reason to give up. */
+    judge(loss, { isTokenFresh }) {
+      if (loss.fatal !== 'tokenExpired' || !tokenProvider || isTokenFresh) return loss;
+      isNeeded = true;
+      return { ...loss, fatal: undefined };
+    },
+
+    tokenWillExpire({ remainingMs, channel }) {
+      // Once per token (S-50).
+      if (!channel && announcedFor === link.token) return;
+      if (!channel) announcedFor = link.token;
+      session.emit({ type: 'tokenWillExpire', remaining: remainingMs, channelName: channel || undefined });
+      if (!channel && tokenProvider) renewByProvider(firstPause);
+    },
   };
 }

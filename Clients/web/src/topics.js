@@ -1,6 +1,10 @@
 // Topics within a session: who publishes what in the stream channels that were joined.
 
 import { fromWire } from './errors.js';
+import { schema } from './streams-schema.js';
+import { define } from './wire.js';
+
+define(schema);
 
 export class Topics {
   #session;

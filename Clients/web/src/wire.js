@@ -24,8 +24,11 @@ export function define(table) {
     let last = 0;
     for (const spec of specs) {
       const [, number, name, type, repeated] = /^(\d*)(\w+):?(\w*)(\*?)/.exec(spec);
+      const content = type || name[0].toUpperCase() + name.slice(1);
       last = +number || last + 1;
-      fields.set(last, [name, type || name[0].toUpperCase() + name.slice(1), repeated]);
+      fields.set(last, [name, content, repeated]);
+      // A message without a field has no line of its own.
+      messages[content] ??= new Map();
     }
   }
 }
@@ -39,9 +42,7 @@ function write(message, value) {
   const bytes = [];
   // A negative number takes ten bytes.
   const number = (value) => {
-    const whole = Math.floor(value);
-    check(Number.isSafeInteger(whole), 'no number');
-    let rest = BigInt.asUintN(64, BigInt(whole));
+    let rest = BigInt.asUintN(64, BigInt(Math.floor(value)));
     for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
     bytes.push(Number(rest));
   };
