@@ -10,6 +10,9 @@ const codes = [-11019, -10025];
 // Refusals of an unsubscribe that say that there is nothing to end.
 const notSubscribed = [-11001, -11002, -11013, -12015];
 
+/** What is asked for unless an option says otherwise. */
+const usual = { messages: true, presence: true };
+
 /** How channels are asked for; the followed users of storage.js have another way. */
 export const channelWay = { begin: 'subscribe', end: 'unsubscribe', request: subscribeRequest };
 
@@ -21,10 +24,8 @@ export function makeChannels(session) {
     for (const name in options) {
       if (options[name] && !(name in features)) throw new RTMError(-10014, `no module here shows ${name}`, { operation });
     }
-    return Object.entries(features).reduce(
-      (bits, [name, bit]) => bits | ((options[name] ?? (name === 'messages' || name === 'presence')) && bit),
-      0,
-    );
+    const isWanted = (name) => options[name] ?? usual[name];
+    return Object.keys(features).reduce((bits, name) => bits | (isWanted(name) ? features[name] : 0), 0);
   }
 
   async function subscribe(about, wanted, operation, way = channelWay) {
@@ -130,7 +131,7 @@ export function makeChannels(session) {
     if (!gap || !type) return;
     if (type === 3) restoring.incomplete = true;
     else restoring.interrupted.push(name);
-    session.emit({ type: 'gap', channelType: types[type], channelName: name, topic: '', ...gap });
+    session.emit({ type: 'gap', channelType: types[type], channelName: name, ...gap });
   }
 
   return {
@@ -175,8 +176,7 @@ export function makeChannels(session) {
 
     /** Takes up what there was. `offered` has the ids of those that the login asks for. */
     restoreAll(offered) {
-      const entries = subscriptions.active.filter(({ leaving }) => !leaving);
-      for (const entry of entries) restore(entry, offered.get(entry));
+      for (const entry of subscriptions.active) restore(entry, offered.get(entry));
     },
 
     publication(publication) {

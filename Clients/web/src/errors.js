@@ -2,13 +2,9 @@
 
 /** A call failed. `code` is a number of the public API; protocol/errors.md lists them. */
 export class RTMError extends Error {
-  name = 'RTMError';
-  operation = '';
-  retryAfter = undefined;
-
   constructor(code, reason, more) {
     super(`${reason} (${code})`);
-    Object.assign(this, { code, reason }, more);
+    Object.assign(this, { name: 'RTMError', code, reason, operation: '', retryAfter: undefined }, more);
   }
 }
 

@@ -94,7 +94,8 @@ export interface GapEvent {
   channelType: ChannelType;
   channelName: string;
   topic?: string;
-  lastSeen: Position | null;
+  /** Undefined: nothing was seen before. */
+  lastSeen: Position | undefined;
   /** Another epoch than that of `lastSeen` means that the log began anew. */
   continuesAfter: Position;
 }

@@ -28,8 +28,8 @@ export class RTMClient {
       {
         now: steadyClock(),
         random: Math.random,
-        setTimeout: (run, pause) => setTimeout(run, pause),
-        clearTimeout: (timer) => clearTimeout(timer),
+        setTimeout,
+        clearTimeout,
         WebSocket,
         ...environment,
       },

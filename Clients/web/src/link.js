@@ -5,6 +5,7 @@
 //   ['renew', login, token]  ['login', login, error or null]  ['forget']
 
 import { loginError, loss } from './losses.js';
+import { union } from './names.js';
 
 // The first wait, which doubles each time; that after a server which refused at once; and that of a suspended link.
 const usualWait = 2000;
@@ -31,18 +32,10 @@ export class Link {
   #isRestoring = false;
   #tried = 0;
   #server = 0;
-  #servers;
-  #firstToken;
-  #reconnectTimeout;
-  #attemptTimeout;
-  #random;
+  #options;
 
-  constructor({ token, servers = 1, reconnectTimeout = Infinity, attemptTimeout = 10_000, random = Math.random }) {
-    this.#firstToken = token;
-    this.#servers = servers;
-    this.#reconnectTimeout = reconnectTimeout;
-    this.#attemptTimeout = attemptTimeout;
-    this.#random = random;
+  constructor(options) {
+    this.#options = { servers: 1, reconnectTimeout: Infinity, attemptTimeout: 10_000, random: Math.random, ...options };
   }
 
   /** A session was lost, and is being taken up again. */
@@ -54,7 +47,7 @@ export class Link {
   get deadline() {
     const outage = this.#outage;
     if (!outage) return Infinity;
-    const giveUp = outage.since + this.#reconnectTimeout;
+    const giveUp = outage.since + this.#options.reconnectTimeout;
     if (this.state === 'connecting') return Math.min(this.#beginsAt, this.#deadline, giveUp);
     return Math.min(outage.retryAt, outage.suspended ? Infinity : outage.since + resumeWindow, giveUp);
   }
@@ -68,7 +61,7 @@ export class Link {
     this.pending = login;
     if (this.#outage?.was) this.token = token ?? this.token;
     else {
-      this.token = token ?? this.#firstToken;
+      this.token = token ?? this.#options.token;
       this.#begins(now, false);
     }
     if (state === 'connecting') return [...actions, ['disconnect'], ...this.#begin(now)];
@@ -110,7 +103,7 @@ export class Link {
   accepted(attempt, now) {
     if (this.state !== 'connecting' || attempt !== this.attempt) return;
     this.#isRestoring = true;
-    this.#deadline = now + this.#attemptTimeout;
+    this.#deadline = now + this.#options.attemptTimeout;
   }
 
   /**
@@ -125,7 +118,7 @@ export class Link {
       return [this.#move('connected', 'login', 'loginSuccess', 'logged in'), ...this.#finish(null)];
     }
     const inTime = was && !suspended && now <= since + resumeWindow;
-    const unrestoredChannels = [...new Set([...unrestored, ...(inTime ? interrupted : [])])].sort();
+    const unrestoredChannels = union(unrestored, inTime ? interrupted : []);
     const isResumed = inTime && unrestoredChannels.length === 0 && !incomplete;
     const lists = { unrestoredChannels, isResumed };
     return [this.#move('connected', 'reconnected', 'reconnectSuccess', 'connected again', lists), ...this.#finish(null)];
@@ -145,8 +138,8 @@ export class Link {
     const actions = [['disconnect'], this.#move('disconnected', operation, loss.reasonCode, loss.reason)];
     if (!loss.drain) return actions;
     // Another server needs no time to get ready. The same one says when its successor may be asked.
-    const pause = this.#servers === 1 ? loss.retryAfter : 0;
-    this.#server = (this.#server + 1) % this.#servers;
+    const pause = this.#options.servers === 1 ? loss.retryAfter : 0;
+    this.#server = (this.#server + 1) % this.#options.servers;
     return [...actions, ...this.#again(now, pause)];
   }
 
@@ -155,8 +148,8 @@ export class Link {
     const returns = outage.was || this.pending === null;
     if (loss.fatal && !(returns && loss.later)) return this.#fail(loss);
     const actions = [['disconnect']];
-    if (this.#tried < this.#servers) {
-      this.#server = (this.#server + 1) % this.#servers;
+    if (this.#tried < this.#options.servers) {
+      this.#server = (this.#server + 1) % this.#options.servers;
       return [...actions, ...this.#begin(now, this.#tried + 1)];
     }
     this.#server = 0;
@@ -181,7 +174,7 @@ export class Link {
     const { state } = this;
     const outage = this.#outage;
     if (now < this.deadline) return [];
-    if (now >= outage.since + this.#reconnectTimeout) {
+    if (now >= outage.since + this.#options.reconnectTimeout) {
       const reason = `no connection within the reconnect timeout${outage.last}`;
       const reasonCode = this.pending === null ? 'reconnectTimeout' : 'loginTimeout';
       return this.#fail({ reason, reasonCode, error: loginError(-10011, reason) }, 'autoReconnect');
@@ -191,7 +184,7 @@ export class Link {
         this.#beginsAt = Infinity;
         return [['connect', this.attempt, this.#server]];
       }
-      const reason = `no ${this.#isRestoring ? 'restoration' : 'login'} within ${this.#attemptTimeout / 1000} seconds`;
+      const reason = `no ${this.#isRestoring ? 'restoration' : 'login'} within ${this.#options.attemptTimeout / 1000} seconds`;
       return this.#attemptEnded(loss('error', reason), now);
     }
     return state === 'disconnected' && now >= outage.since + resumeWindow ? this.#suspend() : this.#again(now);
@@ -203,7 +196,7 @@ export class Link {
   }
 
   #jittered(wait) {
-    return wait * (1 + jitter * (2 * this.#random() - 1));
+    return wait * (1 + jitter * (2 * this.#options.random() - 1));
   }
 
   /** When the next attempt begins. The last one begins early enough to end before the link is suspended. */
@@ -235,7 +228,7 @@ export class Link {
 
   /** Without a `reconnectTimeout` a first login ends with the first window, while attempts go on (S-13). */
   #loginTimedOut() {
-    if (this.#reconnectTimeout < Infinity) return [];
+    if (this.#options.reconnectTimeout < Infinity) return [];
     return this.#finish(loginError(-10011, `no login so far, attempts go on${this.#outage.last}`));
   }
 
@@ -256,7 +249,7 @@ export class Link {
     this.#isRestoring = false;
     this.#tried = tried;
     this.#beginsAt = pause > 0 ? now + pause : Infinity;
-    this.#deadline = now + pause + this.#attemptTimeout;
+    this.#deadline = now + pause + this.#options.attemptTimeout;
     this.attempt++;
     return pause > 0 ? [] : [['connect', this.attempt, this.#server]];
   }

@@ -25,7 +25,7 @@ export const loginError = (code, reason) => new RTMError(code, reason, { operati
  * `cause` is 'error', 'heartbeat', 'refused' (by an RTMError) or 'disconnect' (with a code). `quick` says that the address
  * refused at once.
  */
-export function loss(cause, reason, { code, error, retryAfter, quick = false } = {}) {
+export function loss(cause, reason, { code, error, retryAfter, quick } = {}) {
   let fatal;
   if (cause === 'refused') {
     ({ retryAfter } = error);

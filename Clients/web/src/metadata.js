@@ -13,7 +13,7 @@ export const codes = [-12018, -10025];
 const userWay = {
   begin: 'subscribeUserMetadata',
   end: 'unsubscribeUserMetadata',
-  request: ({ name, position }) => ({ userId: name, after: position ?? undefined }),
+  request: ({ name, position }) => ({ userId: name, after: position }),
   // Storage can't be had at the moment.
   mayWait: (code) => code === -12001 || code === -12018 || code === -12019,
 };

@@ -69,7 +69,7 @@ export class Publishes {
       entry.state = 'sent';
       // One that was held was never sent.
       if (state === 'held') return { id, publish };
-      return { id, publish: { ...publish, again: true, ageMs: Math.min(Math.ceil(now - sentAt) + 1, 2 ** 32 - 1), epoch } };
+      return { id, publish: { ...publish, again: true, ageMs: Math.ceil(now - sentAt) + 1, epoch } };
     });
   }
 }

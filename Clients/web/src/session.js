@@ -18,6 +18,7 @@ import { fromWire, late, noLogin, RTMError } from './errors.js';
 import { makeOutlet } from './events.js';
 import { Link } from './link.js';
 import { loginError, loss } from './losses.js';
+import { union } from './names.js';
 import { isPage, watch } from './page.js';
 import { Publisher } from './publisher.js';
 import { makeRequests } from './requests.js';
@@ -29,15 +30,16 @@ import { frame, frames, WireError } from './wire.js';
 const sessions = new WeakMap();
 export const sessionOf = (client) => sessions.get(client);
 
-/** How often a page that can be seen sends a heartbeat, and what it promises for the time when it can't. */
-const pageHeartbeat = { interval: 10_000, promised: 75_000 };
+/** How often a page that can be seen sends a heartbeat, what it promises for the time when it can't, and what others promise. */
+const pageInterval = 10_000;
+const pagePromise = 75_000;
+const usualPromise = 5000;
 
 export function openSession(client, config, environment) {
   const { userId, appId, servers, token, reconnectTimeout, requestTimeout, encryption } = config;
   const { now, random, setTimeout, clearTimeout, WebSocket } = environment;
   const instance = 1 + Math.floor(random() * (2 ** 53 - 2));
-  const promised = config.heartbeatInterval ?? (isPage() ? pageHeartbeat.promised : 5000);
-  const logins = new Map();
+  const promised = config.heartbeatInterval ?? (isPage() ? pagePromise : usualPromise);
   const parts = new Map();
   let timer;
   let timerAt = Infinity;
@@ -77,15 +79,34 @@ export function openSession(client, config, environment) {
       return parts.get(Part);
     },
     tell,
-    emit,
     arm,
-    login,
-    logout,
-    close,
     wake,
     sendFrame,
     ended,
     restored,
+    /** What arrives while subscriptions are restored is shown after the link event. */
+    emit(event) {
+      if (link.state === 'connecting') outlet.hold(event);
+      else outlet.show(event);
+    },
+    async login(token) {
+      if (session.closed) throw session.closed;
+      unwatch ??= watch(wake, () => link.state === 'connected' && wake());
+      if (!token && config.tokenProvider && link.state !== 'connected') token = await config.tokenProvider();
+      return new Promise((resolve, reject) => perform(link.login({ resolve, reject }, token, now())));
+    },
+    logout() {
+      if (link.state === 'idle') throw noLogin('logout');
+      perform(link.logout());
+      unwatch?.();
+      unwatch = undefined;
+    },
+    close() {
+      if (session.closed) return;
+      if (link.state !== 'idle') session.logout();
+      session.closed = new RTMError(-10018, 'the client is closed');
+      outlet.end();
+    },
   };
   const { link, subscriptions } = session;
   const outlet = (session.outlet = makeOutlet(encryption, translate));
@@ -99,17 +120,8 @@ export function openSession(client, config, environment) {
     connect: dial,
     disconnect: () => drop(detach()),
     sendLogout: leave,
-    renew: (id, token) =>
-      tokens.renew(token).then(
-        () => actions.login(id),
-        (error) => actions.login(id, error),
-      ),
-    login: (id, error) => {
-      const { resolve, reject } = logins.get(id);
-      logins.delete(id);
-      if (error) reject(error);
-      else resolve();
-    },
+    renew: ({ resolve, reject }, token) => tokens.renew(token).then(resolve, reject),
+    login: ({ resolve, reject }, error) => (error ? reject(error) : resolve()),
     forget: () => {
       requests.forget();
       subscriptions.clear();
@@ -127,12 +139,6 @@ export function openSession(client, config, environment) {
 
   function translate(event) {
     return [...parts.values()].reduce((events, part) => events.flatMap((one) => part.translate?.(one) ?? one), [event]);
-  }
-
-  /** What arrives while subscriptions are restored is shown after the link event. */
-  function emit(event) {
-    if (link.state === 'connecting') outlet.hold(event);
-    else outlet.show(event);
   }
 
   // MARK: Time
@@ -156,31 +162,6 @@ export function openSession(client, config, environment) {
   }
 
   // MARK: Login and logout
-
-  async function login(token) {
-    if (session.closed) throw session.closed;
-    unwatch ??= watch(wake, () => link.state === 'connected' && wake());
-    if (!token && config.tokenProvider && link.state !== 'connected') token = await config.tokenProvider();
-    return new Promise((resolve, reject) => {
-      const id = requests.newId();
-      logins.set(id, { resolve, reject });
-      perform(link.login(id, token, now()));
-    });
-  }
-
-  function logout() {
-    if (link.state === 'idle') throw noLogin('logout');
-    perform(link.logout());
-    unwatch?.();
-    unwatch = undefined;
-  }
-
-  function close() {
-    if (session.closed) return;
-    if (link.state !== 'idle') logout();
-    session.closed = new RTMError(-10018, 'the client is closed');
-    outlet.end();
-  }
 
   /** The network may have changed, or the page has slept: the connection is asked, and a lost one tried again at once. */
   function wake() {
@@ -208,7 +189,7 @@ export function openSession(client, config, environment) {
       type: 'linkState',
       isResumed: false,
       ...change,
-      affectedChannels: isAttempt ? [] : [...new Set([...names, ...unrestoredChannels])].sort(),
+      affectedChannels: isAttempt ? [] : union(names, unrestoredChannels),
       unrestoredChannels,
       unrestoredUsers: isConnected ? connection.restoring.users : [],
       timestamp: session.time,
@@ -264,7 +245,7 @@ export function openSession(client, config, environment) {
       token,
       heartbeatIntervalS: Math.round(promised / 1000),
       presenceTimeoutS: Math.round(config.presenceTimeout / 1000),
-      inboxAfter: subscriptions.inbox.position ?? undefined,
+      inboxAfter: subscriptions.inbox.position,
       instance,
       attempt: connection.attempt,
       asked: link.pending !== null,
@@ -339,7 +320,7 @@ export function openSession(client, config, environment) {
     clockOffset = answer.serverTimeMs - Date.now();
     link.accepted(connection.attempt, now());
     const asked = answer.heartbeatIntervalS * 1000 || promised;
-    const usual = isPage() && !config.heartbeatInterval ? pageHeartbeat.interval : asked;
+    const usual = isPage() && !config.heartbeatInterval ? pageInterval : asked;
     connection.heartbeat = new Heartbeat({ interval: Math.min(asked, usual), now: now() });
     connection.restoring = { left: 1, unrestored: [], interrupted: [], users: [], incomplete: false };
     channels.openInbox(answer.inboxPosition ?? { epoch: 0, offset: 0 }, answer.inboxGap);

@@ -8,7 +8,7 @@ export class Subscriptions {
   inbox;
 
   constructor(userId) {
-    this.inbox = { type: 3, name: userId, position: null };
+    this.inbox = { type: 3, name: userId };
   }
 
   get(key) {
@@ -24,16 +24,16 @@ export class Subscriptions {
     return [...this.#entries.values()];
   }
 
-  /** Those that the server has confirmed. */
+  /** Those that the server has confirmed, and that the app hasn't left. */
   get active() {
-    return this.all.filter(({ isActive }) => isActive);
+    return this.all.filter(({ isActive, leaving }) => isActive && !leaving);
   }
 
   /** A subscribe begins. A running subscription keeps what it has until the answer. */
   begin({ type, name, key }, wanted, way) {
     let entry = this.#entries.get(key);
     if (!entry || entry.leaving) {
-      entry = { type, name, key, way, features: 0, token: '', publishers: [], position: null, isActive: false };
+      entry = { type, name, key, way, features: 0, token: '', publishers: [] };
       this.#entries.delete(key);
       this.#entries.set(key, entry);
     }
@@ -43,10 +43,10 @@ export class Subscriptions {
 
   /** The server has answered. Returns the gap, if there is one. */
   confirm(entry, { position, gap }) {
-    if (entry.wanted) Object.assign(entry, entry.wanted, { wanted: null });
+    if (entry.wanted) Object.assign(entry, entry.wanted, { wanted: undefined });
     entry.isActive = true;
     const moved = this.#move(entry, position);
-    return gap ? moved : null;
+    return gap && moved;
   }
 
   #move(entry, position) {
@@ -55,12 +55,10 @@ export class Subscriptions {
     return { lastSeen, continuesAfter: position };
   }
 
-  /** A subscribe came to nothing. Returns whether there is no subscription now. */
+  /** A subscribe came to nothing. */
   abandon(entry) {
-    entry.wanted = null;
-    if (entry.isActive) return false;
-    this.remove(entry);
-    return true;
+    entry.wanted = undefined;
+    if (!entry.isActive) this.remove(entry);
   }
 
   /** Returns whether it was there. */
@@ -70,7 +68,7 @@ export class Subscriptions {
 
   clear() {
     this.#entries.clear();
-    this.inbox.position = null;
+    this.inbox.position = undefined;
   }
 
   /** An entry of a log has arrived. Returns whether it is new and wanted. */
@@ -84,15 +82,14 @@ export class Subscriptions {
   /** The server goes on from another position. Returns the gap; nothing if this isn't subscribed. */
   skip(gap) {
     const entry = this.about(gap);
-    return entry?.position ? this.#move(entry, gap.position) : null;
+    return entry?.position && this.#move(entry, gap.position);
   }
 
   /** What a login takes along, stream channels before their topics: as much as every server takes. */
   offer(tokenBytes) {
     let bytes = 36 * 1024 - tokenBytes;
     let count = 500;
-    return this.active.filter(({ leaving, name, token, publishers }) => {
-      if (leaving) return false;
+    return this.active.filter(({ name, token, publishers }) => {
       bytes -= 56 + name.length + token.length + publishers.reduce((sum, user) => sum + user.length + 2, 0);
       return bytes >= 0 && count-- > 0;
     });
@@ -103,7 +100,7 @@ export const subscribeRequest = ({ type, name, features, token, publishers, posi
   channel: name,
   channelType: type === 1 ? 0 : type,
   features: type === 5 ? 0 : features,
-  after: position ?? undefined,
+  after: position,
   token,
   publishers,
 });

@@ -34,6 +34,8 @@ export function define(table) {
 }
 define(schema);
 
+// The bytes of what is skipped, by its wire type.
+const lengths = { 1: 8, 5: 4 };
 // What a number stands for, and what a field has that isn't there.
 const numbers = { u: 0, i: 0, b: false };
 const defaults = { ...numbers, s: '', y: new Uint8Array(0) };
@@ -114,8 +116,7 @@ function read(message, bytes, at, end) {
       if (repeated) found[name].push(value);
       else found[name] = value;
     } else if (wire === 0) number();
-    else if (wire === 2) skip(number());
-    else check(skip({ 1: 8, 5: 4 }[wire]) >= 0);
+    else skip(wire === 2 ? number() : lengths[wire]);
   }
   return found;
 }
