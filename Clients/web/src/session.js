@@ -1,17 +1,5 @@
 // One user's session over its connections: what the parts of the client share. It has the connection and the one timer, and does
 // what the link (link.js) decides.
-//
-// Each module of a feature has one part in the session (`part`), an object whose methods are called where it has them:
-//
-//   onLoggedIn(answer)           before the channels are restored; `restoring.left` counts what has to be answered
-//   onConnected()                the app knows that the link is connected, and not yet what arrived meanwhile
-//   onSubscribed(entry, answer)  a subscription is there, for the first time or again
-//   onUnsubscribed(entry)        it is over
-//   onUnrestored(entry, restoring, error)   it is over because it could not be restored
-//   onGap(entry, position)       events were lost; what follows goes on after the position
-//   onForget()                   the session is over
-//   translate(event)             the events that the app gets for this one; undefined for itself
-//   and a method by the name of each kind of frame, or content of a publication, that the server sends of its own accord
 
 import { makeChannels } from './channels.js';
 import { fromWire, late, noLogin, RTMError } from './errors.js';
@@ -19,31 +7,23 @@ import { makeOutlet } from './events.js';
 import { Link } from './link.js';
 import { loginError, loss } from './losses.js';
 import { union } from './names.js';
-import { isPage, watch } from './page.js';
+import { makeOpening } from './opening.js';
+import { watch } from './page.js';
+import { makeParts } from './parts.js';
 import { Publisher } from './publisher.js';
 import { makeRequests } from './requests.js';
 import { Subscriptions } from './subscriptions.js';
-import { Heartbeat } from './time.js';
 import { makeTokens } from './tokens.js';
 import { frame, frames, WireError } from './wire.js';
 
 const sessions = new WeakMap();
 export const sessionOf = (client) => sessions.get(client);
 
-/** How often a page that can be seen sends a heartbeat, what it promises for the time when it can't, and what others promise. */
-const pageInterval = 10_000;
-const pagePromise = 75_000;
-const usualPromise = 5000;
-
 export function openSession(client, config, environment) {
-  const { userId, appId, servers, token, reconnectTimeout, requestTimeout, encryption } = config;
+  const { userId, servers, token, reconnectTimeout, requestTimeout, encryption } = config;
   const { now, random, setTimeout, clearTimeout, WebSocket } = environment;
-  const instance = 1 + Math.floor(random() * (2 ** 53 - 2));
-  const promised = config.heartbeatInterval ?? (isPage() ? pagePromise : usualPromise);
-  const parts = new Map();
   let timer;
   let timerAt = Infinity;
-  let clockOffset = 0;
   let unwatch;
   let connection;
 
@@ -55,13 +35,13 @@ export function openSession(client, config, environment) {
     features: { messages: 4, quiet: 16 },
     subscriptions: new Subscriptions(userId),
     link: new Link({ token, servers: servers.length, reconnectTimeout, attemptTimeout: requestTimeout, random }),
-    closed: undefined,
+    clockOffset: 0,
     get now() {
       return now();
     },
     /** The time of the server, in milliseconds since 1970. */
     get time() {
-      return Math.round(Date.now() + clockOffset);
+      return Math.round(Date.now() + session.clockOffset);
     },
     get connection() {
       return connection;
@@ -74,21 +54,13 @@ export function openSession(client, config, environment) {
     get restoring() {
       return connection?.restoring;
     },
-    part(Part) {
-      if (!parts.has(Part)) parts.set(Part, new Part(session));
-      return parts.get(Part);
-    },
-    tell,
     arm,
     wake,
     sendFrame,
     ended,
     restored,
     /** What arrives while subscriptions are restored is shown after the link event. */
-    emit(event) {
-      if (link.state === 'connecting') outlet.hold(event);
-      else outlet.show(event);
-    },
+    emit: (event) => (link.state === 'connecting' ? outlet.hold(event) : outlet.show(event)),
     async login(token) {
       if (session.closed) throw session.closed;
       unwatch ??= watch(wake, () => link.state === 'connected' && wake());
@@ -109,12 +81,15 @@ export function openSession(client, config, environment) {
     },
   };
   const { link, subscriptions } = session;
-  const outlet = (session.outlet = makeOutlet(encryption, translate));
+  const parts = makeParts(session);
+  const outlet = (session.outlet = makeOutlet(encryption, parts.translate));
   const requests = (session.requests = makeRequests(session));
   const publisher = (session.publisher = new Publisher(session));
   const channels = (session.channels = makeChannels(session));
   const tokens = (session.tokens = makeTokens(session));
-  parts.set(makeChannels, channels).set(makeTokens, tokens);
+  parts.add(channels);
+  parts.add(tokens);
+  const opening = makeOpening(session, 1 + Math.floor(random() * (2 ** 53 - 2)));
   const actions = {
     announce,
     connect: dial,
@@ -125,21 +100,11 @@ export function openSession(client, config, environment) {
     forget: () => {
       requests.forget();
       subscriptions.clear();
-      tell('onForget');
+      session.tell('onForget');
     },
   };
   sessions.set(client, session);
   return session;
-
-  // MARK: Parts
-
-  function tell(what, ...values) {
-    for (const part of parts.values()) part[what]?.(...values);
-  }
-
-  function translate(event) {
-    return [...parts.values()].reduce((events, part) => events.flatMap((one) => part.translate?.(one) ?? one), [event]);
-  }
 
   // MARK: Time
 
@@ -195,7 +160,7 @@ export function openSession(client, config, environment) {
       timestamp: session.time,
     });
     if (currentState === 'connecting') return;
-    if (isConnected) tell('onConnected');
+    if (isConnected) session.tell('onConnected');
     outlet.release();
     requests.wake(isConnected);
   }
@@ -213,7 +178,7 @@ export function openSession(client, config, environment) {
       socket.binaryType = 'arraybuffer';
       socket.onopen = () => {
         try {
-          begin();
+          opening.begin();
         } catch ({ message }) {
           // The token or a name can't be sent, and won't be the next time.
           ended(loss('refused', message, { error: loginError(-10014, message) }));
@@ -224,35 +189,8 @@ export function openSession(client, config, environment) {
       socket.onclose = socket.onerror = () =>
         ended(loss('error', 'the connection was closed', { quick: !own.login && now() < since + 1000 }));
     } catch ({ message }) {
-      if (isCurrent()) ended(loss('error', `no connection: ${message}`));
+      if (isCurrent()) ended(loss('error', message));
     }
-  }
-
-  /** Hello and login leave together, so that a login costs one round trip. */
-  function begin() {
-    const token = link.token ?? appId;
-    const offered = subscriptions.offer(token.length).map((entry) => [entry, requests.newId()]);
-    const users = offered.filter(([{ type }]) => type === 0);
-    const others = offered.filter(([{ type }]) => type > 0);
-    const bodies = (list) => list.map(([entry, requestId]) => ({ ...entry.way.request(entry), requestId }));
-    sendFrame('hello', { versionMin: 1, versionMax: 1, client: 'heliograph web' });
-    connection.login = requests.newId();
-    /** Those that the server answers for, by what its answer counts. */
-    connection.taken = (answer) => [...others.slice(0, answer.subscriptions), ...users.slice(0, answer.followedUsers)];
-    const body = {
-      appId,
-      userId,
-      token,
-      heartbeatIntervalS: Math.round(promised / 1000),
-      presenceTimeoutS: Math.round(config.presenceTimeout / 1000),
-      inboxAfter: subscriptions.inbox.position,
-      instance,
-      attempt: connection.attempt,
-      asked: link.pending !== null,
-      subscriptions: bodies(others),
-      followedUsers: bodies(users),
-    };
-    sendFrame('login', body, connection.login);
   }
 
   function sendFrame(kind, body, requestId = requests.newId()) {
@@ -260,6 +198,7 @@ export function openSession(client, config, environment) {
     const bytes = frame('ClientFrame', { requestId, [kind]: body });
     if (bytes.length - 4 > frameMax) throw new WireError(`the request has more than ${frameMax} bytes`);
     socket.send(bytes);
+    return requestId;
   }
 
   function received(data) {
@@ -280,10 +219,10 @@ export function openSession(client, config, environment) {
     if (kind === 'welcome') connection.frameMax = body.frameBytesMax || 65_536;
     else if (kind === 'disconnect') {
       const { code, reason, retryAfterMs } = body;
-      ended(loss('disconnect', `the server closed: ${reason} (${code})`, { code, retryAfter: retryAfterMs || undefined }));
-    } else if (id === 0) tell(kind, body);
+      ended(loss('disconnect', `the server closed: ${reason} (${code})`, { code, retryAfter: retryAfterMs }));
+    } else if (id === 0) session.tell(kind, body);
     else if (id !== connection.login) requests.answered(id, kind, body);
-    else if (kind === 'loggedIn') loggedIn(body);
+    else if (kind === 'loggedIn') opening.loggedIn(body);
     else if (kind === 'error') ended(loss('refused', body.reason, { error: fromWire(body, 'login') }));
   }
 
@@ -312,22 +251,6 @@ export function openSession(client, config, environment) {
     // The server closes when it has answered.
     socket.onclose = socket.onerror = () => clearTimeout(patience);
     drop();
-  }
-
-  // MARK: Coming back
-
-  function loggedIn(answer) {
-    clockOffset = answer.serverTimeMs - Date.now();
-    link.accepted(connection.attempt, now());
-    const asked = answer.heartbeatIntervalS * 1000 || promised;
-    const usual = isPage() && !config.heartbeatInterval ? pageInterval : asked;
-    connection.heartbeat = new Heartbeat({ interval: Math.min(asked, usual), now: now() });
-    connection.restoring = { left: 1, unrestored: [], interrupted: [], users: [], incomplete: false };
-    channels.openInbox(answer.inboxPosition ?? { epoch: 0, offset: 0 }, answer.inboxGap);
-    publisher.resume();
-    tell('onLoggedIn', answer);
-    channels.restoreAll(new Map(connection.taken(answer)));
-    restored();
   }
 
   /** One answer more that the link has waited for. */

@@ -1,0 +1,61 @@
+// How a connection becomes a session: Hello and Login, then everything is restored that an earlier connection of the same
+// session had (docs/behaviour.md S-19). Locks come before the channels, so that the app gets the events of its lost locks before
+// those of the channels (K-12).
+
+import { isPage } from './page.js';
+import { Heartbeat } from './time.js';
+
+/** How often a page that can be seen sends a heartbeat, what it promises for the time when it can't, and what others promise. */
+const pageInterval = 10_000;
+const pagePromise = 75_000;
+const usualPromise = 5000;
+
+/** `instance` is the number of this client. */
+export function makeOpening(session, instance) {
+  const { config, link, subscriptions, requests, publisher, channels } = session;
+  const { appId, userId } = config;
+  const promised = config.heartbeatInterval ?? (isPage() ? pagePromise : usualPromise);
+
+  return {
+    /** Hello and login leave together, so that a login costs one round trip. */
+    begin() {
+      const { connection, sendFrame } = session;
+      const token = link.token ?? appId;
+      const offered = subscriptions.offer(token.length).map((entry) => [entry, requests.newId()]);
+      const users = offered.filter(([{ type }]) => type === 0);
+      const others = offered.filter(([{ type }]) => type > 0);
+      const bodies = (list) => list.map(([entry, requestId]) => ({ ...entry.way.request(entry), requestId }));
+      sendFrame('hello', { versionMin: 1, versionMax: 1, client: 'heliograph web' });
+      /** Those that the server answers for, by what its answer counts. */
+      connection.taken = (answer) => [...others.slice(0, answer.subscriptions), ...users.slice(0, answer.followedUsers)];
+      connection.login = sendFrame('login', {
+        appId,
+        userId,
+        token,
+        heartbeatIntervalS: Math.round(promised / 1000),
+        presenceTimeoutS: Math.round(config.presenceTimeout / 1000),
+        inboxAfter: subscriptions.inbox.position,
+        instance,
+        attempt: connection.attempt,
+        asked: link.pending !== null,
+        subscriptions: bodies(others),
+        followedUsers: bodies(users),
+      });
+    },
+
+    loggedIn(answer) {
+      const { connection, now } = session;
+      session.clockOffset = answer.serverTimeMs - Date.now();
+      link.accepted(connection.attempt, now);
+      const asked = answer.heartbeatIntervalS * 1000 || promised;
+      const usual = isPage() && !config.heartbeatInterval ? pageInterval : asked;
+      connection.heartbeat = new Heartbeat({ interval: Math.min(asked, usual), now });
+      connection.restoring = { left: 1, unrestored: [], interrupted: [], users: [], incomplete: false };
+      channels.openInbox(answer.inboxPosition ?? { epoch: 0, offset: 0 }, answer.inboxGap);
+      publisher.resume();
+      session.tell('onLoggedIn', answer);
+      channels.restoreAll(new Map(connection.taken(answer)));
+      session.restored();
+    },
+  };
+}
