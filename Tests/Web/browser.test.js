@@ -63,7 +63,7 @@ test('the browser reads and writes every vector, and seals every known answer', 
 
 test('a fresh page soon has its first message', { skip }, async (t) => {
   const times = [];
-  for (let run = 0; run < 7; run++) {
+  for (let run = 0; run < 15; run++) {
     const tab = await browser.open(page('first', fresh('page'), { self: '' }));
     await tab.until('globalThis.firstMessage');
     const [loggedIn, first] = await tab.evaluate('[loggedIn, firstMessage]');
@@ -71,7 +71,7 @@ test('a fresh page soon has its first message', { skip }, async (t) => {
     await tab.close();
   }
   const sorted = times.map(({ first }) => first).sort((one, other) => one - other);
-  const median = sorted[3];
+  const median = sorted[7];
   t.diagnostic(`from the navigation to the first message: ${sorted.map((time) => Math.round(time)).join(', ')} ms`);
   t.diagnostic(`of these to the login: ${times.map(({ loggedIn }) => Math.round(loggedIn)).join(', ')} ms`);
   // A machine that runs other tests as well is slower.

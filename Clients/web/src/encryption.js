@@ -16,16 +16,12 @@ const sendersMax = 1024;
 const windowsMax = 4096;
 const windowWidth = 64n;
 
-const join = (...parts) => {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  parts.reduce((at, part) => (bytes.set(part, at), at + part.length), 0);
-  return bytes;
-};
+const join = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
 const named = (name) => {
   const bytes = utf8(name);
-  return join(Uint8Array.of(bytes.length >> 8, bytes.length & 255), bytes);
+  return join(Uint8Array.of(bytes.length >> 8, bytes.length), bytes);
 };
-const four = (number) => Uint8Array.of(number >>> 24, (number >>> 16) & 255, (number >>> 8) & 255, number & 255);
+const four = (number) => Uint8Array.of(number >>> 24, number >>> 16, number >>> 8, number);
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 const base64 = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 const fromBase64 = (value) => {

@@ -4,7 +4,7 @@
 // this user publishes are states that it shows in the roster.
 
 import { RTMError } from './errors.js';
-import { place } from './names.js';
+import { place, union } from './names.js';
 import { Rosters } from './rosters.js';
 import { sessionOf } from './session.js';
 import { Topics } from './topics.js';
@@ -14,8 +14,13 @@ const [presence, messages, quiet] = [1, 4, 16];
 const publishersMax = 64;
 const priorities = { normal: 0, highest: 1, high: 2, low: 3 };
 
+const shuffled = (list) =>
+  list
+    .map((user) => [Math.random(), user])
+    .sort(([one], [other]) => one - other)
+    .map(([, user]) => user);
+
 export class StreamChannel {
-  #client;
   #session;
   #rosters;
   #states;
@@ -26,7 +31,6 @@ export class StreamChannel {
   #changes = Promise.resolve();
 
   constructor(client, name) {
-    this.#client = client;
     this.#session = sessionOf(client);
     this.#rosters = this.#session.part(Rosters);
     this.#states = this.#rosters.states;
@@ -115,7 +119,7 @@ export class StreamChannel {
   async publish(topic, message, { customType = '' } = {}) {
     this.#checkPublished(topic, 'publish');
     const priority = this.#priorities.get(topic) ?? 0;
-    return this.#client.publish({ topic: this.#topic(topic).name }, message, { customType, priority });
+    return this.#session.publisher.publish(this.#topic(topic), message, { customType, priority });
   }
 
   // MARK: Subscribing
@@ -138,7 +142,7 @@ export class StreamChannel {
         const limit = { name: 'users of a subscribed topic', value: publishersMax };
         throw new RTMError(-11003, `${known.size} users of the topic are subscribed, which is the limit`, { operation, limit });
       }
-      const publishers = [...new Set([...known, ...taken])].sort();
+      const publishers = union([...known], taken);
       if (taken.length > 0) await this.#subscribe(topic, publishers);
       const succeeded = asked.filter((user) => present.has(user) && publishers.includes(user));
       return { topic, succeeded, failed: users.length > 0 ? asked.filter((user) => !succeeded.includes(user)) : [] };
@@ -154,11 +158,11 @@ export class StreamChannel {
     const known = this.#topics.publishers(this.name, topic);
     if (known.length > 0 && users.every((user) => known.includes(user))) return new Set(known);
     const present = new Set();
-    for (let page = ''; page !== undefined; ) {
-      const { users, nextPage } = await this.#rosters.list(this.#roster, { states: true, page });
-      for (const { userId, states } of users) if (topic in states) present.add(userId);
-      page = nextPage || undefined;
-    }
+    let list = { nextPage: '' };
+    do {
+      list = await this.#rosters.list(this.#roster, { states: true, page: list.nextPage });
+      for (const { userId, states } of list.users) if (topic in states) present.add(userId);
+    } while (list.nextPage);
     return present;
   }
 
@@ -185,12 +189,4 @@ export class StreamChannel {
     this.#changes = result.catch(() => {});
     return result;
   }
-}
-
-function shuffled(list) {
-  for (let index = list.length - 1; index > 0; index--) {
-    const other = Math.floor(Math.random() * (index + 1));
-    [list[index], list[other]] = [list[other], list[index]];
-  }
-  return list;
 }

@@ -4,6 +4,7 @@ import { RTMClient, RTMError, type RTMEvent } from 'heliograph';
 import { ErrorCode } from 'heliograph/codes';
 import { Encryption } from 'heliograph/encryption';
 import { History } from 'heliograph/history';
+import { Pacing } from 'heliograph/pacing';
 import { Locks } from 'heliograph/locks';
 import { Presence } from 'heliograph/presence';
 import { Storage } from 'heliograph/storage';
@@ -13,6 +14,7 @@ import AgoraRTM, { type RTMClient as RTMClientOfAgora, type RTMEvents } from 'he
 export async function modern(): Promise<void> {
   const encryption = new Encryption([{ secret: 'x', salt: new Uint8Array(32) }]);
   const client = new RTMClient({ server: ['wss://a/rtm'], appId: 'dev', userId: 'alice', encryption, tokenProvider: async () => 'token' });
+  new Pacing(client);
   await client.login();
   await client.subscribe('lobby', { metadata: true });
   const receipt: number = (await client.publish({ user: 'bob' }, 'hi', { storeInHistory: true })).offset;
