@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { RTMClient } from '../../Clients/web/src/index.js';
+import { Storage } from '../../Clients/web/src/storage.js';
 import { fresh, loggedIn, makeClient } from './support/clients.js';
-import { startStandalone } from './support/programs.js';
+import { startStandalone, WebSocket } from './support/programs.js';
 
 let server;
 before(async () => (server = await startStandalone()));
@@ -56,6 +58,35 @@ test('calls without a login, with bad names and with too much are refused with c
   await assert.rejects(client.presence.setState('a\0b', { k: 'v' }).then(() => client.subscribe('a\0b')), { code: -10014 });
   await assert.rejects(client.storage.set('lobby', { k: 'x'.repeat(70_000) }), { code: -10014 });
   await client.publish('lobby', 'still there');
+});
+
+test('the core alone has messages, passes over what modules show, and refuses what needs one', async (t) => {
+  const channel = fresh('core');
+  const bob = await loggedIn(t, server.url);
+  const client = new RTMClient({ server: server.url, appId: 'dev', userId: fresh('core'), WebSocket });
+  t.after(() => client.close());
+  const types = new Set();
+  client.listen(({ type }) => types.add(type));
+  const messages = client.messages(channel);
+  await client.login();
+  for (const option of ['presence', 'metadata', 'locks']) {
+    await assert.rejects(client.subscribe(channel, { [option]: true }), { code: -10014, operation: 'subscribe' });
+  }
+  await client.subscribe(channel);
+  await bob.subscribe(channel, { metadata: true, locks: true });
+  await bob.until(({ change, users }) => change === 'snapshot' && users?.length === 2);
+  await bob.presence.setState(channel, { mood: 'good' });
+  await bob.storage.set(channel, { title: 'core' });
+  await bob.publish(channel, 'hello');
+  assert.equal((await messages.next()).value.payload, 'hello');
+  assert.deepEqual([...types].sort(), ['linkState', 'message']);
+  // A module may come later.
+  const storage = new Storage(client);
+  await client.subscribe(channel, { metadata: true });
+  assert.equal((await storage.get(channel)).items[0].value, 'core');
+  await client.publish(channel, 'still there');
+  await bob.until(({ payload }) => payload === 'still there');
+  assert.deepEqual([...types].sort(), ['linkState', 'message', 'storage']);
 });
 
 test('presence: a snapshot, who comes and goes, and states', async (t) => {

@@ -306,6 +306,34 @@ test('a subscribe and a lock that were put off are asked for again', async () =>
   assert.deepEqual(done, ['lobby', 7]);
 });
 
+test('K-12: locks are claimed before the channels, and a lost one is told before what they bring', async () => {
+  const world = new World(13, { calm: true });
+  const [alice, bob] = [world.client('alice'), world.client('bob')];
+  alice.login();
+  bob.login();
+  await world.pass(100);
+  const serve = world.serve.bind(world);
+  const claimed = [];
+  world.serve = (socket, request) => {
+    const { requestId, acquireLock } = request;
+    if (!acquireLock) return serve(socket, request);
+    claimed.push(acquireLock.heldToken);
+    if (acquireLock.heldToken === 0) return socket.push(requestId, 'lockAcquired', { fencingToken: 7 });
+    return socket.push(requestId, 'error', { code: -14006, reason: 'somebody else has it' });
+  };
+  bob.subscribe('lobby');
+  bob.locks.acquire('lobby', 'turn');
+  await world.pass(100);
+  [...world.sockets].find(({ user }) => user === 'bob').lose();
+  alice.publish('lobby', 'meanwhile');
+  await world.pass(5000, () => bob.state === 'connected');
+  await world.pass(100);
+  assert.deepEqual(claimed, [0, 7]);
+  const back = bob.seen.findIndex(({ operation }) => operation === 'reconnected');
+  const shown = bob.seen.slice(back).map(({ type, change, payload }) => payload ?? change ?? type);
+  assert.deepEqual(shown, ['linkState', 'expired', 'meanwhile']);
+});
+
 test('a login that can’t be sent fails, and so do restorations without an answer', async () => {
   const world = new World(12, { calm: true });
   const big = world.client('alice');
