@@ -20,7 +20,16 @@ async function user(t, config = {}) {
   const rtm = new RTM('dev', fresh('user'), { WebSocket, ...config });
   const seen = {};
   const waiting = new Set();
-  for (const name of ['message', 'presence', 'storage', 'lock', 'topic', 'linkState', 'status', 'tokenPrivilegeWillExpire']) {
+  for (const name of [
+    'message',
+    'presence',
+    'storage',
+    'lock',
+    'topic',
+    'linkState',
+    'status',
+    'tokenPrivilegeWillExpire',
+  ]) {
     seen[name] = [];
     rtm.addEventListener(name, (event) => {
       seen[name].push(event);
@@ -29,7 +38,10 @@ async function user(t, config = {}) {
   }
   const until = (name, fits) =>
     new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no ${name} that fits ${fits}: ${JSON.stringify(seen[name])}`)), 10_000);
+      const timer = setTimeout(
+        () => reject(new Error(`no ${name} that fits ${fits}: ${JSON.stringify(seen[name])}`)),
+        10_000,
+      );
       const check = () => {
         const found = seen[name].find(fits);
         if (!found) return;
@@ -49,7 +61,8 @@ async function user(t, config = {}) {
 test('the quickstart: subscribe, publish, listen', async (t) => {
   const channelName = fresh('chat');
   const [alice, bob] = [await user(t), await user(t)];
-  assert.deepEqual(alice.seen.linkState.map(({ currentState, operation, reasonCode }) => [currentState, operation, reasonCode]), [
+  const brief = ({ currentState, operation, reasonCode }) => [currentState, operation, reasonCode];
+  assert.deepEqual(alice.seen.linkState.map(brief), [
     ['CONNECTING', 'LOGIN', 'LOGIN'],
     ['CONNECTED', 'LOGIN', 'LOGIN_SUCCESS'],
   ]);
@@ -101,7 +114,8 @@ test('the quickstart: subscribe, publish, listen', async (t) => {
 
 test('errors have the vendor’s members', async (t) => {
   const rtm = await user(t);
-  const { error, operation, errorCode, reason } = await rtm.publish(fresh('nobody'), 'x', { channelType: 'USER' }).catch((status) => status);
+  const refused = rtm.publish(fresh('nobody'), 'x', { channelType: 'USER' });
+  const { error, operation, errorCode, reason } = await refused.catch((status) => status);
   assert.deepEqual([error, operation, errorCode], [true, 'publish', -11033]);
   assert.match(reason, /online/);
   await assert.rejects(rtm.publish('room', 'x', { channelType: 'STREAM' }), { errorCode: -10019 });
@@ -137,7 +151,10 @@ test('storage: revisions as the vendor counts them, events with the whole set', 
   await bob.storage.removeChannelMetadata(channelName, 'MESSAGE');
   await bob.storage.subscribeUserMetadata(alice.userId);
   await alice.storage.setUserMetadata([{ key: 'name', value: 'Alice' }]);
-  const own = await bob.until('storage', ({ storageType, eventType }) => storageType === 'USER' && eventType === 'UPDATE');
+  const own = await bob.until(
+    'storage',
+    ({ storageType, eventType }) => storageType === 'USER' && eventType === 'UPDATE',
+  );
   assert.deepEqual([own.channelName, own.data.metadata.name.value], [alice.userId, 'Alice']);
   await alice.storage.updateUserMetadata([{ key: 'name', value: 'A.' }]);
   assert.equal((await bob.storage.getUserMetadata({ userId: alice.userId })).metadata.name.value, 'A.');
@@ -191,7 +208,10 @@ test('stream channels and topics', async (t) => {
   assert.deepEqual((await seats.getSubscribedUserList('gesture')).subscribed, [alice.userId, 'later'].sort());
   await seats.unsubscribeTopic('gesture', { users: ['later'] });
   await stage.leaveTopic('gesture');
-  await assert.rejects(stage.publishTopicMessage('gesture', 'x'), { errorCode: -11016, operation: 'publishTopicMessage' });
+  await assert.rejects(
+    stage.publishTopicMessage('gesture', 'x'),
+    { errorCode: -11016, operation: 'publishTopicMessage' },
+  );
   await stage.leave();
   await bob.until('topic', ({ eventType }) => eventType === 'REMOTE_LEAVE');
 });
@@ -206,7 +226,10 @@ test('encryption by the vendor’s configuration, and a second login of the user
   const other = new RTM('dev', bob.userId, { WebSocket, ...config });
   await other.login({ token: '' });
   t.after(() => other.logout());
-  await bob.until('linkState', ({ currentState, reasonCode }) => currentState === 'FAILED' && reasonCode === 'SAME_UID_LOGIN');
+  await bob.until(
+    'linkState',
+    ({ currentState, reasonCode }) => currentState === 'FAILED' && reasonCode === 'SAME_UID_LOGIN',
+  );
   await bob.until('status', ({ state, reason }) => state === 'FAILED' && reason === 'SAME_UID_LOGIN');
 });
 

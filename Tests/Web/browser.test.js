@@ -14,7 +14,9 @@ let browser;
 before(async () => {
   if (skip) return;
   server = await startStandalone();
-  files = await startFiles("default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self' ws://127.0.0.1:*");
+  files = await startFiles(
+    "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self' ws://127.0.0.1:*",
+  );
   browser = await startBrowser();
 });
 after(async () => {
@@ -97,7 +99,7 @@ test('a second tab of a user ends the first, which says why and stays away', { s
   await Promise.all([first.close(), second.close()]);
 });
 
-test('a page that is seen again asks the server at once, and one that was offline comes back at once', { skip }, async (t) => {
+test('a page that is seen again asks at once, and one that was offline comes back at once', { skip }, async (t) => {
   const wire = await startWire(server.url);
   t.after(() => wire.stop());
   const tab = await browser.open(page('first', fresh('sleeper'), { server: wire.url }));
@@ -128,7 +130,9 @@ test('a page that logs out when it is left is seen to leave at once', { skip }, 
 test('the sample: two people chat, see each other, and count together', { skip }, async (t) => {
   const channel = fresh('sample');
   const sample = async (user) => {
-    const tab = await browser.open(`${files.url}/sample/?${new URLSearchParams({ server: server.url, user, channel })}`);
+    const tab = await browser.open(
+      `${files.url}/sample/?${new URLSearchParams({ server: server.url, user, channel })}`,
+    );
     await tab.until("document.querySelector('#login [name=user]')?.value");
     await tab.evaluate("document.querySelector('#login').requestSubmit()");
     await tab.until("document.querySelector('#users').children.length > 0");
@@ -140,7 +144,9 @@ test('the sample: two people chat, see each other, and count together', { skip }
   await node.publish(channel, '<img src=x onerror="globalThis.broken = true">');
   await alice.until("document.querySelector('#messages').textContent.includes('<img')");
   assert.equal(await alice.evaluate("document.querySelectorAll('img').length"), 0);
-  await bob.evaluate("document.querySelector('#chat [name=text]').value = 'hello'; document.querySelector('#chat').requestSubmit()");
+  await bob.evaluate(
+    "document.querySelector('#chat [name=text]').value = 'hello'; document.querySelector('#chat').requestSubmit()",
+  );
   await alice.until("document.querySelector('#messages').textContent.includes('bob: hello')");
   for (const tab of [alice, bob, alice]) await tab.evaluate("document.querySelector('#increment').click()");
   await bob.until("document.querySelector('#count').value === '3'");

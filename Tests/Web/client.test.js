@@ -55,7 +55,10 @@ test('calls without a login, with bad names and with too much are refused with c
   await assert.rejects(client.publish('lobby', 'x'.repeat(32_769)), { code: -11010 });
   await assert.rejects(client.publish('lobby', 7), { code: -11031 });
   await assert.rejects(client.unsubscribe('lobby'), { code: -11002 });
-  await assert.rejects(client.presence.setState('a\0b', { k: 'v' }).then(() => client.subscribe('a\0b')), { code: -10014 });
+  await assert.rejects(
+    client.presence.setState('a\0b', { k: 'v' }).then(() => client.subscribe('a\0b')),
+    { code: -10014 },
+  );
   await assert.rejects(client.storage.set('lobby', { k: 'x'.repeat(70_000) }), { code: -10014 });
   await client.publish('lobby', 'still there');
 });
@@ -136,7 +139,10 @@ test('metadata: written, followed, compared', async (t) => {
   await alice.storage.set(channel, { price: '1' }, { recordAuthor: true, recordTimestamp: true });
   const { metadata, publisher } = await bob.until(({ type, isSnapshot }) => type === 'storage' && !isSnapshot);
   assert.equal(publisher, alice.userId);
-  assert.deepEqual([metadata.items[0].key, metadata.items[0].value, metadata.items[0].author], ['price', '1', alice.userId]);
+  assert.deepEqual(
+    [metadata.items[0].key, metadata.items[0].value, metadata.items[0].author],
+    ['price', '1', alice.userId],
+  );
   assert.ok(metadata.items[0].updatedAt > 1e12);
   const { majorRevision } = await bob.storage.get(channel);
   await assert.rejects(bob.storage.set(channel, { price: '2' }, { majorRevision: majorRevision - 1 }), (error) => {
@@ -181,7 +187,10 @@ test('locks: one owner at a time, in line, with tokens that grow', async (t) => 
   await bob.until(({ change, locks }) => change === 'acquired' && locks[0].owner === alice.userId);
   await alice.locks.release(channel, 'turn');
   assert.ok((await waiting).fencingToken > first);
-  assert.deepEqual((await alice.locks.list(channel)).map(({ name, owner, ttl }) => [name, owner, ttl]), [['turn', bob.userId, 20_000]]);
+  assert.deepEqual(
+    (await alice.locks.list(channel)).map(({ name, owner, ttl }) => [name, owner, ttl]),
+    [['turn', bob.userId, 20_000]],
+  );
   // Who stops waiting isn't given the lock.
   const abort = new AbortController();
   const aborted = alice.locks.acquire(channel, 'turn', { wait: true, signal: abort.signal });
@@ -225,7 +234,9 @@ test('a wrong app fails the login for good; an address where nothing listens kee
   assert.equal(stranger.state, 'failed');
   const lost = makeClient(t, 'ws://127.0.0.1:9/rtm');
   const login = lost.login();
-  await lost.until(({ currentState, reasonCode }) => currentState === 'disconnected' && reasonCode === 'connectionError');
+  await lost.until(
+    ({ currentState, reasonCode }) => currentState === 'disconnected' && reasonCode === 'connectionError',
+  );
   lost.close();
   await assert.rejects(login, { code: -10023 });
 });

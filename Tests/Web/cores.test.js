@@ -12,7 +12,10 @@ import { Subscriptions } from '../../Clients/web/src/subscriptions.js';
 import { Heartbeat, steadyClock } from '../../Clients/web/src/time.js';
 
 const kinds = (actions) => actions.map(([kind]) => kind);
-const changes = (actions) => actions.filter(([kind]) => kind === 'announce').map(([, { currentState, operation, reasonCode }]) => [currentState, operation, reasonCode]);
+const changes = (actions) =>
+  actions
+    .filter(([kind]) => kind === 'announce')
+    .map(([, { currentState, operation, reasonCode }]) => [currentState, operation, reasonCode]);
 const refused = (code, retryAfter) => loss('refused', 'no', { error: { code, retryAfter } });
 const connected = (options = {}) => {
   const link = new Link({ random: () => 0.5, ...options });
@@ -34,21 +37,39 @@ test('T1, T2, T16: login and logout', () => {
 });
 
 test('T3, T14: each refusal and each end has its reason', () => {
-  for (const [code, reason] of [[-10003, 'loginNotAuthorized'], [-10005, 'invalidToken'], [-10009, 'tokenExpired'], [-10012, 'loginRejected'], [-10016, 'inconsistentAppId'], [-10022, 'serviceNotSupported']]) {
+  for (const [code, reason] of [
+    [-10003, 'loginNotAuthorized'],
+    [-10005, 'invalidToken'],
+    [-10009, 'tokenExpired'],
+    [-10012, 'loginRejected'],
+    [-10016, 'inconsistentAppId'],
+    [-10022, 'serviceNotSupported'],
+  ]) {
     const link = new Link({});
     link.login('a', undefined, 0);
     const actions = link.ended(1, refused(code), 1);
     assert.deepEqual(changes(actions), [['failed', 'serverReject', reason]]);
     assert.equal(actions.find(([kind]) => kind === 'login')[2].code, code);
   }
-  for (const [code, reason] of [[3506, 'tokenExpired'], [3507, 'sameUidLogin'], [3508, 'kickedOutByServer'], [3999, 'kickedOutByServer']]) {
-    assert.deepEqual(changes(connected().ended(1, loss('disconnect', 'x', { code }), 1)), [['failed', 'serverReject', reason]]);
+  for (const [code, reason] of [
+    [3506, 'tokenExpired'],
+    [3507, 'sameUidLogin'],
+    [3508, 'kickedOutByServer'],
+    [3999, 'kickedOutByServer'],
+  ]) {
+    assert.deepEqual(
+      changes(connected().ended(1, loss('disconnect', 'x', { code }), 1)),
+      [['failed', 'serverReject', reason]],
+    );
   }
 });
 
 test('T4 to T6, T8, S-14: a loss is followed by attempts that are ever further apart', () => {
   const link = connected();
-  assert.deepEqual(changes(link.ended(1, loss('heartbeat', 'x'), 0)), [['disconnected', 'heartbeatTimeout', 'keepAliveTimeout']]);
+  assert.deepEqual(
+    changes(link.ended(1, loss('heartbeat', 'x'), 0)),
+    [['disconnected', 'heartbeatTimeout', 'keepAliveTimeout']],
+  );
   const begun = [];
   for (let now = 0; now <= 120_000; now = link.deadline) {
     for (const [kind] of link.tick(now)) if (kind === 'connect') begun.push(now);
@@ -65,7 +86,10 @@ test('R-9: a login that came too early fails; a session that comes back waits', 
   const link = connected();
   link.ended(1, loss('error', 'x'), 0);
   link.networkChanged(1);
-  assert.deepEqual(changes(link.ended(2, refused(-10012, 7000), 2)), [['disconnected', 'autoReconnect', 'connectionError']]);
+  assert.deepEqual(
+    changes(link.ended(2, refused(-10012, 7000), 2)),
+    [['disconnected', 'autoReconnect', 'connectionError']],
+  );
   assert.ok(link.deadline >= 7002);
 });
 
@@ -116,11 +140,17 @@ test('publishes are numbered, sent again with their number, and new ones wait be
   queue.postpone(2, { code: -11024 });
   assert.equal(queue.add(3, '1/a', publish('3'), 7, 2, 1e4), undefined);
   assert.equal(queue.add(4, '1/b', publish('4'), 7, 2, 1e4).sequence, 4);
-  assert.deepEqual(queue.takePostponed(100).map(({ publish: { sequence, again } }) => [sequence, again]), [[1, true], [2, true]]);
+  assert.deepEqual(
+    queue.takePostponed(100).map(({ publish: { sequence, again } }) => [sequence, again]),
+    [[1, true], [2, true]],
+  );
   queue.remove(1);
   assert.deepEqual(queue.takeHeld(100), []);
   queue.remove(2);
-  assert.deepEqual(queue.takeHeld(100).map(({ id, publish: { sequence, again } }) => [id, sequence, again]), [[3, 3, undefined]]);
+  assert.deepEqual(
+    queue.takeHeld(100).map(({ id, publish: { sequence, again } }) => [id, sequence, again]),
+    [[3, 3, undefined]],
+  );
   queue.lost();
   const { again, tooOld } = queue.takeLost(150_000, 120_000);
   assert.deepEqual([again.length, tooOld], [0, [3, 4]]);
@@ -132,7 +162,10 @@ test('after a loss everything unanswered goes again, with its age and the epoch 
   queue.add(2, '1/a', publish('2'), 8, 10, 1e4);
   queue.lost();
   const { again } = queue.takeLost(1010, 120_000);
-  assert.deepEqual(again.map(({ publish: { sequence, again, epoch, ageMs } }) => [sequence, again, epoch, ageMs]), [[1, true, 7, 1011], [2, true, 8, 1001]]);
+  assert.deepEqual(
+    again.map(({ publish: { sequence, again, epoch, ageMs } }) => [sequence, again, epoch, ageMs]),
+    [[1, true, 7, 1011], [2, true, 8, 1001]],
+  );
 });
 
 test('R-2: publishes stay below the rate, in their order, and what would wait too long is refused', () => {
@@ -154,7 +187,10 @@ test('R-2: publishes stay below the rate, in their order, and what would wait to
 
 test('a roster shows each change once, and what a snapshot contains not at all', () => {
   const roster = new Roster('me');
-  const user = (userId, states = {}) => ({ userId, items: Object.entries(states).map(([key, value]) => ({ key, value })) });
+  const user = (userId, states = {}) => ({
+    userId,
+    items: Object.entries(states).map(([key, value]) => ({ key, value })),
+  });
   const position = { epoch: 1, offset: 10 };
   roster.begin(1);
   assert.deepEqual(roster.snapshot({ position, users: [user('a', { k: 'v' })], more: true }), []);
@@ -164,10 +200,18 @@ test('a roster shows each change once, and what a snapshot contains not at all',
   assert.deepEqual(shown.map(({ change, userId }) => [change, userId]), [['snapshot', undefined], ['joined', 'c']]);
   assert.deepEqual(roster.event(10, 'b', { type: 4 }), []);
   const states = { items: [{ key: 'x', value: '1' }], removed: ['k'], whole: false };
-  assert.deepEqual(roster.event(13, 'a', { type: 6, states }), [{ change: 'stateChanged', userId: 'a', states: { x: '1' } }]);
+  assert.deepEqual(
+    roster.event(13, 'a', { type: 6, states }),
+    [{ change: 'stateChanged', userId: 'a', states: { x: '1' } }],
+  );
   assert.deepEqual(roster.event(14, 'b', { type: 3 }), []);
   assert.deepEqual(roster.event(15, 'nobody', { type: 5 }), []);
-  const interval = { joined: ['d'], left: ['b'], timedOut: ['c'], states: [{ userId: 'd', items: [{ key: 'y', value: '2' }], removed: [], whole: true }] };
+  const interval = {
+    joined: ['d'],
+    left: ['b'],
+    timedOut: ['c'],
+    states: [{ userId: 'd', items: [{ key: 'y', value: '2' }], removed: [], whole: true }],
+  };
   const [collected] = roster.event(16, '', { type: 2, interval });
   assert.deepEqual([collected.occupancy, collected.interval.states], [2, [{ userId: 'd', states: { y: '2' } }]]);
 });

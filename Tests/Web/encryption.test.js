@@ -25,7 +25,12 @@ for (const [index, known] of cases.entries()) {
     const opener = new Encryption([key]);
     opener.begin({ appId: known.appID, userId: 'reader' });
     if (known.kind === 'message') {
-      const event = { type: 'message', channelType: known.channelType, channelName: known.channel, publisher: known.publisher };
+      const event = {
+        type: 'message',
+        channelType: known.channelType,
+        channelName: known.channel,
+        publisher: known.publisher,
+      };
       const arriving = { ...event, customType: known.item, payload: bytes(known.sealed) };
       const [opened] = await opener.openEvent(arriving);
       assert.deepEqual(opened.payload, content);

@@ -1,4 +1,5 @@
-// Generated histories: whole clients, with a server, a network and a clock that a seed decides. SEEDS=1000 for more, SEED=7 for one.
+// Generated histories: whole clients, with a server, a network and a clock that a seed decides. SEEDS=1000 for more,
+// SEED=7 for one.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

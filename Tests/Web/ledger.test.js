@@ -14,16 +14,24 @@ function listed(section) {
   const start = document.indexOf(`\n## ${section}\n`);
   assert.ok(start > 0, section);
   const end = document.indexOf('\n## ', start + 5);
-  return [...document.slice(start, end < 0 ? undefined : end).matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name).sort();
+  const body = document.slice(start, end < 0 ? undefined : end);
+  return [...body.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name).sort();
 }
 
 const members = (value) => [
-  ...new Set([...Object.getOwnPropertyNames(Object.getPrototypeOf(value)), ...Object.keys(value)].filter((name) => name !== 'constructor')),
+  ...new Set(
+    [
+      ...Object.getOwnPropertyNames(Object.getPrototypeOf(value)),
+      ...Object.keys(value),
+    ].filter((name) => name !== 'constructor'),
+  ),
 ];
 /** The fields of an interface in the types. */
 const fields = (name) => {
   const body = types.slice(types.indexOf(`interface ${name} {`));
-  return [...body.slice(0, body.indexOf('\n}') < body.indexOf('\n  }') || !body.includes('\n  }') ? body.indexOf('\n}') : body.indexOf('\n  }')).matchAll(/^ {2,4}(\w+)\??:/gm)].map(([, field]) => field);
+  // It may stand in a namespace, two spaces to the right.
+  const ends = ['\n}', '\n  }'].map((end) => body.indexOf(end)).filter((index) => index >= 0);
+  return [...body.slice(0, Math.min(...ends)).matchAll(/^ {2,4}(\w+)\??:/gm)].map(([, field]) => field);
 };
 
 class Socket {}

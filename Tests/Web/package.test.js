@@ -1,4 +1,4 @@
-// The package as npm would publish it: what is in it, that it loads everywhere, what its types accept, and how big it is.
+// The package as npm would publish it: what is in it, that it loads everywhere, what its types accept, its size.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -17,10 +17,16 @@ test('it is packed without a network, and every entry loads in a program that ha
   const project = temporaryFolder();
   const installed = join(project, 'node_modules/heliograph');
   mkdirSync(installed, { recursive: true });
-  const name = execFileSync('npm', ['pack', '--offline', '--silent', '--pack-destination', project], { cwd: folder, encoding: 'utf8' }).trim();
+  const name = execFileSync(
+    'npm',
+    ['pack', '--offline', '--silent', '--pack-destination', project],
+    { cwd: folder, encoding: 'utf8' },
+  ).trim();
   execFileSync('tar', ['xzf', join(project, name), '-C', installed, '--strip-components', '1']);
   for (const entry of Object.values(exports)) {
-    for (const file of typeof entry === 'string' ? [entry] : Object.values(entry)) assert.ok(existsSync(join(installed, file)), file);
+    for (const file of typeof entry === 'string' ? [entry] : Object.values(entry)) {
+      assert.ok(existsSync(join(installed, file)), file);
+    }
   }
   assert.ok(existsSync(join(installed, 'LICENSE')) && existsSync(join(installed, 'README.md')));
   assert.ok(!existsSync(join(folder, 'LICENSE')), 'the copy of the license stays behind');
@@ -39,7 +45,9 @@ test('it is packed without a network, and every entry loads in a program that ha
      if (AgoraRTM.RTM !== RTM || ErrorCode.notLogin !== -10002) throw new Error('not what it should be');
      const classes = [RTMClient, RTMError, Presence, Storage, Locks, History, Pacing, StreamChannel, Encryption];
      for (const made of classes) if (typeof made !== 'function') throw new Error(made);
-     if (!globalThis.WebSocket) try { new RTMClient({ server: 'ws://a', appId: 'a', userId: 'b' }) } catch ({ code }) { console.log(code) }
+     if (!globalThis.WebSocket) try {
+       new RTMClient({ server: 'ws://a', appId: 'a', userId: 'b' });
+     } catch ({ code }) { console.log(code) }
      else console.log(-10024);`,
   );
   assert.equal(execFileSync('node', [join(project, 'program.mjs')], { encoding: 'utf8' }).trim(), '-10024');
@@ -51,11 +59,14 @@ test('it has the version of the system, no dependency, and imports nothing but i
   assert.equal(JSON.parse(readFileSync(join(folder, 'package.json'))).dependencies, undefined);
   for (const file of readdirSync(join(folder, 'src')).filter((name) => name.endsWith('.js'))) {
     const source = readFileSync(join(folder, 'src', file), 'utf8');
-    for (const [, from] of source.matchAll(/^(?:import|export) .*from '(.*)'/gm)) assert.match(from, /^\.\/[\w-]+\.js$/, file);
+    for (const [, from] of source.matchAll(/^(?:import|export) .*from '(.*)'/gm)) {
+      assert.match(from, /^\.\/[\w-]+\.js$/, file);
+    }
   }
 });
 
-test('programs in TypeScript fit its types', { skip: has('tsc') ? false : 'there is no tsc: apt-get install node-typescript' }, () => {
+const withoutCompiler = has('tsc') ? false : 'there is no tsc: apt-get install node-typescript';
+test('programs in TypeScript fit its types', { skip: withoutCompiler }, () => {
   try {
     execFileSync('tsc', ['-p', fileURLToPath(new URL('types', import.meta.url))], { encoding: 'utf8' });
   } catch ({ stdout }) {
@@ -77,7 +88,8 @@ const typed = [
 test('the types name every call of the client', () => {
   const names = (source, start) => {
     const body = source.slice(source.indexOf(start));
-    return new Set([...body.slice(0, body.indexOf('\n}\n')).matchAll(/^ {2}(?:async |\*|async \*|get |readonly )*([a-z]\w*)[(:<]/gm)].map(([, name]) => name));
+    const member = /^ {2}(?:async |\*|async \*|get |readonly )*([a-z]\w*)[(:<]/gm;
+    return new Set([...body.slice(0, body.indexOf('\n}\n')).matchAll(member)].map(([, name]) => name));
   };
   for (const [file, type, least] of typed) {
     const made = names(readFileSync(join(folder, 'src', `${file}.js`), 'utf8'), `export class ${type} `);
@@ -105,12 +117,14 @@ function modules(...entries) {
 
 /** All modules of entries in one text, without comments and leading space: what a page loads if nobody minifies it. */
 function loaded(...entries) {
-  const stripped = (source) => source.replace(/^\s*(?:\/\/.*|\/\*\*(?:[^*]|\*(?!\/))*\*\/)\n/gm, '').replace(/^\s+/gm, '');
+  const comments = /^\s*(?:\/\/.*|\/\*\*(?:[^*]|\*(?!\/))*\*\/)\n/gm;
+  const stripped = (source) => source.replace(comments, '').replace(/^\s+/gm, '');
   return [...modules(...entries)].map((file) => stripped(readFileSync(join(folder, 'src', file), 'utf8'))).join('');
 }
 
 test('the sample preloads the modules that it loads', () => {
-  const preloaded = [...readFileSync(join(folder, 'sample/index.html'), 'utf8').matchAll(/modulepreload" href="\.\.\/src\/(.*?)"/g)];
+  const page = readFileSync(join(folder, 'sample/index.html'), 'utf8');
+  const preloaded = [...page.matchAll(/modulepreload" href="\.\.\/src\/(.*?)"/g)];
   const loaded = modules('index.js', 'presence.js', 'storage.js');
   assert.deepEqual(preloaded.map(([, file]) => file).sort(), [...loaded].sort());
 });
@@ -125,7 +139,8 @@ function sizeOf(...entries) {
   return { ...size, minified: gzipped(bundle) };
 }
 
-const features = ['presence', 'storage', 'locks', 'history', 'pacing', 'streams', 'encryption'].map((name) => `${name}.js`);
+const modulesOfFeatures = ['presence', 'storage', 'locks', 'history', 'pacing', 'streams', 'encryption'];
+const features = modulesOfFeatures.map((name) => `${name}.js`);
 const sizes = [
   ['the core', ['index.js']],
   ['with stream channels and encryption', ['index.js', 'streams.js', 'encryption.js']],
@@ -135,7 +150,8 @@ const sizes = [
 
 test('its size', (t) => {
   const limits = JSON.parse(readFileSync(new URL('sizes.json', import.meta.url)));
-  const shown = (size) => Object.entries(size).map(([how, bytes]) => `${(bytes / 1000).toFixed(1)} kB ${how}`).join(', ');
+  const kilobytes = ([how, bytes]) => `${(bytes / 1000).toFixed(1)} kB ${how}`;
+  const shown = (size) => Object.entries(size).map(kilobytes).join(', ');
   for (const [name, entries] of sizes) {
     const size = sizeOf(...entries);
     t.diagnostic(`${name}: ${shown(size)}, gzipped`);
@@ -147,6 +163,7 @@ test('its size', (t) => {
   const core = sizeOf('index.js');
   for (const file of features) {
     const size = sizeOf('index.js', file);
-    t.diagnostic(`${file} adds ${shown(Object.fromEntries(Object.entries(size).map(([how, bytes]) => [how, bytes - core[how]])))}`);
+    for (const how in size) size[how] -= core[how];
+    t.diagnostic(`${file} adds ${shown(size)}`);
   }
 });

@@ -124,9 +124,21 @@ test('killed edges lose nothing of what was acknowledged, and every call ends', 
   const address = (program, name) => program.listening[name];
   const others = { messaging: address(messaging, 'messaging') };
   const presence = await start('rtm-presence', { ...admin, ...secret, ...others, listen: '127.0.0.1:0' });
-  const storage = await start('rtm-storage', { ...admin, ...secret, ...others, listen: '127.0.0.1:0', data: temporaryFolder() });
-  const flags = { ...admin, ...secret, ...others, presence: address(presence, 'presence'), storage: address(storage, 'storage') };
-  const startEdge = (listen = '127.0.0.1:0') => start('rtm-edge', { ...flags, listen: '127.0.0.1:0', 'web-socket-listen': listen });
+  const storage = await start(
+    'rtm-storage',
+    { ...admin, ...secret, ...others, listen: '127.0.0.1:0', data: temporaryFolder() },
+  );
+  const flags = {
+    ...admin,
+    ...secret,
+    ...others,
+    presence: address(presence, 'presence'),
+    storage: address(storage, 'storage'),
+  };
+  const startEdge = (listen = '127.0.0.1:0') => start(
+    'rtm-edge',
+    { ...flags, listen: '127.0.0.1:0', 'web-socket-listen': listen },
+  );
   const edges = [await startEdge(), await startEdge()];
   t.after(() => Promise.all([...edges, presence, storage, messaging].map((program) => program.kill())));
   const urls = edges.map(({ listening }) => `ws://${listening.webSocket ?? listening['edge.webSocket']}/rtm`);

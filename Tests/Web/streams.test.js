@@ -25,10 +25,15 @@ test('topics are joined, shown, subscribed and published in', async (t) => {
   await assert.rejects(seats.subscribe('chat'), { code: -11017 });
   await Promise.all([stage.joinTopic('chat', { meta: 'm', priority: 'high' }), stage.joinTopic('motion')]);
   await assert.rejects(stage.joinTopic('chat'), { code: -10017 });
-  const joined = await bob.until(({ type, change, topic }) => type === 'topic' && change === 'joined' && topic === 'chat');
+  const joined = await bob.until(
+    ({ type, change, topic }) => type === 'topic' && change === 'joined' && topic === 'chat',
+  );
   assert.deepEqual([joined.userId, joined.meta], [alice.userId, 'm']);
   assert.deepEqual(await seats.subscribe('chat'), { topic: 'chat', succeeded: [alice.userId], failed: [] });
-  assert.deepEqual(await seats.subscribe('chat', { users: ['later'] }), { topic: 'chat', succeeded: [], failed: ['later'] });
+  assert.deepEqual(
+    await seats.subscribe('chat', { users: ['later'] }),
+    { topic: 'chat', succeeded: [], failed: ['later'] },
+  );
   assert.deepEqual(seats.subscribedUsers('chat'), ['later', alice.userId].sort());
   await stage.publish('chat', 'hello', { customType: 'c' });
   const message = await bob.until(({ type }) => type === 'message');

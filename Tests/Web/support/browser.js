@@ -19,10 +19,17 @@ export async function startFiles(policy) {
     const { pathname } = new URL(request.url, 'http://files');
     const prefix = pathname.startsWith('/tests/') ? '/tests/' : '/';
     const folder = fileURLToPath(new URL(folders[prefix], import.meta.url));
-    const path = join(folder, normalize(`/${pathname.slice(prefix.length)}`), pathname.endsWith('/') ? 'index.html' : '');
+    const path = join(
+      folder,
+      normalize(`/${pathname.slice(prefix.length)}`),
+      pathname.endsWith('/') ? 'index.html' : '',
+    );
     if (!existsSync(path)) return response.writeHead(404).end();
     const headers = { 'content-type': types[extname(path)] ?? 'text/plain', 'cache-control': 'no-store' };
-    return response.writeHead(200, policy ? { ...headers, 'content-security-policy': policy } : headers).end(readFileSync(path));
+    return response.writeHead(
+      200,
+      policy ? { ...headers, 'content-security-policy': policy } : headers,
+    ).end(readFileSync(path));
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${server.address().port}`, stop: () => server.close() };
@@ -31,7 +38,15 @@ export async function startFiles(policy) {
 export async function startBrowser() {
   const child = spawn(
     chromium,
-    ['--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--remote-debugging-port=0', `--user-data-dir=${temporaryFolder()}`, 'about:blank'],
+    [
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--no-first-run',
+      '--remote-debugging-port=0',
+      `--user-data-dir=${temporaryFolder()}`,
+      'about:blank',
+    ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -70,7 +85,11 @@ export async function startBrowser() {
     await send('Page.navigate', { url }, sessionId);
     /** The value of an expression in the page; a promise is awaited. */
     const evaluate = async (expression) => {
-      const { result, exceptionDetails } = await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true }, sessionId);
+      const { result, exceptionDetails } = await send(
+        'Runtime.evaluate',
+        { expression, awaitPromise: true, returnByValue: true },
+        sessionId,
+      );
       if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
       return result.value;
     };
@@ -84,11 +103,18 @@ export async function startBrowser() {
           complaints.set(sessionId, []);
           await send('Page.reload', {}, sessionId);
         }
-        if (Date.now() > end) throw new Error(`not so: ${expression}; the page says ${complaints.get(sessionId).join('; ')}`);
+        if (Date.now() > end) {
+          throw new Error(`not so: ${expression}; the page says ${complaints.get(sessionId).join('; ')}`);
+        }
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     };
-    return { evaluate, until, send: (method, params) => send(method, params, sessionId), close: () => send('Target.closeTarget', { targetId }) };
+    return {
+      evaluate,
+      until,
+      send: (method, params) => send(method, params, sessionId),
+      close: () => send('Target.closeTarget', { targetId }),
+    };
   };
   const stop = async () => {
     child.kill('SIGKILL');

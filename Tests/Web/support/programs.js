@@ -18,7 +18,11 @@ export const WebSocket = globalThis.WebSocket ?? createRequire(import.meta.url)(
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 /** The folder of the programs: HELIOGRAPH_RELEASE, or the newest build of this tree. */
-const programs = [process.env.HELIOGRAPH_RELEASE, join(repository, '.build/debug'), join(repository, '.build/release')].find(
+const programs = [
+  process.env.HELIOGRAPH_RELEASE,
+  join(repository, '.build/debug'),
+  join(repository, '.build/release'),
+].find(
   (folder) => folder && existsSync(join(folder, 'rtm-standalone')),
 );
 

@@ -1,5 +1,5 @@
-// A server and a network in a time of their own, whose accidents a seed decides. The client under test is the whole one; only its
-// socket, its clock, its timers and its random numbers come from here.
+// A server and a network in a time of their own, whose accidents a seed decides. The client under test is the whole
+// one; only its socket, its clock, its timers and its random numbers come from here.
 
 import { RTMClient } from '../../../Clients/web/src/index.js';
 import { decode, frame } from '../../../Clients/web/src/wire.js';
@@ -67,13 +67,20 @@ export class World {
 
   client(userId, options = {}) {
     const world = this;
-    const environment = { now: () => this.now, setTimeout: this.setTimeout, clearTimeout: this.clearTimeout, random: this.random };
+    const environment = {
+      now: () => this.now,
+      setTimeout: this.setTimeout,
+      clearTimeout: this.clearTimeout,
+      random: this.random,
+    };
     class WebSocket extends Socket {
       constructor() {
         super(world);
       }
     }
-    const client = withModules(new RTMClient({ server: 'ws://world', appId: 'dev', userId, WebSocket, environment, ...options }));
+    const client = withModules(
+      new RTMClient({ server: 'ws://world', appId: 'dev', userId, WebSocket, environment, ...options }),
+    );
     const seen = [];
     client.listen((event) => seen.push({ ...event, at: this.now }));
     return Object.assign(client, { seen });
@@ -167,7 +174,9 @@ export class World {
     const message = { type: messageType, payload: payload.slice(), customType };
     const entry = { channelType, channel, offset, timestampMs: this.now, publisher: socket.user, message };
     this.log(channelType, channel).push(entry);
-    for (const other of this.sockets) if (other.subscribed?.has(key) && other.user !== socket.user) other.push(0, 'publication', entry);
+    for (const other of this.sockets) {
+      if (other.subscribed?.has(key) && other.user !== socket.user) other.push(0, 'publication', entry);
+    }
     return answer('published', { offset, timestampMs: this.now });
   }
 

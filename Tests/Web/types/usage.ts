@@ -13,7 +13,13 @@ import AgoraRTM, { type RTMClient as RTMClientOfAgora, type RTMEvents } from 'he
 
 export async function modern(): Promise<void> {
   const encryption = new Encryption([{ secret: 'x', salt: new Uint8Array(32) }]);
-  const client = new RTMClient({ server: ['wss://a/rtm'], appId: 'dev', userId: 'alice', encryption, tokenProvider: async () => 'token' });
+  const client = new RTMClient({
+    server: ['wss://a/rtm'],
+    appId: 'dev',
+    userId: 'alice',
+    encryption,
+    tokenProvider: async () => 'token',
+  });
   new Pacing(client);
   await client.login();
   await client.subscribe('lobby', { metadata: true });
@@ -23,7 +29,9 @@ export async function modern(): Promise<void> {
   try {
     await new Storage(client).edit('lobby', (values) => ({ count: String(Number(values.get('count') ?? 0) + 1) }));
   } catch (error) {
-    if (error instanceof RTMError && error.code === ErrorCode.storageOutdatedRevision) console.log(error.conflict?.revision, error.retryAfter);
+    if (error instanceof RTMError && error.code === ErrorCode.storageOutdatedRevision) {
+      console.log(error.conflict?.revision, error.retryAfter);
+    }
   }
   const { fencingToken } = await new Locks(client).acquire('lobby', 'turn', { wait: true });
   await new Presence(client).setState('lobby', { turn: String(fencingToken) });
@@ -55,14 +63,28 @@ function show(event: RTMEvent, seen: number): void {
 
 export async function compatible(): Promise<void> {
   const { RTM } = AgoraRTM;
-  const rtm: RTMClientOfAgora = new RTM('dev', 'alice', { presenceTimeout: 30, encryptionMode: 'NONE', logLevel: 'debug', privateConfig: { accessPointHosts: ['rtm.example.org'] } });
+  const rtm: RTMClientOfAgora = new RTM(
+    'dev',
+    'alice',
+    {
+      presenceTimeout: 30,
+      encryptionMode: 'NONE',
+      logLevel: 'debug',
+      privateConfig: { accessPointHosts: ['rtm.example.org'] },
+    },
+  );
   const listener = (event: RTMEvents.MessageEvent): void => console.log(event.message, event.publishTime);
   rtm.addEventListener('message', listener);
   rtm.addEventListener('presence', ({ snapshot, stateChanged }) => console.log(snapshot?.length, stateChanged));
   rtm.removeEventListener('message', listener);
   await rtm.login({ token: 'token' });
   const { occupants } = await rtm.presence.getOnlineUsers('lobby', 'MESSAGE', { includedState: true });
-  await rtm.storage.setChannelMetadata('lobby', 'MESSAGE', [{ key: 'k', value: 'v', revision: -1 }], { addUserId: true });
+  await rtm.storage.setChannelMetadata(
+    'lobby',
+    'MESSAGE',
+    [{ key: 'k', value: 'v', revision: -1 }],
+    { addUserId: true },
+  );
   const stage = rtm.createStreamChannel('stage');
   await stage.join({ token: 'token', withPresence: true });
   console.log(occupants[0]?.states, stage.getSubscribedUserList('chat').subscribed);
