@@ -5,10 +5,9 @@
     Clients/web/src/*-schema.js    those of each module, with the fields that it adds to frames, publications and errors
     Clients/web/src/codes.js       the error codes by name, for apps that compare them
 
-A line has the name of a message and its fields: number (without one it is the next), name, type, and `*` if it is repeated.
-A type is `u` (a number that
-isn't negative), `i` (any number), `b` (a truth value), `s` (a text), `y` (bytes), or a message; without a type it is the
-message of the field's name. `--check` writes nothing and fails if the files would change."""
+A line has the name of a message and its fields: number (without one it is the next), name, type, and `*` if it is
+repeated. A type is `u` (a number that isn't negative), `i` (any number), `b` (a truth value), `s` (a text), `y` (bytes),
+or a message; without a type it is the message of the field's name. `--check` writes nothing and fails if the files would change."""
 
 import pathlib
 import re

@@ -1,14 +1,10 @@
 // End-to-end encryption (docs/encryption.md), with WebCrypto. A module of its own, so that nobody loads it who needs none.
 
 import { RTMError } from './errors.js';
+import { base64, four, hex, join, masterKey, modes, parameters, senderKey, subtle } from './keys.js';
 import { types } from './names.js';
 import { text, utf8 } from './wire.js';
 
-/** Node 18 has it only when the program has put it there. */
-const subtle = () => globalThis.crypto?.subtle;
-const label = 'heliograph/1 ';
-const modes = { 'AES-128-GCM': 1, 'AES-256-GCM': 2 };
-const kinds = { message: 1, state: 2, metadata: 3 };
 const headerBytes = 30;
 const tagBytes = 16;
 // Limits: keys of senders that are remembered, senders whose messages are, and how far behind the newest one may come.
@@ -16,14 +12,6 @@ const sendersMax = 1024;
 const windowsMax = 4096;
 const windowWidth = 64n;
 
-const join = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
-const named = (name) => {
-  const bytes = utf8(name);
-  return join(Uint8Array.of(bytes.length >> 8, bytes.length), bytes);
-};
-const four = (number) => Uint8Array.of(number >>> 24, number >>> 16, number >>> 8, number);
-const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-const base64 = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 const fromBase64 = (value) => {
   try {
     return Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
@@ -31,37 +19,6 @@ const fromBase64 = (value) => {
     throw new Failure('notEncrypted');
   }
 };
-
-async function hkdf(key, salt, info, length) {
-  const material = await subtle().importKey('raw', key, 'HKDF', false, ['deriveBits']);
-  return new Uint8Array(await subtle().deriveBits({ name: 'HKDF', hash: 'SHA-256', salt, info }, material, length * 8));
-}
-
-/** The key of a secret, with what is derived of it. */
-async function masterKey({ secret, salt, mode = 'AES-256-GCM' }) {
-  const master = await hkdf(utf8(secret), salt, utf8(label + mode), 32);
-  const hmac = await subtle().importKey('raw', master, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-  // HKDF-Expand of one block.
-  const block = await subtle().sign('HMAC', hmac, join(utf8(`${label}key id`), Uint8Array.of(1)));
-  return { master, mode: modes[mode], id: new Uint8Array(block).slice(0, 8) };
-}
-
-async function senderKey({ master, mode }, sender, type, name) {
-  const length = mode === 1 ? 16 : 32;
-  const info = join(utf8(`${label}sender`), Uint8Array.of(type), utf8(name));
-  const material = await hkdf(master, sender, info, length + 12);
-  return {
-    key: await subtle().importKey('raw', material.subarray(0, length), 'AES-GCM', false, ['encrypt', 'decrypt']),
-    salt: material.subarray(length),
-  };
-}
-
-function parameters({ salt }, counter, header, { kind, type, name, publisher, item }, appId) {
-  const iv = salt.slice();
-  four(counter).forEach((byte, index) => (iv[8 + index] ^= byte));
-  const place = join(Uint8Array.of(kinds[kind], type), ...[appId, name, publisher, item].map(named));
-  return { name: 'AES-GCM', iv, additionalData: join(header, place) };
-}
 
 /** Why a content can't be decrypted. */
 class Failure extends Error {

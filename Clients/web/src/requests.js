@@ -146,7 +146,8 @@ export function makeRequests(session) {
         if (now >= request.deadline && open.has(id)) fail(id, request.late?.() ?? noAnswer(request));
       }
       for (const [name, { deadline: time, run }] of [...delayed]) if (now >= time) delayed.delete(name) && run();
-      deadline = [...waiting, ...open.values(), ...delayed.values()].reduce((first, one) => Math.min(first, one.deadline), Infinity);
+      deadline = Infinity;
+      for (const one of [...waiting, ...open.values(), ...delayed.values()]) deadline = Math.min(deadline, one.deadline);
     },
   };
 }
