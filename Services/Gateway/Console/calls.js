@@ -1,0 +1,306 @@
+// Every call of the public HTTP API that the console makes, and the same as a command: nothing else is called.
+//
+// A call has a `method` (GET if absent), the segments of its `path` below /v1/APP, or below /v1 for `isOfKeys`, a `query`,
+// a `body`, the `scope` that it needs, and the command of `rtm` that does the same, where there is one.
+
+const channelOrUser = ({ channel, user, type }) => (user === undefined ? { channel, type: streamOnly(type) } : { user });
+const streamOnly = (type) => (type === 'stream' ? 'stream' : undefined);
+const isStream = ({ type }) => type === 'stream' || undefined;
+const metadataNames = ({ channel, user }) => (user === undefined ? ['channel', channel] : ['user', user]);
+
+/** `rtm COMMAND` as a backend does it, at a gateway. */
+const asBackend = (command, names = [], options = {}) => ({ command, names, options, isBackend: true });
+/** The same of a user, at an edge. */
+const asUser = (command, names = [], options = {}) => ({ command, names, options });
+
+// MARK: Lists
+
+export const usage = () => ({ path: ['usage'], scope: 'read', rtm: asBackend('usage') });
+
+export const channels = ({ prefix, type, cursor, limit = 50 }) => ({
+  path: ['channels'],
+  query: { prefix, type: streamOnly(type), cursor, limit },
+  scope: 'read',
+  rtm: asBackend('channel list', [], { prefix, stream: isStream({ type }) }),
+});
+
+export const channel = ({ channel, type }) => ({
+  path: ['channels', channel],
+  query: { type: streamOnly(type) },
+  scope: 'read',
+  rtm: asBackend('channel show', [channel], { stream: isStream({ type }) }),
+});
+
+export const users = ({ prefix, cursor, limit = 50 }) => ({
+  path: ['users'],
+  query: { prefix, cursor, limit },
+  scope: 'read',
+  rtm: asBackend('user list', [], { prefix }),
+});
+
+export const user = ({ user }) => ({ path: ['users', user], scope: 'moderate', rtm: asBackend('user show', [user]) });
+
+export const connections = ({ prefix, cursor, limit = 50 }) => ({
+  path: ['connections'],
+  query: { prefix, cursor, limit },
+  scope: 'moderate',
+  rtm: asBackend('connection list', [], { prefix }),
+});
+
+// MARK: Messages
+
+export const publish = ({ channel, user, message, customType, publisher, store }) => ({
+  method: 'POST',
+  path: ['publish'],
+  body: { channel, user, message, customType, publisher, store },
+  scope: 'publish',
+  rtm:
+    user === undefined
+      ? asUser('publish', [channel, message], { 'custom-type': customType, user: publisher, history: store })
+      : asUser('send', [user, message], { 'custom-type': customType, user: publisher, history: store }),
+});
+
+export const history = ({ channel, user, before, after, limit = 25 }) => ({
+  path: ['history'],
+  query: { channel, user, before, after, limit },
+  scope: 'read',
+  rtm: asUser('history show', channel === undefined ? [] : [channel], { user, count: limit }),
+});
+
+export const purge = ({ channel, user, before }) => ({
+  method: 'DELETE',
+  path: ['history'],
+  query: { channel, user, before },
+  scope: 'moderate',
+  rtm: asBackend('history purge', channel === undefined ? [] : [channel], { user, before }),
+});
+
+// MARK: Presence
+
+export const presence = ({ channel, type, page }) => ({
+  path: ['presence'],
+  query: { channel, type: streamOnly(type), state: true, page },
+  scope: 'read',
+  rtm: asUser('presence who', [channel], { stream: isStream({ type }), states: true }),
+});
+
+export const userChannels = ({ user }) => ({
+  path: ['users', user, 'channels'],
+  scope: 'read',
+  rtm: asUser('presence where', [user]),
+});
+
+// MARK: Metadata and locks
+
+export const metadata = (of) => ({
+  path: ['metadata'],
+  query: channelOrUser(of),
+  scope: 'read',
+  rtm: asUser('metadata get', metadataNames(of), { stream: isStream(of) }),
+});
+
+/** Writes the item if its revision is still this one; 0: if there is none. */
+export const setItem = ({ key, value, revision, ...of }) => ({
+  method: revision === 0 ? 'PUT' : 'PATCH',
+  path: ['metadata'],
+  query: channelOrUser(of),
+  body: { items: [{ key, value, revision }] },
+  scope: 'publish',
+  rtm: asUser(revision === 0 ? 'metadata set' : 'metadata update', [...metadataNames(of), `${key}=${value}`], {
+    revision: `${key}=${revision}`,
+    stream: isStream(of),
+  }),
+});
+
+export const removeItem = ({ key, revision, ...of }) => ({
+  method: 'DELETE',
+  path: ['metadata'],
+  query: channelOrUser(of),
+  body: { items: [{ key, revision }] },
+  scope: 'publish',
+  rtm: asUser('metadata remove', [...metadataNames(of), key], { revision: `${key}=${revision}`, stream: isStream(of) }),
+});
+
+export const locks = ({ channel, type }) => ({
+  path: ['locks'],
+  query: { channel, type: streamOnly(type) },
+  scope: 'read',
+  rtm: asUser('lock list', [channel], { stream: isStream({ type }) }),
+});
+
+export const createLock = ({ channel, type, name, ttl }) => ({
+  method: 'PUT',
+  path: ['locks', name],
+  query: { channel, type: streamOnly(type) },
+  body: { ttl },
+  scope: 'publish',
+  rtm: asUser('lock set', [channel, name], { ttl: `${ttl}s`, stream: isStream({ type }) }),
+});
+
+export const removeLock = ({ channel, type, name }) => ({
+  method: 'DELETE',
+  path: ['locks', name],
+  query: { channel, type: streamOnly(type) },
+  scope: 'publish',
+  rtm: asUser('lock remove', [channel, name], { stream: isStream({ type }) }),
+});
+
+export const revokeLock = ({ channel, type, name, owner }) => ({
+  method: 'POST',
+  path: ['locks', name, 'revoke'],
+  query: { channel, type: streamOnly(type) },
+  body: { owner },
+  scope: 'publish',
+  rtm: asUser('lock revoke', [channel, name, owner], { stream: isStream({ type }) }),
+});
+
+// MARK: Moderation
+
+const moderation = (command, { user, reason }, options = {}, fields = {}) => ({
+  method: 'POST',
+  path: ['users', user, command],
+  body: { ...fields, reason },
+  scope: 'moderate',
+  rtm: asBackend(`user ${command}`, [user], { ...options, reason }),
+});
+
+export const kick = (whom) => moderation('kick', whom);
+export const unban = (whom) => moderation('unban', whom);
+export const ban = ({ seconds, ...whom }) => moderation('ban', whom, { for: `${seconds}s` }, { seconds });
+export const revokeTokens = ({ seconds, ...whom }) =>
+  moderation('revoke-tokens', whom, { for: seconds === undefined ? undefined : `${seconds}s` }, { seconds });
+
+export const bans = ({ after }) => ({
+  path: ['bans'],
+  query: { after },
+  scope: 'moderate',
+  rtm: asBackend('user list', [], { banned: true }),
+});
+
+// MARK: Explain
+
+export const explainMessage = ({ channel, offset, epoch, user }) => ({
+  method: 'POST',
+  path: ['explain'],
+  body: { message: { channel, offset, epoch, user } },
+  scope: 'moderate',
+  rtm: channel === undefined ? undefined : asBackend('explain message', [channel, offset], { user, epoch }),
+});
+
+export const explainUser = ({ user }) => ({
+  method: 'POST',
+  path: ['explain'],
+  body: { user },
+  scope: 'moderate',
+  rtm: asBackend('explain user', [user]),
+});
+
+export const explainPublish = ({ channel, to, as }) => ({
+  method: 'POST',
+  path: ['explain'],
+  body: { publish: { channel, to, as } },
+  scope: 'moderate',
+  rtm: channel === undefined ? undefined : asBackend('explain publish', [channel], { to, as }),
+});
+
+// MARK: Events and webhooks
+
+export const events = ({ after, types, channels, wait, limit = 1000 }) => ({
+  path: ['events'],
+  query: { after, types, channels, wait, limit },
+  scope: 'read',
+  rtm: asBackend('event tail', [], {
+    types,
+    prefix: channels,
+    after: after === 'latest' ? undefined : after,
+    'from-oldest': after === undefined || undefined,
+  }),
+});
+
+/** What is published in a channel, as events; a terminal can follow it as a session. */
+export const messages = ({ channel }) => ({
+  ...events({ after: 'latest', types: 'message.published', channels: channel, wait: '20s' }),
+  rtm: asUser('subscribe', [channel]),
+});
+
+export const webhooks = () => ({ path: ['webhooks'], scope: 'admin', rtm: asBackend('webhook list') });
+
+export const testWebhook = ({ name }) => ({
+  method: 'POST',
+  path: ['webhooks', name, 'test'],
+  scope: 'admin',
+  rtm: asBackend('webhook test', [name]),
+});
+
+export const redeliver = ({ name, after }) => ({
+  method: 'POST',
+  path: ['webhooks', name, 'redeliver'],
+  body: { after },
+  scope: 'admin',
+  rtm: asBackend('webhook redeliver', [name], { after }),
+});
+
+export const deadLetters = ({ name, after }) => ({
+  path: ['webhooks', name, 'dead-letters'],
+  query: { after },
+  scope: 'admin',
+  rtm: asBackend('webhook dead-letters', [name]),
+});
+
+// MARK: Keys and tokens
+
+export const ownKey = () => ({ path: ['keys', 'self'], isOfKeys: true, rtm: asBackend('key show') });
+export const keys = () => ({ path: ['keys'], isOfKeys: true, scope: 'admin' });
+
+/** A token of the user for a session; empty for an app without a certificate, which needs none. */
+export const token = ({ user, seconds }) => ({
+  method: 'POST',
+  path: ['tokens'],
+  body: { user, seconds },
+  scope: 'admin',
+  rtm: { command: 'token create', names: [], options: { user, expire: `${seconds}s`, 'certificate-file': 'FILE' } },
+});
+
+// MARK: As an address, and as a command
+
+/** The path and the query of a call. */
+export function pathOf(app, { path, query = {}, isOfKeys = false }) {
+  const segments = isOfKeys ? path : [app, ...path];
+  // Browsers take these for the folder and the one above it, however they are encoded.
+  const lost = segments.find((segment) => segment === '.' || segment === '..');
+  if (lost) throw new Error(`"${lost}" can't stand in an address: browsers resolve it. Use curl with --path-as-is.`);
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const parameters = given.length > 0 ? `?${new URLSearchParams(given)}` : '';
+  return `/v1/${segments.map(encodeURIComponent).join('/')}${parameters}`;
+}
+
+/** A word of a shell's command line, whatever is in it. */
+export function shellWord(text) {
+  const word = `${text}`;
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** The call as a command that somebody with the key in RTM_API_KEY can run. */
+export function asCurl(origin, app, call) {
+  const words = ['curl'];
+  if (call.method) words.push('-X', call.method);
+  words.push(shellWord(origin + pathOf(app, call)), '-H', '"Authorization: Bearer $RTM_API_KEY"');
+  if (call.body !== undefined) words.push('-d', shellWord(JSON.stringify(call.body)));
+  return words.join(' ');
+}
+
+/** The call as a command of rtm; undefined if there is none. */
+export function asRtm(origin, app, { rtm }) {
+  if (!rtm) return undefined;
+  const options = { ...rtm.options, 'app-id': app, gateway: rtm.isBackend ? origin : undefined };
+  const words = ['rtm', ...rtm.command.split(' ')];
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || value === '' || value === false) continue;
+    // A value that begins with a dash would be taken for an option.
+    if (value === true) words.push(`--${name}`);
+    else words.push(`--${name}=${shellWord(value)}`);
+  }
+  if (rtm.names.some((name) => `${name}`.startsWith('-'))) words.push('--');
+  return [...words, ...rtm.names.map(shellWord)].join(' ');
+}

@@ -1,0 +1,113 @@
+// What happened in the app: its events, as a list that follows.
+
+import * as calls from './calls.js';
+import { content, element, quoted, time } from './dom.js';
+import { LogView } from './log.js';
+import { copies, copyText, form, refusal, section, values } from './view.js';
+
+export const title = 'Events';
+
+/** These don't get better by waiting. */
+const final = new Set([400, 401, 403, 404]);
+
+/** Resolves when somebody looks, or the signal ends. What happens meanwhile is kept by the server. */
+const seen = (signal) =>
+  new Promise((resolve) => {
+    const check = () => {
+      if (document.hidden && !signal.aborted) return;
+      document.removeEventListener('visibilitychange', check);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', check);
+    signal.addEventListener('abort', check);
+    check();
+  });
+
+const pause = (seconds, signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+/** Reads events from a cursor on, page by page, and waits for more until the signal ends. */
+export async function follow(context, asked, log, signal, take) {
+  let { after } = asked;
+  for (;;) {
+    await seen(signal);
+    signal.throwIfAborted();
+    try {
+      // The first page answers at once, so that the cursor is known from here on.
+      const wait = after === asked.after ? undefined : '20s';
+      const page = await context.api.call(calls.events({ ...asked, after, wait }), signal);
+      log.say('Following.');
+      for (const event of page.events) take(event);
+      after = page.next;
+    } catch (error) {
+      if (error.name === 'AbortError') throw error;
+      log.say('Not following.');
+      if (final.has(error.status)) throw error;
+      log.note(refusal(error));
+      await pause(error.retryAfter ?? 2, signal);
+    }
+  }
+}
+
+/** Whether the event is about the user. */
+export function concerns({ user, data = {} }, name) {
+  return [user, data.publisher, data.by].includes(name) || [data.users, data.timedOut].some((users) => users?.includes?.(name));
+}
+
+export const eventRow = (context) => (event) => {
+  const { id, type, time: at, key, number, channel, channelType, user, data } = event;
+  const about = channel === undefined
+    ? user !== undefined && element('a', { href: context.linkTo('inspector', { user }) }, quoted(user))
+    : element('a', { href: context.linkTo('inspector', { channel, type: channelType === 'stream' ? 'stream' : undefined }) }, quoted(key));
+  return element(
+    'div',
+    { class: `entry ${type === 'gap' ? 'bad' : ''}` },
+    time(at),
+    element('span', { class: 'tag' }, quoted(type)),
+    about || '',
+    element('span', { class: 'muted' }, `${number}`),
+    element('span', { class: 'what' }, data === undefined ? '' : content(JSON.stringify(data))),
+    element('button', { type: 'button', class: 'small quiet', 'aria-label': `Copy the cursor ${id}`, title: id, onclick: () => copyText(context, id) }, 'cursor'),
+  );
+};
+
+export function show(main, context) {
+  const { parameters } = context;
+  const place = element('div');
+  let running;
+  const asked = ({ from, after, types, channels }) => ({
+    after: from === 'cursor' ? after : from === 'oldest' ? undefined : 'latest',
+    types: types?.replaceAll(/\s/g, ''),
+    channels,
+  });
+  const begin = (given) => {
+    running?.abort();
+    running = new AbortController();
+    context.signal.addEventListener('abort', () => running.abort());
+    const log = new LogView({ ...context, signal: running.signal }, { label: 'Events', row: eventRow(context), perSecond: 200 });
+    place.replaceChildren(log.place);
+    follow(context, asked(given), log, running.signal, (event) => log.push(event)).catch((error) => {
+      if (error.name !== 'AbortError') log.place.prepend(refusal(error));
+    });
+  };
+  const made = form(
+    'Which events',
+    [
+      { label: 'Begin with', name: 'from', value: 'oldest', options: [['oldest', 'the oldest that is kept'], ['latest', 'what happens next'], ['cursor', 'what follows the cursor']] },
+      { label: 'Cursor', name: 'after' },
+      { label: 'Types', name: 'types', hint: 'such as message.published,session.login; all if empty' },
+      { label: 'Channels begin with', name: 'channels', value: parameters.get('channels') ?? undefined },
+    ],
+    'Follow',
+    begin,
+    copies(context, () => calls.events(asked(values(made)))),
+  );
+  main.append(section(context, 'Which events', {}, made), section(context, 'What happened', {}, place));
+  begin(values(made));
+}

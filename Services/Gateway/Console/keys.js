@@ -1,0 +1,82 @@
+// What may this key do, which keys are there, and who is let in: tokens and bans.
+
+import * as calls from './calls.js';
+import { element, number, quoted, time } from './dom.js';
+import { moderationActions } from './inspector.js';
+import { action, copyText, facts, loaded, pages, section, table } from './view.js';
+
+export const title = 'Keys and tokens';
+
+export function show(main, context) {
+  const own = loaded(context, calls.ownKey, (key) =>
+    facts([
+      ['Id', quoted(key.id)],
+      ['App', key.app === '*' ? 'every app' : quoted(key.app)],
+      ['Scopes', key.scopes.join(', ')],
+      ['Channels', quoted(key.channels === undefined ? 'all' : `those that begin with ${key.channels}`)],
+      ['Expires', key.expires === undefined ? 'never' : time(key.expires)],
+      ['Last use here', time(key.lastUse)],
+    ]),
+  );
+  const all = loaded(context, calls.keys, ({ keys }) =>
+    table('Keys', [
+      { title: 'Id', cell: ({ id }) => quoted(id) },
+      { title: 'App', cell: ({ app }) => quoted(app) },
+      { title: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+      { title: 'Channels', cell: ({ channels }) => quoted(channels ?? 'all') },
+      { title: 'Expires', cell: ({ expires }) => (expires === undefined ? 'never' : time(expires)) },
+      { title: 'Last use at this gateway', cell: ({ lastUse }) => time(lastUse) },
+    ], keys),
+  );
+  const bans = banList(context);
+  main.append(
+    element(
+      'div',
+      { class: 'columns' },
+      element(
+        'div',
+        {},
+        section(context, 'This key', { call: calls.ownKey }, own.place),
+        section(context, 'Keys of the app', { call: calls.keys }, element('p', { class: 'muted' }, 'A key is made with rtm key create, and revoked by removing its entry from the configuration.'), all.place),
+        section(context, 'Bans', { call: () => calls.bans({}) }, bans.place),
+      ),
+      section(context, 'Actions', {}, tokenAction(context), moderationActions(context, undefined, bans.first)),
+    ),
+  );
+}
+
+function banList(context) {
+  return pages(context, {
+    caption: 'Bans',
+    call: (after) => calls.bans({ after }),
+    rows: ({ bans }) => bans,
+    next: ({ nextAfter }) => nextAfter,
+    empty: 'Nobody is banned.',
+    columns: [
+      { title: 'User', cell: ({ user }) => element('a', { href: context.linkTo('inspector', { user }) }, quoted(user)) },
+      { title: 'Since', cell: ({ since }) => time(since) },
+      { title: 'Until', cell: ({ until }) => time(until) },
+      { title: 'Reason', cell: ({ reason }) => quoted(reason) },
+      { title: 'By', cell: ({ by }) => quoted(by) },
+    ],
+  });
+}
+
+function tokenAction(context) {
+  return action(context, {
+    title: 'Make a token',
+    fields: [
+      { label: 'User', name: 'user', required: true },
+      { label: 'Seconds', name: 'seconds', type: 'number', min: 1, max: 86_400, value: 3600, required: true },
+    ],
+    call: calls.token,
+    lasts: 'Survives a restart: it is valid until it expires, or tokens of the user are revoked.',
+    done: ({ token }, { user, seconds }) =>
+      token === ''
+        ? 'The app has no certificate, so its users log in without a token.'
+        : [
+            element('p', {}, 'For ', quoted(user), `, valid for ${number(seconds)} seconds: `),
+            element('p', { class: 'row' }, element('code', { class: 'data' }, token), element('button', { type: 'button', class: 'small', onclick: () => copyText(context, token) }, 'Copy')),
+          ],
+  });
+}

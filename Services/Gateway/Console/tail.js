@@ -1,0 +1,133 @@
+// What is published in a channel, or what a user does, as it happens.
+//
+// A channel is followed by a session of the web client, which subscribes quietly: nobody sees it come. The inbox of a user
+// belongs to the user's own session, so a user is followed by the events of the app.
+
+import * as calls from './calls.js';
+import { content, counted, element, quoted, time } from './dom.js';
+import { concerns, eventRow, follow } from './events.js';
+import { LogView } from './log.js';
+import { copies, form, refusal, section, values } from './view.js';
+
+export const title = 'Live tail';
+
+const tokenSeconds = 3600;
+
+export function show(main, context) {
+  const { parameters } = context;
+  const channel = parameters.get('channel') ?? undefined;
+  const user = parameters.get('user') ?? undefined;
+  const place = element('div');
+  let running;
+  const begin = (given) => {
+    running?.abort();
+    running = new AbortController();
+    context.signal.addEventListener('abort', () => running.abort());
+    const name = given.name?.trim();
+    const isChannel = given.kind === 'channel';
+    const log = new LogView({ ...context, signal: running.signal }, {
+      label: `${isChannel ? 'Messages of the channel' : 'What the user does:'} ${name}`,
+      row: isChannel ? messageRow(context) : eventRow(context),
+    });
+    place.replaceChildren(log.place);
+    const run = isChannel ? tailChannel : tailUser;
+    run(context, { name, presence: given.presence === true }, log, running.signal).catch((error) => {
+      if (error.name !== 'AbortError') log.place.prepend(refusal(error));
+    });
+  };
+  const stop = () => {
+    if (!running || running.signal.aborted) return;
+    running.abort();
+    place.querySelector('.state')?.replaceChildren('Stopped.');
+  };
+  const call = ({ kind, name = '' }) => (kind === 'channel' ? calls.messages({ channel: name }) : calls.events({ after: 'latest' }));
+  const made = form(
+    'What to follow',
+    [
+      { label: 'Follow', name: 'kind', value: user === undefined ? 'channel' : 'user', options: [['channel', 'channel'], ['user', 'user']] },
+      { label: 'Name', name: 'name', value: channel ?? user, required: true },
+      { label: 'Comings and goings, too', name: 'presence', type: 'checkbox' },
+    ],
+    'Start',
+    begin,
+    element('button', { type: 'button', onclick: stop }, 'Stop'),
+    copies(context, () => call(values(made))),
+  );
+  main.append(section(context, 'What to follow', {}, made), section(context, 'What happens', {}, place));
+  if (channel !== undefined || user !== undefined) begin(values(made));
+}
+
+// MARK: A channel
+
+async function tailChannel(context, { name, presence }, log, signal) {
+  const { api } = context;
+  const userId = `console-${crypto.getRandomValues(new Uint32Array(1))[0].toString(36)}`;
+  const askToken = async () => (await api.call(calls.token({ user: userId, seconds: tokenSeconds }), signal)).token;
+  log.say('Connecting …');
+  const token = await askToken();
+  const { RTMClient } = await import('./client/index.js');
+  signal.throwIfAborted();
+  // An app without a certificate needs no token, and has none.
+  const tokens = token ? { token, tokenProvider: askToken } : {};
+  const client = new RTMClient({ server: api.session.edges, appId: api.app, userId, ...tokens });
+  signal.addEventListener('abort', () => client.close());
+  client.listen((event) => {
+    if (signal.aborted) return;
+    if (event.type === 'message') log.push(event);
+    else if (event.type === 'gap') log.note(gapText(event), 'bad');
+    else if (event.type === 'presence') log.note(presenceText(event));
+    else if (event.type === 'linkState') log.say(stateText(event, userId));
+  });
+  try {
+    await client.login();
+    await client.subscribe(name, { presence, quiet: true });
+  } catch (error) {
+    client.close();
+    signal.throwIfAborted();
+    log.say('Not connected.');
+    throw error;
+  }
+  log.say(`Following as ${userId}, quietly.`);
+}
+
+const messageRow = (context) => {
+  return ({ timestamp, publisher, customType, payload, offset, channelName }) =>
+    element(
+      'div',
+      { class: 'entry' },
+      time(timestamp),
+      element('a', { href: context.linkTo('inspector', { user: publisher }) }, quoted(publisher)),
+      customType ? element('span', { class: 'tag' }, quoted(customType)) : '',
+      element('span', { class: 'what' }, typeof payload === 'string' ? content(payload) : bytesOf(payload)),
+      element('a', { class: 'muted', href: context.linkTo('inspector', { channel: channelName, offset }) }, `@${offset}`),
+    );
+};
+
+function bytesOf(payload) {
+  const hex = [...payload.subarray(0, 32)].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+  return [element('span', { class: 'muted' }, `${counted(payload.length, 'byte')} `), quoted(payload.length > 32 ? `${hex} …` : hex)];
+}
+
+const gapText = ({ lastSeen, continuesAfter }) =>
+  `Messages are missing here: after offset ${lastSeen?.offset ?? 'unknown'}, it continues after ${continuesAfter.offset}` +
+  `${lastSeen && lastSeen.epoch !== continuesAfter.epoch ? ', in a new log' : ''}.`;
+
+function presenceText({ change, userId, users, interval, states }) {
+  if (change === 'snapshot') return `${counted(users.length, 'user')} are there.`;
+  if (change === 'interval') return `${interval.joined.length} joined, ${interval.left.length} left, ${interval.timedOut.length} were lost.`;
+  if (change === 'stateChanged') return [quoted(userId), ` has the states ${JSON.stringify(states)}.`];
+  if (change === 'outOfService') return 'Presence is out of service.';
+  return [quoted(userId), ` ${change === 'timedOut' ? 'was lost' : change}.`];
+}
+
+const stateText = ({ currentState, reason }, userId) =>
+  currentState === 'connected' ? `Connected as ${userId}.` : `${currentState}${reason ? `: ${reason}` : ''}`;
+
+// MARK: A user
+
+async function tailUser(context, { name, presence }, log, signal) {
+  const quiet = presence ? undefined : new Set(['channel.joined', 'channel.left', 'channel.occupied', 'channel.vacated']);
+  await follow(context, { after: 'latest' }, log, signal, (event) => {
+    if (event.type === 'gap' || (concerns(event, name) && !quiet?.has(event.type))) log.push(event);
+  });
+}

@@ -1,0 +1,268 @@
+// The parts that pages consist of: sections that load, tables that the server pages, actions, and their commands to copy.
+//
+// A page gets a context: `api`, the `parameters` of its address, a `signal` that ends with it, `linkTo` and `go` to other
+// pages, and `announce` for what a screen reader should read out.
+
+import { asCurl, asRtm } from './calls.js';
+import { counted, element, freshId, quoted } from './dom.js';
+
+// MARK: Errors
+
+/** Why a call was refused, with the limit and when it may succeed. */
+export function refusal(error) {
+  const facts = [
+    error.errorName && `${error.errorName}${error.code ? ` (${error.code})` : ''}`,
+    error.limit && `limit ${error.limit.name}: ${error.limit.value}`,
+    error.retryAfter && `again in ${error.retryAfter} s`,
+  ].filter(Boolean);
+  const lines = [quoted(error.reason ?? error.message), facts.length > 0 && element('span', { class: 'muted' }, ` ${facts.join(' · ')}`)];
+  return element('p', { class: 'refusal' }, element('strong', {}, 'Refused: '), ...lines);
+}
+
+// MARK: Copies
+
+/** Buttons that copy a call as a command. `call` is asked when one is pressed, and may throw. */
+export function copies(context, call) {
+  const copy = async (make) => {
+    let text;
+    try {
+      text = make(location.origin, context.api.app, call());
+    } catch (error) {
+      return context.announce(error.reason ?? error.message);
+    }
+    if (text === undefined) return context.announce('rtm has no command for this; copy it as curl.');
+    return copyText(context, text);
+  };
+  const button = (name, make) =>
+    element('button', { type: 'button', class: 'small quiet', 'aria-label': `Copy as ${name}`, title: `Copy as ${name}`, onclick: () => copy(make) }, name);
+  return element('span', { class: 'copies' }, button('curl', asCurl), button('rtm', asRtm));
+}
+
+/** Puts the text on the clipboard. Where a page may not, as over plain HTTP, it is shown to be copied by hand. */
+export async function copyText(context, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    context.announce(`Copied: ${text}`);
+  } catch {
+    const area = element('textarea', { readonly: true, rows: 6, 'aria-label': 'To copy' });
+    area.value = text;
+    await ask(context, 'Copy this', [area], 'Close', () => area.select());
+  }
+}
+
+// MARK: Dialogs
+
+/** Shows a dialog and returns whether its button was pressed. */
+export function ask(context, title, contents, accept, shown = () => {}) {
+  const id = freshId('dialog');
+  return new Promise((resolve) => {
+    const dialog = element('dialog', { 'aria-labelledby': id }, element('h2', { id }, title), ...contents);
+    const end = (isAccepted) => {
+      dialog.close();
+      dialog.remove();
+      resolve(isAccepted);
+    };
+    const buttons = [element('button', { type: 'button', class: 'primary', onclick: () => end(true) }, accept)];
+    if (accept !== 'Close') buttons.push(element('button', { type: 'button', onclick: () => end(false) }, 'Cancel'));
+    dialog.append(element('p', { class: 'row' }, ...buttons));
+    dialog.addEventListener('cancel', (event) => {
+      event.preventDefault();
+      end(false);
+    });
+    document.body.append(dialog);
+    context.signal.addEventListener('abort', () => end(false), { once: true });
+    dialog.showModal();
+    shown();
+  });
+}
+
+// MARK: Sections
+
+/** A part of a page with a heading, and commands to copy for what it shows. */
+export function section(context, title, { call, level = 2 } = {}, ...children) {
+  const id = freshId('section');
+  const tools = call && copies(context, call);
+  return element('section', { 'aria-labelledby': id }, element('div', { class: 'heading' }, element(`h${level}`, { id }, title), tools), ...children);
+}
+
+/**
+ * A place that shows the answer of a call, or why it was refused. `call` is asked again by each `load`; of several at a
+ * time the last one counts.
+ */
+export function loaded(context, call, show) {
+  const place = element('div', { class: 'loaded' });
+  let last = 0;
+  const load = async () => {
+    const own = ++last;
+    place.setAttribute('aria-busy', 'true');
+    try {
+      const answer = await context.api.call(call(), context.signal);
+      if (own === last) place.replaceChildren(...[show(answer)].flat().filter(Boolean));
+    } catch (error) {
+      if (error.name === 'AbortError' || own !== last) return;
+      place.replaceChildren(refusal(error), element('button', { type: 'button', class: 'small', onclick: load }, 'Try again'));
+    }
+    if (own === last) place.removeAttribute('aria-busy');
+  };
+  load();
+  return { place, load };
+}
+
+// MARK: Facts and tables
+
+/** Names with their values, in pairs. */
+export const facts = (pairs) =>
+  element(
+    'dl',
+    { class: 'facts' },
+    pairs.filter(([, value]) => value !== undefined).map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
+  );
+
+/**
+ * A table. A column has a `title`, the `cell` of a row, and `isNumber`. Narrow screens show each row as a block, for which
+ * styles take the roles of a table away, so they are said.
+ */
+export function table(caption, columns, rows, empty = 'There is nothing.') {
+  if (rows.length === 0) return element('p', { class: 'muted' }, empty);
+  const kind = ({ isNumber }) => (isNumber ? 'number' : undefined);
+  const cell = (column, row) =>
+    element('td', { role: 'cell', class: kind(column), 'data-title': column.title }, column.cell(row));
+  return element(
+    'table',
+    { role: 'table' },
+    element('caption', { class: 'hidden' }, caption),
+    element(
+      'thead',
+      { role: 'rowgroup' },
+      element('tr', { role: 'row' }, columns.map((column) => element('th', { role: 'columnheader', scope: 'col', class: kind(column) }, column.title))),
+    ),
+    element(
+      'tbody',
+      { role: 'rowgroup' },
+      rows.map((row) => element('tr', { role: 'row' }, columns.map((column) => cell(column, row)))),
+    ),
+  );
+}
+
+/**
+ * A table whose rows come from the server page by page. `call` gets the cursor of a page, `rows` and `next` read the
+ * answer, and `about` says more of it.
+ */
+export function pages(context, { caption, call, columns, rows, next, about = () => undefined, empty }) {
+  /** The cursors of the pages up to this one. */
+  let cursors = [undefined];
+  const list = loaded(
+    context,
+    () => call(cursors.at(-1)),
+    (answer) => {
+      const following = next(answer);
+      const move = (title, isThere, change) => {
+        const button = element('button', { type: 'button', class: 'small', disabled: !isThere }, title);
+        button.addEventListener('click', async () => {
+          change();
+          await list.load();
+          list.place.querySelector('[data-pages]')?.focus();
+          context.announce(`${caption}, page ${cursors.length}`);
+        });
+        return button;
+      };
+      const isPaged = following !== undefined || cursors.length > 1;
+      return [
+        about(answer),
+        table(caption, columns, rows(answer), empty),
+        isPaged &&
+          element(
+            'p',
+            { class: 'row', 'data-pages': true, tabindex: -1 },
+            move('Previous page', cursors.length > 1, () => cursors.pop()),
+            element('span', { class: 'muted' }, `Page ${cursors.length}`),
+            move('Next page', following !== undefined, () => cursors.push(following)),
+          ),
+      ];
+    },
+  );
+  const first = () => {
+    cursors = [undefined];
+    return list.load();
+  };
+  return { place: list.place, load: list.load, first };
+}
+
+/** Says that rows are missing, when not all edges have answered. */
+export const missingEdges = ({ asked, answered } = { asked: 0, answered: 0 }) =>
+  asked === answered
+    ? undefined
+    : element('p', { class: 'warning', role: 'alert' }, `Only ${answered} of ${counted(asked, 'event loop')} of edges have answered: something is missing here.`);
+
+// MARK: Forms and actions
+
+/** A field with its label. Its `value` is what it has at first. */
+export function field({ label, name, type = 'text', value, options, hint, ...more }) {
+  const id = freshId(name);
+  const about = hint ? freshId('hint') : undefined;
+  const shared = { id, name, 'aria-describedby': about, ...more };
+  let control;
+  if (options) control = element('select', shared, options.map(([key, text]) => element('option', { value: key, selected: key === value }, text)));
+  else if (type === 'textarea') control = element('textarea', { rows: 3, spellcheck: 'false', ...shared });
+  else control = element('input', { type, autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none', ...shared, checked: type === 'checkbox' && value });
+  if (!options && type !== 'checkbox' && value !== undefined) control.value = value;
+  const note = hint && element('span', { id: about, class: 'hint' }, hint);
+  const isCheck = type === 'checkbox';
+  return element('div', { class: isCheck ? 'check' : 'field' }, isCheck && control, element('label', { for: id }, label), !isCheck && control, note);
+}
+
+/** What is in the form: texts, numbers of number fields, and whether boxes are checked; undefined for what is empty. */
+export function values(form) {
+  const found = {};
+  for (const control of form.elements) {
+    if (!control.name) continue;
+    if (control.type === 'checkbox') found[control.name] = control.checked || undefined;
+    else if (control.value === '') found[control.name] = undefined;
+    else found[control.name] = control.type === 'number' ? Number(control.value) : control.value;
+  }
+  return found;
+}
+
+export function form(name, fields, button, submit, ...more) {
+  const made = element('form', { class: 'fields', 'aria-label': name }, fields.map(field), element('div', { class: 'row' }, element('button', {}, button), ...more));
+  made.addEventListener('submit', (event) => {
+    event.preventDefault();
+    submit(values(made), made);
+  });
+  return made;
+}
+
+/**
+ * Something that can be done: its form, whether its effect survives a restart, and the call as a command.
+ *
+ * `call` makes the call of what is in the form. `confirm` asks before. `done` says what the answer means.
+ */
+export function action(context, { title, button = title, fields = [], call, confirm, lasts, done, then = () => {}, isOpen }) {
+  const output = element('div', { role: 'status', class: 'outcome' });
+  const scope = call(Object.fromEntries(fields.map(({ name }) => [name, '']))).scope;
+  const run = async (given, made) => {
+    const submit = made.querySelector('button:not([type])');
+    const chosen = call(given);
+    if (confirm && !(await ask(context, title, [element('p', {}, confirm(given))], button))) return;
+    submit.disabled = true;
+    try {
+      const answer = await context.api.call(chosen, context.signal);
+      const durability = answer.isDurable === undefined ? undefined : ` It ${answer.isDurable ? 'survives' : 'does not survive'} a restart.`;
+      output.replaceChildren(element('p', { class: 'good' }, done(answer, given), durability ?? ''), missingEdges(answer.asked === undefined ? undefined : answer) ?? '');
+      await then(answer, given);
+    } catch (error) {
+      if (error.name === 'AbortError') return;
+      output.replaceChildren(refusal(error));
+    } finally {
+      submit.disabled = false;
+    }
+  };
+  const made = form(title, fields, button, run, copies(context, () => call(values(made))));
+  const notes = element(
+    'p',
+    { class: 'muted' },
+    lasts,
+    !context.api.may(scope) && element('strong', {}, ` Needs the scope ${scope}, which this key does not have.`),
+  );
+  return element('details', { class: 'action', open: isOpen }, element('summary', {}, title), notes, made, output);
+}

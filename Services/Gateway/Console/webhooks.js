@@ -1,0 +1,123 @@
+// Are the webhooks delivered? Lag, attempts and dead letters, and what can be sent again.
+
+import * as calls from './calls.js';
+import { ago, content, duration, element, number, quoted, time } from './dom.js';
+import { action, facts, loaded, pages, section, table } from './view.js';
+
+export const title = 'Webhooks';
+
+export function show(main, context) {
+  const name = context.parameters.get('name') ?? undefined;
+  const detail = element('div');
+  const list = loaded(context, calls.webhooks, ({ webhooks }) => {
+    const chosen = webhooks.find((one) => one.name === name);
+    if (chosen) parts.update(chosen);
+    else if (name !== undefined) detail.replaceChildren(element('p', { class: 'warning' }, 'There is no webhook ', quoted(name), ' any more.'));
+    return table('Webhooks', columns(context), webhooks, 'The app has no webhook. They are made in the configuration, gateway.webhooks.endpoints.');
+  });
+  const refresh = element('button', { type: 'button', class: 'small', onclick: () => list.load() }, 'Refresh');
+  const parts = name === undefined ? undefined : oneWebhook(context, name, list.load);
+  if (parts) detail.append(parts.place);
+  main.append(section(context, 'Webhooks of the app', { call: calls.webhooks }, refresh, list.place), detail);
+}
+
+const columns = (context) => [
+  { title: 'Name', cell: ({ name }) => element('a', { href: context.linkTo('webhooks', { name }) }, quoted(name)) },
+  { title: 'Receiver', cell: ({ url }) => quoted(url) },
+  { title: 'State', cell: state },
+  { title: 'Lag', isNumber: true, cell: ({ lag }) => number(lag) },
+  { title: 'Oldest undelivered', cell: ({ oldest }) => ago(oldest) },
+  { title: 'Dead letters', isNumber: true, cell: ({ deadLetters }) => number(deadLetters) },
+];
+
+function state({ isEnded, owner, attempts }) {
+  if (isEnded) return element('span', { class: 'bad' }, 'ended: the receiver answered 410');
+  if (owner === undefined) return element('span', { class: 'bad' }, 'no gateway delivers it');
+  const last = attempts.at(-1);
+  if (!last) return 'nothing sent yet';
+  const isGood = last.status >= 200 && last.status < 300;
+  return element('span', { class: isGood ? 'good' : 'warn' }, isGood ? 'delivers' : 'the last attempt failed');
+}
+
+function oneWebhook(context, name, reload) {
+  const about = element('div');
+  const attempts = element('div');
+  const update = (webhook) => {
+    about.replaceChildren(
+      facts([
+        ['Receiver', quoted(webhook.url)],
+        ['State', state(webhook)],
+        ['Delivered by', quoted(webhook.owner ?? 'nobody')],
+        ['Delivered up to', quoted(webhook.position ?? 'unknown')],
+        ['Lag', webhook.lag === undefined ? undefined : `${number(webhook.lag)} events`],
+        ['Oldest undelivered', ago(webhook.oldest)],
+        ['Types', quoted(webhook.types?.join(', ') ?? 'all')],
+        ['Channels', quoted(webhook.channels === undefined ? 'all' : `those that begin with ${webhook.channels}`)],
+        ['Dead letters dropped', number(webhook.deadLettersDropped)],
+      ]),
+    );
+    attempts.replaceChildren(table('Attempts, newest first', attemptColumns, webhook.attempts.toReversed(), 'Nothing has been sent yet.'));
+  };
+  const letters = pages(context, {
+    caption: 'Dead letters',
+    call: (after) => calls.deadLetters({ name, after }),
+    rows: ({ letters }) => letters,
+    next: ({ nextAfter }) => nextAfter,
+    empty: 'No event was given up.',
+    columns: [
+      { title: 'Number', isNumber: true, cell: ({ number: one }) => `${one}` },
+      { title: 'Given up', cell: ({ time: at }) => time(at) },
+      { title: 'Why', cell: ({ reason }) => quoted(reason) },
+      { title: 'Event', cell: ({ event }) => content(event) },
+      { title: 'Cursor before it', cell: ({ after }) => element('button', { type: 'button', class: 'small', onclick: () => fill(after) }, 'Send again from here') },
+    ],
+  });
+  const test = action(context, {
+    title: 'Test',
+    button: 'Send a test event',
+    call: () => calls.testWebhook({ name }),
+    lasts: 'Changes nothing: one event of the type webhook.test is sent now.',
+    done: ({ status, outcome, milliseconds, answer }) => [`${status ?? 'no answer'} after ${duration(milliseconds)}: `, quoted(outcome), answer ? [' – ', quoted(answer)] : ''],
+    then: reload,
+    isOpen: true,
+  });
+  const again = action(context, {
+    title: 'Send again',
+    button: 'Send again what follows',
+    fields: [{ label: 'Cursor', name: 'after', required: true, hint: 'the id of an event, or the cursor before a dead letter' }],
+    call: ({ after }) => calls.redeliver({ name, after }),
+    confirm: ({ after }) => ['Send again everything that follows ', quoted(after), '? The receiver gets it a second time.'],
+    lasts: 'Survives a restart: the position of the webhook is moved. It takes up to five seconds.',
+    done: ({ position }) => ['It continues behind ', quoted(position), '.'],
+    then: reload,
+    isOpen: true,
+  });
+  const fill = (after) => {
+    again.open = true;
+    const input = again.querySelector('[name=after]');
+    input.value = after;
+    input.focus();
+  };
+  const place = element(
+    'div',
+    { class: 'columns' },
+    element(
+      'div',
+      {},
+      section(context, name, {}, about),
+      section(context, 'Last attempts', {}, attempts),
+      section(context, 'Dead letters', { call: () => calls.deadLetters({ name }) }, letters.place),
+    ),
+    section(context, 'Actions', {}, test, again),
+  );
+  return { place, update };
+}
+
+const attemptColumns = [
+  { title: 'Time', cell: ({ time: at }) => time(at) },
+  { title: 'Events', isNumber: true, cell: ({ events }) => number(events) },
+  { title: 'Status', isNumber: true, cell: ({ status }) => (status === undefined ? '–' : `${status}`) },
+  { title: 'Outcome', cell: ({ outcome }) => quoted(outcome) },
+  { title: 'Took', isNumber: true, cell: ({ milliseconds }) => duration(milliseconds) },
+  { title: 'Answer', cell: ({ answer }) => content(answer) },
+];
