@@ -43,7 +43,7 @@ function announce(text) {
 function begin(title) {
   leave.abort();
   leave = new AbortController();
-  document.title = `${title} – Heliograph`;
+  document.title = title.includes('Heliograph') ? title : `${title} – Heliograph`;
   const heading = element('h1', { tabindex: -1 }, title);
   main.replaceChildren(heading);
   return heading;
@@ -53,7 +53,7 @@ function begin(title) {
 
 function showLogin(why) {
   header.hidden = true;
-  const heading = begin('Log in');
+  const heading = begin('Log in to Heliograph');
   const problem = element('div', { role: 'alert' }, why && element('p', { class: 'warning' }, why));
   const made = element(
     'form',

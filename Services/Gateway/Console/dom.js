@@ -23,6 +23,9 @@ export const freshId = (name) => `${name}-${++lastId}`;
 /** A name or a content from outside, apart from the direction of the text around it. */
 export const quoted = (text) => element('bdi', { class: 'data' }, visible(`${text}`));
 
+/** A sentence of the server, which may have names in it. */
+export const sentence = (text) => element('bdi', {}, visible(`${text}`));
+
 /** The text with its control and direction characters as what they are. */
 export function visible(text) {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (character) => {

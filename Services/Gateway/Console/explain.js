@@ -1,7 +1,7 @@
 // Why did a message not arrive, or would not? The dry run publishes nothing.
 
 import * as calls from './calls.js';
-import { element, quoted, time } from './dom.js';
+import { element, quoted, sentence, time } from './dom.js';
 import { copies, form, loaded, missingEdges, section, values } from './view.js';
 
 export const title = 'Explain';
@@ -18,7 +18,7 @@ const verdicts = {
 export function explanation(context, { verdict, hop, reason, tree, edges }) {
   const [kind, words] = verdicts[verdict] ?? ['warn', verdict];
   return [
-    element('p', { class: 'verdict' }, element('strong', { class: kind }, words), ` – ${hop}: `, quoted(reason)),
+    element('p', { class: 'verdict' }, element('strong', { class: kind }, words), ` – ${hop}: `, sentence(reason)),
     element('ul', { class: 'tree' }, branch(context, tree)),
     missingEdges(edges),
   ];
@@ -32,7 +32,7 @@ function branch(context, { hop, verdict, reason, node, loop, session, at, hops =
     element('strong', {}, hop),
     ` ${verdict} `,
     element('span', { class: 'muted' }, quoted(facts), at === undefined ? '' : [' ', time(at)]),
-    element('div', {}, quoted(reason)),
+    element('div', {}, sentence(reason)),
     hops.length > 0 && element('ul', {}, hops.map((one) => branch(context, one))),
   );
 }

@@ -1,7 +1,7 @@
 // What may this key do, which keys are there, and who is let in: tokens and bans.
 
 import * as calls from './calls.js';
-import { element, number, quoted, time } from './dom.js';
+import { element, number, quoted, sentence, time } from './dom.js';
 import { moderationActions } from './inspector.js';
 import { action, copyText, facts, loaded, pages, section, table } from './view.js';
 
@@ -56,7 +56,7 @@ function banList(context) {
       { title: 'User', cell: ({ user }) => element('a', { href: context.linkTo('inspector', { user }) }, quoted(user)) },
       { title: 'Since', cell: ({ since }) => time(since) },
       { title: 'Until', cell: ({ until }) => time(until) },
-      { title: 'Reason', cell: ({ reason }) => quoted(reason) },
+      { title: 'Reason', cell: ({ reason }) => sentence(reason) },
       { title: 'By', cell: ({ by }) => quoted(by) },
     ],
   });

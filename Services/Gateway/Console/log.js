@@ -26,7 +26,7 @@ export class LogView {
     const rate = field({ label: 'Show at most', name: 'rate', value: perSecond, options: rates });
     rate.querySelector('select').addEventListener('change', ({ target }) => this.#setRate(Number(target.value)));
     const clear = element('button', { type: 'button', onclick: () => this.clear() }, 'Clear');
-    this.place = element('div', {}, element('div', { class: 'row' }, rate, this.pauseButton, clear), this.state, this.rows, this.counts);
+    this.place = element('div', {}, element('div', { class: 'row log-tools' }, rate, this.pauseButton, clear), this.state, this.rows, this.counts);
     const timer = setInterval(() => this.#flush(), flushEvery);
     const look = () => this.#apply();
     document.addEventListener('visibilitychange', look);
@@ -76,7 +76,7 @@ export class LogView {
   }
 
   #setRate(perSecond) {
-    this.#window.perSecond = perSecond;
+    this.#window.changeRate(perSecond);
     this.#flush();
   }
 

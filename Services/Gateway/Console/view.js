@@ -4,7 +4,7 @@
 // pages, and `announce` for what a screen reader should read out.
 
 import { asCurl, asRtm } from './calls.js';
-import { counted, element, freshId, quoted } from './dom.js';
+import { counted, element, freshId, sentence } from './dom.js';
 
 // MARK: Errors
 
@@ -15,7 +15,7 @@ export function refusal(error) {
     error.limit && `limit ${error.limit.name}: ${error.limit.value}`,
     error.retryAfter && `again in ${error.retryAfter} s`,
   ].filter(Boolean);
-  const lines = [quoted(error.reason ?? error.message), facts.length > 0 && element('span', { class: 'muted' }, ` ${facts.join(' · ')}`)];
+  const lines = [sentence(error.reason ?? error.message), facts.length > 0 && element('span', { class: 'muted' }, ` ${facts.join(' · ')}`)];
   return element('p', { class: 'refusal' }, element('strong', {}, 'Refused: '), ...lines);
 }
 
@@ -97,7 +97,7 @@ export function loaded(context, call, show) {
     place.setAttribute('aria-busy', 'true');
     try {
       const answer = await context.api.call(call(), context.signal);
-      if (own === last) place.replaceChildren(...[show(answer)].flat().filter(Boolean));
+      if (own === last) place.replaceChildren(...[show(answer)].flat(Infinity).filter(Boolean));
     } catch (error) {
       if (error.name === 'AbortError' || own !== last) return;
       place.replaceChildren(refusal(error), element('button', { type: 'button', class: 'small', onclick: load }, 'Try again'));

@@ -1,7 +1,7 @@
 // Are the webhooks delivered? Lag, attempts and dead letters, and what can be sent again.
 
 import * as calls from './calls.js';
-import { ago, content, duration, element, number, quoted, time } from './dom.js';
+import { ago, content, duration, element, number, quoted, sentence, time } from './dom.js';
 import { action, facts, loaded, pages, section, table } from './view.js';
 
 export const title = 'Webhooks';
@@ -67,7 +67,7 @@ function oneWebhook(context, name, reload) {
     columns: [
       { title: 'Number', isNumber: true, cell: ({ number: one }) => `${one}` },
       { title: 'Given up', cell: ({ time: at }) => time(at) },
-      { title: 'Why', cell: ({ reason }) => quoted(reason) },
+      { title: 'Why', cell: ({ reason }) => sentence(reason) },
       { title: 'Event', cell: ({ event }) => content(event) },
       { title: 'Cursor before it', cell: ({ after }) => element('button', { type: 'button', class: 'small', onclick: () => fill(after) }, 'Send again from here') },
     ],
@@ -77,7 +77,7 @@ function oneWebhook(context, name, reload) {
     button: 'Send a test event',
     call: () => calls.testWebhook({ name }),
     lasts: 'Changes nothing: one event of the type webhook.test is sent now.',
-    done: ({ status, outcome, milliseconds, answer }) => [`${status ?? 'no answer'} after ${duration(milliseconds)}: `, quoted(outcome), answer ? [' – ', quoted(answer)] : ''],
+    done: ({ status, outcome, milliseconds, answer }) => [`${status ?? 'no answer'} after ${duration(milliseconds)}: `, sentence(outcome), answer ? [' – ', quoted(answer)] : ''],
     then: reload,
     isOpen: true,
   });
@@ -117,7 +117,7 @@ const attemptColumns = [
   { title: 'Time', cell: ({ time: at }) => time(at) },
   { title: 'Events', isNumber: true, cell: ({ events }) => number(events) },
   { title: 'Status', isNumber: true, cell: ({ status }) => (status === undefined ? '–' : `${status}`) },
-  { title: 'Outcome', cell: ({ outcome }) => quoted(outcome) },
+  { title: 'Outcome', cell: ({ outcome }) => sentence(outcome) },
   { title: 'Took', isNumber: true, cell: ({ milliseconds }) => duration(milliseconds) },
   { title: 'Answer', cell: ({ answer }) => content(answer) },
 ];

@@ -12,11 +12,12 @@ export class RateWindow {
   #first = 0;
   #left = 0;
   #isPaused = false;
+  #perSecond;
   #allowance;
   #last;
 
   constructor({ perSecond, now }) {
-    this.perSecond = perSecond;
+    this.#perSecond = perSecond;
     this.#allowance = perSecond;
     this.#last = now;
   }
@@ -28,12 +29,20 @@ export class RateWindow {
   push(item) {
     this.received++;
     if (this.#isPaused) this.#leaveOut(1);
-    else if (this.#waiting.length < this.perSecond) this.#waiting.push(item);
+    else if (this.#waiting.length < this.#perSecond) this.#waiting.push(item);
     else {
       this.#waiting[this.#first] = item;
-      this.#first = (this.#first + 1) % this.perSecond;
+      this.#first = (this.#first + 1) % this.#perSecond;
       this.#leaveOut(1);
     }
+  }
+
+  changeRate(perSecond) {
+    const ordered = this.#ordered();
+    this.#waiting = ordered.slice(-perSecond);
+    this.#first = 0;
+    this.#leaveOut(ordered.length - this.#waiting.length);
+    this.#perSecond = perSecond;
   }
 
   /** What comes from now on is only counted. What waited is counted, too, because it would come late. */
@@ -49,11 +58,11 @@ export class RateWindow {
 
   /** What to show now: `left` items were left out before `items`, which are the newest. */
   take(now) {
-    this.#allowance = Math.min(this.perSecond, this.#allowance + (Math.max(0, now - this.#last) / 1000) * this.perSecond);
+    this.#allowance = Math.min(this.#perSecond, this.#allowance + (Math.max(0, now - this.#last) / 1000) * this.#perSecond);
     this.#last = now;
     const room = Math.floor(this.#allowance);
     if (this.#isPaused || room === 0) return { left: 0, items: [] };
-    const ordered = [...this.#waiting.slice(this.#first), ...this.#waiting.slice(0, this.#first)];
+    const ordered = this.#ordered();
     const items = ordered.slice(-room);
     this.#leaveOut(ordered.length - items.length);
     this.#empty();
@@ -62,6 +71,11 @@ export class RateWindow {
     const left = this.#left;
     this.#left = 0;
     return { left, items };
+  }
+
+  /** What waits, oldest first. */
+  #ordered() {
+    return [...this.#waiting.slice(this.#first), ...this.#waiting.slice(0, this.#first)];
   }
 
   #leaveOut(count) {

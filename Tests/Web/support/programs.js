@@ -1,6 +1,6 @@
 // The programs of the system as processes of a test, and a wire between them and a client that can be cut.
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { webcrypto } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -63,6 +63,9 @@ export async function start(name, flags) {
   };
   return { listening, stop, kill: () => stop('SIGKILL') };
 }
+
+/** What a program prints. */
+export const output = (name, ...list) => execFileSync(join(programs, name), list, { encoding: 'utf8' });
 
 /** The whole system in one process. */
 export async function startStandalone(flags = {}) {
