@@ -82,11 +82,9 @@ export class LogView {
 
   #flush() {
     const { left, items } = this.#window.take(performance.now());
-    if (items.length > 0) {
-      const rows = items.map((item) => this.row(item));
-      if (left > 0) rows.unshift(element('div', { class: 'note left-out' }, `${number(left)} not shown`));
-      this.#append(rows);
-    }
+    const rows = items.map((item) => this.row(item));
+    if (left > 0) rows.unshift(element('div', { class: 'note left-out' }, `${number(left)} not shown`));
+    if (rows.length > 0) this.#append(rows);
     this.#count();
   }
 

@@ -114,6 +114,7 @@ export async function startBrowser() {
       until,
       send: (method, params) => send(method, params, sessionId),
       close: () => send('Target.closeTarget', { targetId }),
+      complaints: () => complaints.get(sessionId),
     };
   };
   const stop = async () => {
