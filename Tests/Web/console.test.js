@@ -11,6 +11,8 @@ import { fresh, loggedIn } from './support/clients.js';
 import { startOperator } from './support/operator.js';
 
 const skip = chromium ? false : 'there is no Chromium: apt-get install chromium';
+/** What must never become more than text. */
+const markup = '<img src=x onerror="globalThis.broken = true"><script>globalThis.broken = true</script>';
 const pages = ['overview', 'inspector', 'tail', 'explain', 'events', 'webhooks', 'storage', 'keys'];
 
 let operator;
@@ -72,6 +74,47 @@ test('a tab whose session another tab has replaced does nothing under the other 
 });
 
 // MARK: Pages
+
+// First, because later ones leave events that the receiver has to get before.
+test('webhooks: a test, the attempts, a dead letter, and sending again', { skip }, async (t) => {
+  const { receiver } = operator;
+  const channel = fresh('refused');
+  const tab = await opened(t, 'webhooks', { name: 'orders' });
+  await tab.shows(receiver.url);
+  await tab.press('Send a test event');
+  await tab.shows('200 after');
+  receiver.refuses = (body) => body.includes(channel);
+  receiver.answer = markup;
+  await publish(channel, 'not taken');
+  for (let end = Date.now() + 10_000; !(await tab.shown()).includes('answered with 400'); await tab.press('Refresh')) {
+    assert.ok(Date.now() < end, 'the attempt is not listed');
+    await tab.settled();
+  }
+  // It is given up after 10 seconds. Others are taken meanwhile: if all were refused, that would be an outage.
+  let letters = [];
+  for (let end = Date.now() + 60_000; letters.length === 0 && Date.now() < end; ) {
+    await publish('others', 'taken');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    ({ letters } = await operator.backend('GET', '/webhooks/orders/dead-letters'));
+  }
+  await tab.go('webhooks');
+  await tab.go('webhooks', { name: 'orders' });
+  await tab.shows('not taken');
+  receiver.refuses = () => false;
+  await tab.press('Send again from here');
+  await tab.press('Send again what follows');
+  await tab.evaluate("document.querySelector('dialog .primary').click()");
+  await tab.shows('It continues behind');
+  for (let end = Date.now() + 60_000; !receiver.bodies.some((body) => body.includes(channel)); ) {
+    assert.ok(Date.now() < end, 'the receiver has not got it');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  assert.equal(await tab.evaluate('globalThis.broken'), undefined);
+  await tab.fill('Cursor', 'no cursor');
+  await tab.press('Send again what follows');
+  await tab.evaluate("document.querySelector('dialog .primary').click()");
+  await tab.shows('Refused');
+});
 
 test('the overview counts what the app has, and filters channels on the server', { skip }, async (t) => {
   const [one, two] = [fresh('overview-a'), fresh('overview-b')];
@@ -195,7 +238,6 @@ test('a key with fewer scopes sees what it may, and is told what it lacks', { sk
   await tab.shows('Refused');
   await tab.go('tail', { channel });
   await tab.shows('Refused');
-  await tab.login?.call;
   const some = await opened(t, 'inspector', { channel: 'other' }, keys.some.secret);
   await some.shows('Refused');
 });
@@ -316,55 +358,17 @@ test('explain: a message that arrived, a user who is away, and a dry run that pu
 
 test('events: those that are kept, those of a type, and those that come', { skip }, async (t) => {
   const channel = fresh('happening');
-  await publish(channel, 'kept');
+  await publish(channel, 'long ago');
   const tab = await opened(t, 'events', { channels: channel });
-  await tab.shows('kept');
-  await publish(channel, 'next');
-  await tab.shows('next');
+  await tab.shows('long ago');
+  await publish(channel, 'just now');
+  await tab.shows('just now');
   await tab.fill('Types', 'session.login');
   await tab.press('Follow');
   await tab.shows('Following.');
-  assert.ok(!(await tab.shown()).includes('kept'));
+  assert.ok(!(await tab.shown()).includes('long ago'));
   await tab.fill('Types', 'NOT A TYPE');
   await tab.press('Follow');
-  await tab.shows('Refused');
-});
-
-test('webhooks: a test, the attempts, a dead letter, and sending again', { skip }, async (t) => {
-  const { receiver } = operator;
-  const channel = fresh('refused');
-  const tab = await opened(t, 'webhooks', { name: 'orders' });
-  await tab.shows(receiver.url);
-  await tab.press('Send a test event');
-  await tab.shows('200 after');
-  t.after(() => (receiver.status = 200));
-  receiver.status = 400;
-  receiver.answer = '<img src=x onerror="globalThis.broken = true">';
-  await publish(channel, 'not taken');
-  await tab.until("document.querySelector('main').innerText.includes('answered with 400') || [...document.querySelectorAll('button')].find((one) => one.textContent === 'Refresh').click()", 20);
-  // It is given up after 10 seconds.
-  for (let attempt = 0; attempt < 60; attempt++) {
-    const { letters } = await operator.backend('GET', '/webhooks/orders/dead-letters');
-    if (letters.some(({ event }) => event.includes(channel))) break;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-  await tab.go('webhooks');
-  await tab.go('webhooks', { name: 'orders' });
-  await tab.shows('not taken');
-  assert.equal(await tab.evaluate('globalThis.broken'), undefined);
-  receiver.status = 200;
-  receiver.bodies.length = 0;
-  await tab.press('Send again from here');
-  await tab.press('Send again what follows');
-  await tab.evaluate("document.querySelector('dialog .primary').click()");
-  await tab.shows('It continues behind');
-  for (let attempt = 0; attempt < 100 && !JSON.stringify(receiver.bodies).includes(channel); attempt++) {
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  assert.ok(JSON.stringify(receiver.bodies).includes(channel), 'the receiver has got it');
-  await tab.fill('Cursor', 'no cursor');
-  await tab.press('Send again what follows');
-  await tab.evaluate("document.querySelector('dialog .primary').click()");
   await tab.shows('Refused');
 });
 
@@ -455,8 +459,6 @@ test('the server shows no route to the console that the public API lacks', { ski
 
 // MARK: Attackers
 
-const markup = '<img src=x onerror="globalThis.broken = true"><script>globalThis.broken = true</script>';
-
 test('names and contents with markup are shown as they are, on every page', { skip }, async (t) => {
   // Names may have no quotation marks and no slash.
   const name = `<img src=x onerror=broken=1>${fresh('')}`.slice(0, 64);
@@ -546,7 +548,6 @@ test('the console is in no frame, and its policy lets no script in', { skip }, a
   const frame = await browser.open(`http://127.0.0.1:${host.address().port}/`);
   t.after(() => frame.close());
   await frame.until("document.readyState === 'complete'");
-  await frame.until(`${'true'}`);
   assert.ok(frame.complaints().some((text) => text.includes('frame-ancestors')), frame.complaints().join());
   const tab = await opened(t, 'overview');
   await tab.evaluate("document.body.append(Object.assign(document.createElement('script'), { textContent: 'globalThis.broken = true' }))");
@@ -559,7 +560,6 @@ test('the console is in no frame, and its policy lets no script in', { skip }, a
 
 test('commands can be copied, and have no key in them', { skip }, async (t) => {
   const tab = await opened(t, 'inspector', { user: 'ann b' });
-  await operator.browser.grant?.(operator.site.url);
   await tab.unfold('Kick');
   await tab.fill('Reason', "it's spam");
   const copied = async (name) => {
@@ -605,16 +605,17 @@ test('everything can be reached by the keyboard, in the order of the page', { sk
   await tab.evaluate("document.activeElement.blur(); document.querySelectorAll('details').forEach((one) => (one.open = true))");
   const expected = await tab.evaluate("[...document.querySelectorAll('a[href], button:not(:disabled), input, select, textarea, summary')].filter((one) => one.checkVisibility()).length");
   const order = [];
-  for (let index = 0; index < expected; index++) {
+  for (let presses = 0; presses < 200 && new Set(order).size < expected; presses++) {
     await press('Tab', 9);
-    order.push(await tab.evaluate("[...document.querySelectorAll('*')].indexOf(document.activeElement)"));
-    const outline = await tab.evaluate("getComputedStyle(document.activeElement).outlineStyle");
-    assert.notEqual(outline, 'none', 'the focus is seen');
+    const [index, outline, name] = await tab.evaluate("[[...document.querySelectorAll('*')].indexOf(document.activeElement), getComputedStyle(document.activeElement).outlineStyle, document.activeElement.outerHTML.slice(0, 200)]");
+    assert.notEqual(outline, 'none', `the focus is seen on ${name}`);
+    // A field for a time has a stop for each of its parts.
+    if (order.at(-1) !== index) order.push(index);
   }
   const first = order.indexOf(Math.min(...order));
-  assert.equal(new Set(order).size, expected);
   const turned = [...order.slice(first), ...order.slice(0, first)];
-  assert.deepEqual(turned, turned.toSorted((one, other) => one - other));
+  assert.equal(turned.length, expected);
+  assert.deepEqual(turned, [...turned].sort((one, other) => one - other));
   await tab.evaluate('document.activeElement.blur()');
   await press('/', 191, '/');
   assert.equal(await tab.evaluate('document.activeElement.name'), 'q');

@@ -12,14 +12,15 @@ const makeKey = (...scopes) => {
   return { secret: /rtmk_\S+/.exec(text)[0], record: /\{id: .*\}/.exec(text)[0] };
 };
 
-/** Receives webhooks. What it answers can be changed. */
+/** Receives webhooks, and takes all but those that it `refuses`. */
 async function startReceiver() {
-  const receiver = { status: 200, bodies: [] };
+  const receiver = { refuses: () => false, answer: 'taken', bodies: [] };
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
-    receiver.bodies.push(JSON.parse(body));
-    response.writeHead(receiver.status).end(receiver.answer ?? 'taken');
+    const isTaken = !receiver.refuses(body);
+    if (isTaken) receiver.bodies.push(body);
+    response.writeHead(isTaken ? 200 : 400).end(receiver.answer);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(receiver, { url: `http://127.0.0.1:${server.address().port}/events`, stop: () => server.close() });
@@ -60,6 +61,7 @@ export async function startOperator(flags = {}) {
   const open = async (page, parameters = {}, key = keys.admin.secret) => {
     const tab = withControls(await browser.open('about:blank'));
     await tab.send('Network.enable');
+    await tab.send('Emulation.setFocusEmulationEnabled', { enabled: true });
     await tab.send('Network.clearBrowserCookies');
     await tab.send('Page.navigate', { url: `${site.url}/console/` });
     await tab.until("document.querySelector('[name=key]')");
