@@ -23,7 +23,7 @@ function rename(context, kind, name) {
   document.title = `${kind} ${name} – Heliograph`;
 }
 
-const links = (items) => element('p', { class: 'row links' }, items.map(([text, href]) => element('a', { href }, text)));
+const links = (items) => element('p', { class: 'row links' }, items.map(([title, href]) => element('a', { href }, title)));
 
 // MARK: Search
 
@@ -37,11 +37,9 @@ function showSearch(main, context, q) {
   const exact = [];
   if (q) {
     const message = messageName.exec(q);
-    if (message) exact.push([`message ${message[2]} of the channel ${message[1]}`, linkTo('inspector', { channel: message[1], offset: message[2] })]);
-    exact.push([`channel ${q}`, linkTo('inspector', { channel: q })], [`user ${q}`, linkTo('inspector', { user: q })]);
-    main.append(
-      section(context, 'Exactly this', {}, element('ul', {}, exact.map(([text, href]) => element('li', {}, element('a', { href }, quoted(text)))))),
-    );
+    if (message) exact.push(['message', linkTo('inspector', { channel: message[1], offset: message[2] })]);
+    exact.push(['channel', linkTo('inspector', { channel: q })], ['user', linkTo('inspector', { user: q })]);
+    main.append(section(context, 'Exactly this', {}, links(exact.map(([kind, href]) => [[`${kind} `, quoted(q)], href]))));
     if (sessionName.test(q)) main.append(sessionSearch(context, q));
   }
   main.append(

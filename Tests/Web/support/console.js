@@ -5,12 +5,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer, request as send } from 'node:http';
 import { basename, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { output } from './programs.js';
 
 const types = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml' };
 const folders = { console: '../../../Services/Gateway/Console', client: '../../../Clients/web/src' };
 
-/** `gateway` is HOST:PORT, `edges` are the addresses for web clients. */
-export async function startConsole({ gateway, edges, apps = ['dev'] }) {
+/** `gateway` is HOST:PORT, `edges` are the addresses for web clients, and `certificates` are by app; some have none. */
+export async function startConsole({ gateway, edges, certificates }) {
+  const apps = Object.keys(certificates);
   const sessions = new Map();
   /** Each request that came, for tests that look at what a page asks for. */
   const requests = [];
@@ -73,7 +75,12 @@ export async function startConsole({ gateway, edges, apps = ['dev'] }) {
     }
     if (/^\/v1\/[^/]+\/tokens$/.test(pathname)) {
       if (!mine.key.scopes.includes('admin')) return refuse(response, 403, 'forbidden', 'the key lacks the scope admin');
-      return answer(response, 200, { token: '' });
+      const app = pathname.split('/')[2];
+      const certificate = certificates[app];
+      const { user, seconds } = JSON.parse(body.toString());
+      if (!certificate) return answer(response, 200, { token: '' });
+      const flags = ['--app-id', app, '--user', user, '--certificate', certificate, '--expire', `${seconds}s`];
+      return answer(response, 200, { token: output('rtm', 'token', 'create', ...flags).trim() });
     }
     const { status, body: text } = await forward(request, body, mine.secret);
     return response.writeHead(status, { ...headers, 'content-type': 'application/json' }).end(text);

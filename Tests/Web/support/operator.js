@@ -12,6 +12,9 @@ const makeKey = (...scopes) => {
   return { secret: /rtmk_\S+/.exec(text)[0], record: /\{id: .*\}/.exec(text)[0] };
 };
 
+/** An app whose users need tokens. */
+export const certified = { id: 'c0ffee'.padEnd(32, '0'), certificate: 'ace'.padEnd(32, '0') };
+
 /** Receives webhooks, and takes all but those that it `refuses`. */
 async function startReceiver() {
   const receiver = { refuses: () => false, answer: 'taken', bodies: [] };
@@ -31,7 +34,7 @@ export async function startOperator(flags = {}) {
   const keys = { admin: makeKey('*/admin'), reader: makeKey('dev/read'), some: makeKey('dev/read+publish', '--channels', 'some-') };
   const config = join(temporaryFolder(), 'config.yaml');
   const lines = [
-    'apps: [{id: dev, events: 1h}]',
+    `apps: [{id: dev, events: 1h}, {id: ${certified.id}, certificate: ${certified.certificate}}]`,
     'gateway:',
     '  keys:',
     ...Object.values(keys).map(({ record }) => `    - ${record}`),
@@ -44,7 +47,7 @@ export async function startOperator(flags = {}) {
   writeFileSync(config, `${lines.join('\n')}\n`);
   const server = await startStandalone({ config, ...flags });
   const gateway = server.listening.gateway;
-  const site = await startConsole({ gateway, edges: [server.url] });
+  const site = await startConsole({ gateway, edges: [server.url], certificates: { dev: undefined, [certified.id]: certified.certificate } });
   const browser = await startBrowser();
 
   /** A call of a backend. */
