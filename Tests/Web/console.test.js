@@ -189,6 +189,15 @@ test('the inspector: a session is found by its number', { skip }, async (t) => {
   await tab.press('Look for the session');
   await tab.until(`document.querySelector('h1').textContent === 'Session of ${user}'`);
   await tab.shows(connections[0].session);
+  await tab.unfold('Send a message');
+  await tab.fill('Message', 'only for you');
+  await tab.press('Send');
+  await tab.shows('Published at offset');
+  if (hasExplain) {
+    await tab.evaluate("document.querySelector('.outcome a').click()");
+    await tab.until("document.querySelector('h1').textContent.startsWith('Message ')");
+    await tab.shows('accepted');
+  }
   await tab.go('inspector', { q: '111111111111111111' });
   await tab.press('Look for the session');
   await tab.shows('No session that is connected has this number');
@@ -267,6 +276,12 @@ test('the tail shows what is published, and stays still while nobody looks', { s
   assert.ok(!(await tab.shown()).includes('6 shown'));
   await tab.press('Stop');
   await tab.shows('Stopped.');
+  await tab.fill('Comings and goings, too', true);
+  await tab.press('Start');
+  await tab.shows('quietly.');
+  const user = await loggedIn(t, operator.server.url, { userId: fresh('comer') });
+  await user.subscribe(channel);
+  await tab.shows(`${user.userId} joined.`);
   await tab.fill('Name', '_not allowed');
   await tab.press('Start');
   await tab.shows('Refused');
@@ -398,6 +413,21 @@ test('events: those that are kept, those of a type, and those that come', { skip
   await tab.shows('long ago');
   await publish(channel, 'just now');
   await tab.shows('just now');
+  // What waits for the next event asks once, and not again and again.
+  const { next } = await operator.backend('GET', '/events?after=latest');
+  await tab.go('overview');
+  await tab.go('events');
+  await tab.fill('Channels begin with', fresh('never'));
+  await tab.fill('Begin with', 'cursor');
+  await tab.fill('Cursor', next);
+  const before = operator.site.requests.length;
+  await tab.press('Follow');
+  await tab.shows('Following.');
+  await publish(channel, 'of another channel');
+  const asked = operator.site.requests.slice(before).filter(({ path }) => path.includes(`after=${next}`));
+  assert.ok(asked.length >= 1 && asked.length <= 3, `${asked.length} requests`);
+  await tab.fill('Begin with', 'oldest');
+  await tab.fill('Channels begin with', channel);
   await tab.fill('Types', 'session.login');
   await tab.press('Follow');
   await tab.shows('Following.');
@@ -619,7 +649,7 @@ for (const scheme of ['light', 'dark']) {
     await publish(channel, 'hello', { store: true });
     const tab = await opened(t, 'overview');
     await tab.emulate({ scheme });
-    const where = [...pages.map((page) => [page]), ['inspector', { q: channel }], ['inspector', { channel }], ['inspector', { user: user.userId }], ['storage', { channel }], ['webhooks', { name: 'orders' }], ['tail', { channel }], ['keys']];
+    const where = [...pages.map((page) => [page]), ['inspector', { q: channel }], ['inspector', { channel }], ['inspector', { user: user.userId }], ['storage', { channel }], ['webhooks', { name: 'orders' }], ['tail', { channel }], ['inspector', { channel: 'stage', type: 'stream' }], ['storage', { channel: 'stage', type: 'stream' }]];
     for (const [page, parameters] of where) {
       await tab.go(page, parameters);
       await tab.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))");

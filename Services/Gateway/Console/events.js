@@ -35,16 +35,17 @@ const pause = (seconds, signal) =>
 /** Reads events from a cursor on, page by page, and waits for more until the signal ends. */
 export async function follow(context, asked, log, signal, take) {
   let { after } = asked;
+  // The first page answers at once, so that what happens from here on is behind its cursor.
+  let wait;
   for (;;) {
     await seen(signal);
     signal.throwIfAborted();
     try {
-      // The first page answers at once, so that the cursor is known from here on.
-      const wait = after === asked.after ? undefined : '20s';
       const page = await context.api.call(calls.events({ ...asked, after, wait }), signal);
       log.say('Following.');
       for (const event of page.events) take(event);
       after = page.next;
+      wait = '20s';
     } catch (error) {
       if (error.name === 'AbortError') throw error;
       log.say('Not following.');

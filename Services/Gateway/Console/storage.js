@@ -27,6 +27,7 @@ export function show(main, context) {
   if (channel === undefined && user === undefined) return;
   const of = user === undefined ? { channel, type } : { user };
   context.heading.replaceChildren(element('span', { class: 'muted' }, `Storage of the ${kind} `), quoted(channel ?? user));
+  document.title = `Storage of the ${kind} ${channel ?? user} – Heliograph`;
   main.append(metadata(context, of));
   if (user === undefined) main.append(locks(context, of));
 }
