@@ -4,8 +4,8 @@
 // are in no log of a server.
 
 import { API } from './api.js';
-import { element, quoted } from './dom.js';
-import { field, refusal, values } from './view.js';
+import { button, element, muted, quoted } from './dom.js';
+import { asTyped, field, refusal, values } from './view.js';
 import * as events from './events.js';
 import * as explain from './explain.js';
 import * as inspector from './inspector.js';
@@ -58,7 +58,13 @@ function showLogin(why) {
   const made = element(
     'form',
     { class: 'fields login', 'aria-label': 'Log in' },
-    field({ label: 'API key', name: 'key', type: 'password', required: true, hint: 'rtmk_… It becomes a cookie that no script can read.' }),
+    field({
+      label: 'API key',
+      name: 'key',
+      type: 'password',
+      required: true,
+      hint: 'rtmk_… It becomes a cookie that no script can read.',
+    }),
     element('div', { class: 'row' }, element('button', { class: 'primary' }, 'Log in')),
   );
   made.addEventListener('submit', async (event) => {
@@ -76,7 +82,7 @@ function showLogin(why) {
   main.append(
     problem,
     made,
-    element('p', { class: 'muted' }, 'A key with the scope admin shows everything; one with fewer scopes shows what it may see.'),
+    muted('A key with the scope admin shows everything; one with fewer scopes shows what it may see.'),
   );
   heading.focus();
 }
@@ -85,11 +91,13 @@ function showLogin(why) {
 
 function showHeader() {
   const choices = api.session.apps.map((app) => element('option', { value: app, selected: app === api.app }, app));
-  const apps = element('select', { 'aria-label': 'App', onchange: () => (location.hash = linkTo('inspector', {}, apps.value)) }, choices);
+  const change = ({ target }) => (location.hash = linkTo('inspector', {}, target.value));
+  const apps = element('select', { 'aria-label': 'App', onchange: change }, choices);
+  const what = 'Channel, user, session, channel@offset';
   const search = element(
     'form',
     { role: 'search', 'aria-label': 'Inspector' },
-    element('input', { type: 'search', name: 'q', 'aria-label': 'Channel, user, session, or channel@offset', placeholder: 'Channel, user, session, channel@offset', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none' }),
+    element('input', { type: 'search', name: 'q', 'aria-label': what, placeholder: what, ...asTyped }),
     element('button', {}, 'Inspect'),
   );
   search.addEventListener('submit', (event) => {
@@ -102,13 +110,14 @@ function showHeader() {
     await api.logout().catch(() => {});
     showLogin('You have logged out.');
   };
+  const key = element('span', { class: 'muted' }, 'key ', quoted(api.session.key.id));
+  const who = element('span', { class: 'who' }, key, button('Log out', logout));
+  const links = Object.entries(pages).map(([name, { title }]) =>
+    element('li', {}, element('a', { href: linkTo(name), 'data-page': name }, title)),
+  );
   header.replaceChildren(
-    element('div', { class: 'bar' }, element('strong', {}, 'Heliograph'), apps, search, element('span', { class: 'who' }, element('span', { class: 'muted' }, 'key ', quoted(api.session.key.id)), element('button', { type: 'button', class: 'small', onclick: logout }, 'Log out'))),
-    element(
-      'nav',
-      { 'aria-label': 'Pages' },
-      element('ul', {}, Object.entries(pages).map(([name, { title }]) => element('li', {}, element('a', { href: linkTo(name), 'data-page': name }, title)))),
-    ),
+    element('div', { class: 'bar' }, element('strong', {}, 'Heliograph'), apps, search, who),
+    element('nav', { 'aria-label': 'Pages' }, element('ul', {}, links)),
   );
   header.hidden = false;
 }
@@ -125,7 +134,12 @@ function refuseSecret() {
   history.replaceState(null, '', location.pathname);
   const heading = begin('Refused');
   main.append(
-    element('p', { class: 'warning', role: 'alert' }, 'There was an API key where everybody can read it: in an address or a search. It was not used. Take it out of the configuration and make another one.'),
+    element(
+      'p',
+      { class: 'warning', role: 'alert' },
+      'There was an API key where everybody can read it: in an address or a search. It was not used. ',
+      'Take it out of the configuration and make another one.',
+    ),
     element('p', {}, element('a', { href: linkTo('overview') }, 'To the overview')),
   );
   heading.focus();

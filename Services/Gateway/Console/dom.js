@@ -23,6 +23,12 @@ export const freshId = (name) => `${name}-${++lastId}`;
 /** A name or a content from outside, apart from the direction of the text around it. */
 export const quoted = (text) => element('bdi', { class: 'data' }, visible(`${text}`));
 
+/** A small button. */
+export const button = (title, press, more = {}) =>
+  element('button', { type: 'button', class: 'small', onclick: press, ...more }, title);
+
+export const muted = (...children) => element('p', { class: 'muted' }, ...children);
+
 /** A sentence of the server, which may have names in it. */
 export const sentence = (text) => element('bdi', {}, visible(`${text}`));
 
@@ -60,7 +66,8 @@ export function time(value) {
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   const isToday = new Date().toDateString() === date.toDateString();
   const iso = date.toISOString();
-  return element('time', { datetime: iso, title: iso }, isToday ? `${clock}.${`${date.getMilliseconds()}`.padStart(3, '0')}` : `${day} ${clock}`);
+  const exact = `${clock}.${`${date.getMilliseconds()}`.padStart(3, '0')}`;
+  return element('time', { datetime: iso, title: iso }, isToday ? exact : `${day} ${clock}`);
 }
 
 /** How long something takes or has lasted. */

@@ -1,9 +1,9 @@
 // What happened in the app: its events, as a list that follows.
 
 import * as calls from './calls.js';
-import { content, element, quoted, time } from './dom.js';
+import { button, content, element, quoted, time } from './dom.js';
 import { LogView } from './log.js';
-import { copies, copyText, form, refusal, section, values } from './view.js';
+import { channelLink, copies, copyText, form, refusal, section, userLink, values } from './view.js';
 
 export const title = 'Events';
 
@@ -64,8 +64,8 @@ export function concerns({ user, data = {} }, name) {
 export const eventRow = (context) => (event) => {
   const { id, type, time: at, key, number, channel, channelType, user, data } = event;
   const about = channel === undefined
-    ? user !== undefined && element('a', { href: context.linkTo('inspector', { user }) }, quoted(user))
-    : element('a', { href: context.linkTo('inspector', { channel, type: channelType === 'stream' ? 'stream' : undefined }) }, quoted(key));
+    ? user !== undefined && userLink(context, user)
+    : channelLink(context, channel, channelType, key);
   return element(
     'div',
     { class: `entry ${type === 'gap' ? 'bad' : ''}` },
@@ -74,9 +74,19 @@ export const eventRow = (context) => (event) => {
     about || '',
     element('span', { class: 'muted' }, `${number}`),
     element('span', { class: 'what' }, data === undefined ? '' : content(JSON.stringify(data))),
-    element('button', { type: 'button', class: 'small quiet', 'aria-label': `Copy the cursor ${id}`, title: id, onclick: () => copyText(context, id) }, 'cursor'),
+    button('cursor', () => copyText(context, id), {
+      class: 'small quiet',
+      'aria-label': `Copy the cursor ${id}`,
+      title: id,
+    }),
   );
 };
+
+const beginnings = [
+  ['oldest', 'the oldest that is kept'],
+  ['latest', 'what happens next'],
+  ['cursor', 'what follows the cursor'],
+];
 
 export function show(main, context) {
   const { parameters } = context;
@@ -100,7 +110,7 @@ export function show(main, context) {
   const made = form(
     'Which events',
     [
-      { label: 'Begin with', name: 'from', value: 'oldest', options: [['oldest', 'the oldest that is kept'], ['latest', 'what happens next'], ['cursor', 'what follows the cursor']] },
+      { label: 'Begin with', name: 'from', value: 'oldest', options: beginnings },
       { label: 'Cursor', name: 'after' },
       { label: 'Types', name: 'types', hint: 'such as message.published,session.login; all if empty' },
       { label: 'Channels begin with', name: 'channels', value: parameters.get('channels') ?? undefined },

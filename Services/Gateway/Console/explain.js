@@ -74,7 +74,10 @@ export function show(main, context) {
 /** A form whose answer is an explanation, which stays until the next one. */
 function question(context, title, { fields, call, button, asksAtOnce }) {
   const outcome = element('div', { 'aria-live': 'polite' });
-  const ask = (given) => outcome.replaceChildren(loaded(context, () => call(given), (answer) => explanation(context, answer)).place);
+  const ask = (given) => {
+    const answer = loaded(context, () => call(given), (found) => explanation(context, found));
+    outcome.replaceChildren(answer.place);
+  };
   const made = form(title, fields, button, ask, copies(context, () => call(values(made))));
   if (asksAtOnce) ask(values(made));
   return section(context, title, {}, made, outcome);

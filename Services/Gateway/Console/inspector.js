@@ -1,10 +1,10 @@
 // One search box for a channel, a user, a session or a message: its state, and what can be done with it.
 
 import * as calls from './calls.js';
-import { ago, content, element, number, quoted, time } from './dom.js';
+import { ago, button, content, element, muted, number, quoted, time } from './dom.js';
 import { explanation } from './explain.js';
 import { channelList, connectionColumns } from './overview.js';
-import { action, facts, loaded, missingEdges, pages, refusal, section, table } from './view.js';
+import { action, channelLink, facts, loaded, missingEdges, pages, refusal, section, table, userLink } from './view.js';
 
 export const title = 'Inspector';
 
@@ -25,6 +25,8 @@ function rename(context, kind, name) {
 
 const links = (items) => element('p', { class: 'row links' }, items.map(([title, href]) => element('a', { href }, title)));
 
+const messageLink = ({ linkTo }, about) => element('a', { href: linkTo('inspector', about) }, `${about.offset}`);
+
 // MARK: Search
 
 /** A name that could be a message's, CHANNEL@OFFSET. */
@@ -43,7 +45,12 @@ function showSearch(main, context, q) {
     if (sessionName.test(q)) main.append(sessionSearch(context, q));
   }
   main.append(
-    element('div', { class: 'columns' }, channelList(context, q ? 'Channels that begin so' : 'Channels', { prefix: q || undefined }), userList(context, q)),
+    element(
+      'div',
+      { class: 'columns' },
+      channelList(context, q ? 'Channels that begin so' : 'Channels', { prefix: q || undefined }),
+      userList(context, q),
+    ),
   );
 }
 
@@ -55,9 +62,9 @@ function userList(context, prefix) {
     call,
     rows: ({ users }) => users,
     next: ({ nextCursor }) => nextCursor,
-    about: ({ total }) => element('p', { class: 'muted' }, `${number(total)} with this prefix`),
+    about: ({ total }) => muted(`${number(total)} with this prefix`),
     empty: 'No user of this prefix is online.',
-    columns: [{ title: 'User', cell: ({ user }) => element('a', { href: context.linkTo('inspector', { user }) }, quoted(user)) }],
+    columns: [{ title: 'User', cell: ({ user }) => userLink(context, user) }],
   });
   return section(context, title, { call }, list.place);
 }
@@ -66,7 +73,7 @@ function userList(context, prefix) {
 function sessionSearch(context, session) {
   const outcome = element('div', { role: 'status' });
   const search = async () => {
-    button.disabled = true;
+    begin.disabled = true;
     let cursor;
     let seen = 0;
     try {
@@ -82,12 +89,12 @@ function sessionSearch(context, session) {
     } catch (error) {
       if (error.name !== 'AbortError') outcome.replaceChildren(refusal(error));
     } finally {
-      button.disabled = false;
+      begin.disabled = false;
     }
     return undefined;
   };
-  const button = element('button', { type: 'button', onclick: search }, 'Look for the session');
-  return section(context, 'A session with this number', { call: () => calls.connections({ limit: 1000 }) }, button, outcome);
+  const begin = button('Look for the session', search);
+  return section(context, 'A session with this number', { call: () => calls.connections({ limit: 1000 }) }, begin, outcome);
 }
 
 // MARK: A channel
@@ -100,7 +107,7 @@ function showChannel(main, context, about) {
     facts([
       ['Subscribed sessions', number(found.subscribers)],
       ['Members by presence', number(found.members)],
-      ['Newest offset', found.offset === 0 ? 'no message yet' : element('a', { href: linkTo('inspector', { channel, offset: found.offset }) }, `${found.offset}`)],
+      ['Newest offset', found.offset === 0 ? 'no message yet' : messageLink(context, { channel, offset: found.offset })],
       ['Epoch of the log', `${found.epoch}`],
       ['Newest entry', found.active === undefined ? 'not in memory' : ago(found.active)],
     ]),
@@ -128,9 +135,8 @@ function showChannel(main, context, about) {
         context,
         'Actions',
         {},
-        type === 'stream' ? element('p', { class: 'muted' }, 'Stream channels have no action here; their metadata and locks do.') : [],
         type === 'stream'
-          ? []
+          ? muted('Stream channels have no action here; their metadata and locks do.')
           : [
               publishAction(context, { channel }, async () => {
                 await Promise.all([state.load(), stored.first()]);
@@ -142,6 +148,11 @@ function showChannel(main, context, about) {
   );
 }
 
+const pairs = (state) =>
+  Object.entries(state)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ');
+
 function members(context, { channel, type }) {
   const call = (page) => calls.presence({ channel, type, page });
   const list = pages(context, {
@@ -149,11 +160,11 @@ function members(context, { channel, type }) {
     call,
     rows: ({ users }) => users ?? [],
     next: ({ nextPage }) => nextPage,
-    about: ({ total }) => element('p', { class: 'muted' }, `${number(total)} in the channel`),
+    about: ({ total }) => muted(`${number(total)} in the channel`),
     empty: 'Nobody is there, or everybody who is came quietly.',
     columns: [
-      { title: 'User', cell: ({ user }) => element('a', { href: context.linkTo('inspector', { user }) }, quoted(user)) },
-      { title: 'Temporary states', cell: ({ state = {} }) => quoted(Object.entries(state).map(([key, value]) => `${key}=${value}`).join(', ')) },
+      { title: 'User', cell: ({ user }) => userLink(context, user) },
+      { title: 'Temporary states', cell: ({ state = {} }) => quoted(pairs(state)) },
     ],
   });
   return section(context, 'Members', { call }, list.place);
@@ -172,16 +183,20 @@ function storedMessages(context, of) {
 
 const messageColumns = (context) => [
   { title: 'Time', cell: ({ timestamp }) => time(timestamp) },
-  { title: 'Publisher', cell: ({ publisher }) => element('a', { href: context.linkTo('inspector', { user: publisher }) }, quoted(publisher)) },
+  { title: 'Publisher', cell: ({ publisher }) => userLink(context, publisher) },
   { title: 'Custom type', cell: ({ customType }) => quoted(customType ?? '') },
-  { title: 'Message', cell: ({ message, data }) => (message === undefined ? [element('span', { class: 'muted' }, 'Base64 '), content(data)] : content(message)) },
+  {
+    title: 'Message',
+    cell: ({ message, data }) =>
+      message === undefined ? [element('span', { class: 'muted' }, 'Base64 '), content(data)] : content(message),
+  },
 ];
 
 function publishAction(context, to, then) {
   const call = ({ message, ...more }) => calls.publish({ ...to, ...more, message: message ?? '' });
   return action(context, {
     title: to.user === undefined ? 'Publish a message' : 'Send a message',
-    button: to.user === undefined ? 'Publish' : 'Send',
+    verb: to.user === undefined ? 'Publish' : 'Send',
     fields: [
       { label: 'Message', name: 'message', type: 'textarea' },
       { label: 'Custom type', name: 'customType', maxlength: 32 },
@@ -190,7 +205,13 @@ function publishAction(context, to, then) {
     ],
     call,
     lasts: 'A message in the history survives a restart; another one lives as long as the log of the channel.',
-    done: ({ offset, timestamp }) => ['Published at offset ', element('a', { href: context.linkTo('inspector', to.channel ? { channel: to.channel, offset } : { user: to.user, offset }) }, `${offset}`), ', ', time(timestamp), '.'],
+    done: ({ offset, timestamp }) => [
+      'Published at offset ',
+      messageLink(context, { ...to, offset }),
+      ', ',
+      time(timestamp),
+      '.',
+    ],
     then,
   });
 }
@@ -199,10 +220,14 @@ function purgeAction(context, of, then) {
   const whose = of.channel ?? of.user;
   return action(context, {
     title: 'Remove stored messages',
-    button: 'Remove for good',
+    verb: 'Remove for good',
     fields: [{ label: 'Older than', name: 'until', type: 'datetime-local', hint: 'all of them if empty' }],
     call: ({ until }) => calls.purge({ ...of, before: until ? new Date(until).getTime() : undefined }),
-    confirm: ({ until }) => [`Remove ${until ? `the stored messages before ${until}` : 'all stored messages'} of `, quoted(whose), ' for good?'],
+    confirm: ({ until }) => [
+      `Remove ${until ? `the stored messages before ${until}` : 'all stored messages'} of `,
+      quoted(whose),
+      ' for good?',
+    ],
     lasts: 'Survives a restart: they are gone.',
     done: ({ removed }) => `${number(removed)} messages are gone.`,
     then,
@@ -219,13 +244,15 @@ function showUser(main, context, { user, session }) {
       ['Online', found.online ? 'yes' : 'no'],
       ['Banned', found.bannedUntil === undefined ? 'no' : element('span', { class: 'bad' }, 'until ', time(found.bannedUntil))],
     ]),
-    session && !found.connections.some((one) => one.session === session) && element('p', { class: 'warning' }, 'The session ', quoted(session), ' is not connected any more.'),
+    session &&
+      !found.connections.some((one) => one.session === session) &&
+      element('p', { class: 'warning' }, 'The session ', quoted(session), ' is not connected any more.'),
     table('Sessions', connectionColumns(context).slice(1), found.connections, 'No session is connected.'),
     missingEdges(found.edges),
   ]);
   const where = loaded(context, () => calls.userChannels({ user }), ({ channels }) =>
     table('Channels', [
-      { title: 'Channel', cell: ({ channel, type }) => element('a', { href: linkTo('inspector', { channel, type: type === 'stream' ? type : undefined }) }, quoted(channel)) },
+      { title: 'Channel', cell: ({ channel, type }) => channelLink(context, channel, type) },
       { title: 'Type', cell: ({ type }) => type },
     ], channels, 'Presence lists the user nowhere.'),
   );
@@ -258,6 +285,7 @@ function showUser(main, context, { user, session }) {
   );
 }
 
+const term = { name: 'seconds', type: 'number', min: 1, max: 3_153_600_000 };
 const reason = { label: 'Reason', name: 'reason', hint: 'one sentence, which the user gets' };
 
 /** What may be done to a user. Without a user the form asks for one. */
@@ -280,7 +308,7 @@ export function moderationActions(context, user, then) {
         }),
     action(context, {
       title: 'Ban',
-      fields: [...who, { label: 'Seconds', name: 'seconds', type: 'number', min: 1, max: 3_153_600_000, value: 3600, required: true }, reason],
+      fields: [...who, { label: 'Seconds', ...term, value: 3600, required: true }, reason],
       call: with_(calls.ban),
       confirm: (given) => ['End all sessions of ', named(given), ` and refuse logins for ${number(given.seconds)} seconds?`],
       lasts: 'Survives a restart of everything.',
@@ -289,18 +317,23 @@ export function moderationActions(context, user, then) {
     }),
     action(context, {
       title: 'Lift a ban',
-      button: 'Unban',
+      verb: 'Unban',
       fields: [...who, reason],
       call: with_(calls.unban),
       lasts: 'Survives a restart of everything.',
-      done: ({ untilBefore }) => (untilBefore === undefined ? 'The user was not banned.' : ['The ban until ', time(untilBefore), ' is lifted.']),
+      done: ({ untilBefore }) =>
+        untilBefore === undefined ? 'The user was not banned.' : ['The ban until ', time(untilBefore), ' is lifted.'],
       then,
     }),
     action(context, {
       title: 'Revoke tokens',
-      fields: [...who, { label: 'Kept for seconds', name: 'seconds', type: 'number', min: 1, max: 3_153_600_000, hint: 'longer than tokens live; a year if empty' }, reason],
+      fields: [...who, { label: 'Kept for seconds', ...term, hint: 'longer than tokens live; a year if empty' }, reason],
       call: with_(calls.revokeTokens),
-      confirm: (given) => ['Refuse all tokens of ', named(given), ' that were issued before now, and end the sessions that have them?'],
+      confirm: (given) => [
+        'Refuse all tokens of ',
+        named(given),
+        ' that were issued before now, and end the sessions that have them?',
+      ],
       lasts: 'Survives a restart of everything.',
       done: (answer) => [ended(answer), ' Tokens before ', time(answer.issuedBefore), ' are refused.'],
       then,
@@ -309,6 +342,8 @@ export function moderationActions(context, user, then) {
 }
 
 // MARK: A message
+
+const notStored = 'It is not in the history: it was published without being stored, or was removed.';
 
 function showMessage(main, context, { channel, offset }) {
   const user = channel === undefined ? context.parameters.get('user') : undefined;
@@ -320,16 +355,16 @@ function showMessage(main, context, { channel, offset }) {
     return explanation(context, answer);
   });
   const showContents = (at) => {
-    if (at === undefined) return contents.replaceChildren(element('p', { class: 'muted' }, 'When it was published is not known any more.'));
+    if (at === undefined) return contents.replaceChildren(muted('When it was published is not known.'));
     const of = channel === undefined ? { user } : { channel };
     const stored = loaded(context, () => calls.history({ ...of, before: at, after: at, limit: 1 }), ({ messages }) =>
-      table('The message', messageColumns(context), messages.filter(({ timestamp }) => timestamp === at), 'It is not in the history: it was published without being stored, or was removed.'),
+      table('The message', messageColumns(context), messages.filter(({ timestamp }) => timestamp === at), notStored),
     );
     return contents.replaceChildren(stored.place);
   };
   main.append(
     links([
-      channel === undefined ? ['User', context.linkTo('inspector', { user })] : ['Channel', context.linkTo('inspector', { channel })],
+      [channel === undefined ? 'User' : 'Channel', context.linkTo('inspector', { channel, user })],
       ['Why did it not arrive?', context.linkTo('explain', { channel, offset, user })],
       offset > 1 && ['Offset before', context.linkTo('inspector', { channel, user, offset: offset - 1 })],
       ['Offset after', context.linkTo('inspector', { channel, user, offset: offset + 1 })],

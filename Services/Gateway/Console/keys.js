@@ -1,9 +1,9 @@
 // What may this key do, which keys are there, and who is let in: tokens and bans.
 
 import * as calls from './calls.js';
-import { element, number, quoted, sentence, time } from './dom.js';
+import { button, element, muted, number, quoted, sentence, time } from './dom.js';
 import { moderationActions } from './inspector.js';
-import { action, copyText, facts, loaded, pages, section, table } from './view.js';
+import { action, copyText, facts, loaded, pages, section, table, userLink } from './view.js';
 
 export const title = 'Keys and tokens';
 
@@ -37,7 +37,13 @@ export function show(main, context) {
         'div',
         {},
         section(context, 'This key', { call: calls.ownKey }, own.place),
-        section(context, 'Keys of the app', { call: calls.keys }, element('p', { class: 'muted' }, 'A key is made with rtm key create, and revoked by removing its entry from the configuration.'), all.place),
+        section(
+          context,
+          'Keys of the app',
+          { call: calls.keys },
+          muted('A key is made with rtm key create, and revoked by removing its entry from the configuration.'),
+          all.place,
+        ),
         section(context, 'Bans', { call: () => calls.bans({}) }, bans.place),
       ),
       section(context, 'Actions', {}, tokenAction(context), moderationActions(context, undefined, bans.first)),
@@ -53,7 +59,7 @@ function banList(context) {
     next: ({ nextAfter }) => nextAfter,
     empty: 'Nobody is banned.',
     columns: [
-      { title: 'User', cell: ({ user }) => element('a', { href: context.linkTo('inspector', { user }) }, quoted(user)) },
+      { title: 'User', cell: ({ user }) => userLink(context, user) },
       { title: 'Since', cell: ({ since }) => time(since) },
       { title: 'Until', cell: ({ until }) => time(until) },
       { title: 'Reason', cell: ({ reason }) => sentence(reason) },
@@ -76,7 +82,7 @@ function tokenAction(context) {
         ? 'The app has no certificate, so its users log in without a token.'
         : [
             element('p', {}, 'For ', quoted(user), `, valid for ${number(seconds)} seconds: `),
-            element('p', { class: 'row' }, element('code', { class: 'data' }, token), element('button', { type: 'button', class: 'small', onclick: () => copyText(context, token) }, 'Copy')),
+            element('p', { class: 'row' }, element('code', { class: 'data' }, token), button('Copy', () => copyText(context, token))),
           ],
   });
 }

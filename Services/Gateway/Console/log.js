@@ -22,11 +22,13 @@ export class LogView {
     this.state = element('p', { role: 'status', class: 'state' });
     // What comes fast must not be read out; the state and what is refused are.
     this.rows = element('div', { class: 'log', role: 'log', 'aria-live': 'off', 'aria-label': label, tabindex: 0 });
-    this.pauseButton = element('button', { type: 'button', 'aria-pressed': 'false', onclick: () => this.#pause(!this.#isPausedByUser) }, 'Pause');
+    const pause = () => this.#pause(!this.#isPausedByUser);
+    this.pauseButton = element('button', { type: 'button', 'aria-pressed': 'false', onclick: pause }, 'Pause');
     const rate = field({ label: 'Show at most', name: 'rate', value: perSecond, options: rates });
     rate.querySelector('select').addEventListener('change', ({ target }) => this.#setRate(Number(target.value)));
     const clear = element('button', { type: 'button', onclick: () => this.clear() }, 'Clear');
-    this.place = element('div', {}, element('div', { class: 'row log-tools' }, rate, this.pauseButton, clear), this.state, this.rows, this.counts);
+    const tools = element('div', { class: 'row log-tools' }, rate, this.pauseButton, clear);
+    this.place = element('div', {}, tools, this.state, this.rows, this.counts);
     const timer = setInterval(() => this.#flush(), flushEvery);
     const look = () => this.#apply();
     document.addEventListener('visibilitychange', look);

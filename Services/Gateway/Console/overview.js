@@ -1,8 +1,8 @@
 // Is it well? What the app has, what its rates leave, and whether the gateway answers.
 
 import * as calls from './calls.js';
-import { bytes, duration, element, number, quoted, time } from './dom.js';
-import { facts, form, loaded, missingEdges, pages, section } from './view.js';
+import { bytes, duration, muted, number, quoted, time } from './dom.js';
+import { channelLink, facts, form, loaded, missingEdges, pages, section, userLink } from './view.js';
 
 export const title = 'Overview';
 
@@ -51,10 +51,10 @@ export function channelList(context, title, given = {}) {
     call,
     rows: ({ channels }) => channels,
     next: ({ nextCursor }) => nextCursor,
-    about: ({ total, edges }) => [element('p', { class: 'muted' }, `${number(total)} with this prefix`), missingEdges(edges)],
+    about: ({ total, edges }) => [muted(`${number(total)} with this prefix`), missingEdges(edges)],
     empty: 'No channel begins so.',
     columns: [
-      { title: 'Channel', cell: ({ channel }) => element('a', { href: context.linkTo('inspector', { channel, type: wanted.type }) }, quoted(channel)) },
+      { title: 'Channel', cell: ({ channel }) => channelLink(context, channel, wanted.type) },
       { title: 'Subscribers', isNumber: true, cell: ({ subscribers }) => number(subscribers) },
       { title: 'Newest offset', isNumber: true, cell: ({ offset }) => number(offset) },
       { title: 'Newest entry', cell: ({ active }) => time(active) },
@@ -78,7 +78,7 @@ function connectionList(context) {
     call,
     rows: ({ connections }) => connections,
     next: ({ nextCursor }) => nextCursor,
-    about: ({ total, edges }) => [element('p', { class: 'muted' }, `${number(total)} with this prefix`), missingEdges(edges)],
+    about: ({ total, edges }) => [muted(`${number(total)} with this prefix`), missingEdges(edges)],
     empty: 'No user of this prefix is connected.',
     columns: connectionColumns(context),
   });
@@ -90,7 +90,7 @@ function connectionList(context) {
 }
 
 export const connectionColumns = (context) => [
-  { title: 'User', cell: ({ user, session }) => element('a', { href: context.linkTo('inspector', { user, session }) }, quoted(user)) },
+  { title: 'User', cell: ({ user, session }) => userLink(context, user, session) },
   { title: 'Session', cell: ({ session }) => quoted(session) },
   { title: 'Address', cell: ({ address }) => quoted(address) },
   { title: 'Client', cell: ({ client }) => quoted(client) },

@@ -4,10 +4,16 @@
 // shown side by side.
 
 import * as calls from './calls.js';
-import { ago, content, element, number, quoted } from './dom.js';
-import { action, ask, copies, form, loaded, refusal, section, table, values } from './view.js';
+import { ago, button, content, element, muted, number, quoted } from './dom.js';
+import { action, ask, copies, form, loaded, refusal, section, table, userLink, values } from './view.js';
 
 export const title = 'Storage';
+
+const kinds = [
+  ['channel', 'channel'],
+  ['stream', 'stream channel'],
+  ['user', 'user'],
+];
 
 export function show(main, context) {
   const { parameters } = context;
@@ -16,12 +22,14 @@ export function show(main, context) {
   const choose = form(
     'Whose storage',
     [
-      { label: 'Of the', name: 'kind', value: kind, options: [['channel', 'channel'], ['stream', 'stream channel'], ['user', 'user']] },
+      { label: 'Of the', name: 'kind', value: kind, options: kinds },
       { label: 'Name', name: 'name', value: channel ?? user, required: true },
     ],
     'Show',
-    (given) =>
-      context.go('storage', given.kind === 'user' ? { user: given.name } : { channel: given.name, type: given.kind === 'stream' ? 'stream' : undefined }),
+    ({ kind, name }) => {
+      const type = kind === 'stream' ? kind : undefined;
+      context.go('storage', kind === 'user' ? { user: name } : { channel: name, type });
+    },
   );
   main.append(section(context, 'Whose storage', {}, choose));
   if (channel === undefined && user === undefined) return;
@@ -37,7 +45,7 @@ export function show(main, context) {
 function metadata(context, of) {
   const editor = element('div');
   const list = loaded(context, () => calls.metadata(of), ({ revision, items }) => [
-    element('p', { class: 'muted' }, `Revision of the set: ${revision}`),
+    muted(`Revision of the set: ${revision}`),
     table('Items', [
       { title: 'Key', cell: ({ key }) => quoted(key) },
       { title: 'Value', cell: ({ value }) => content(value) },
@@ -50,8 +58,8 @@ function metadata(context, of) {
           element(
             'span',
             { class: 'row' },
-            element('button', { type: 'button', class: 'small', 'aria-label': `Edit ${item.key}`, onclick: () => edit(item) }, 'Edit'),
-            element('button', { type: 'button', class: 'small', 'aria-label': `Remove ${item.key}`, onclick: () => remove(item) }, 'Remove'),
+            button('Edit', () => edit(item), { 'aria-label': `Edit ${item.key}` }),
+            button('Remove', () => remove(item), { 'aria-label': `Remove ${item.key}` }),
             copies(context, () => calls.removeItem({ ...of, ...item })),
           ),
       },
@@ -74,7 +82,7 @@ function metadata(context, of) {
   };
   const add = action(context, {
     title: 'Add an item',
-    button: 'Add',
+    verb: 'Add',
     fields: [
       { label: 'Key', name: 'key', required: true, maxlength: 32 },
       { label: 'Value', name: 'value', type: 'textarea' },
@@ -84,7 +92,8 @@ function metadata(context, of) {
     done: ({ revision }) => `Added; the set has the revision ${revision} now.`,
     then: list.load,
   });
-  return section(context, 'Metadata', { call: () => calls.metadata(of) }, list.place, element('div', { 'aria-live': 'polite' }, editor), add);
+  const live = element('div', { 'aria-live': 'polite' }, editor);
+  return section(context, 'Metadata', { call: () => calls.metadata(of) }, list.place, live, add);
 }
 
 /** Overwrites an item whose revision is still the one that is shown. */
@@ -110,12 +119,11 @@ function itemEditor(context, of, { key, value, revision }, reload, close) {
   const compare = async (mine) => {
     const { items } = await context.api.call(calls.metadata(of), context.signal);
     const there = items.find((item) => item.key === key);
+    const found = there ? `There now, revision ${there.revision}` : 'There now: the item was removed';
+    const side = (title, text) => element('div', {}, element('h4', {}, title), element('pre', {}, quoted(text)));
     const decide = (text, act) => element('button', { type: 'button', onclick: act }, text);
     outcome.append(
-      element('div', { class: 'columns even' },
-        element('div', {}, element('h4', {}, 'Yours, not written'), element('pre', {}, quoted(mine))),
-        element('div', {}, element('h4', {}, there ? `There now, revision ${there.revision}` : 'There now: the item was removed'), element('pre', {}, quoted(there?.value ?? ''))),
-      ),
+      element('div', { class: 'columns even' }, side('Yours, not written', mine), side(found, there?.value ?? '')),
       element('p', { class: 'row' },
         decide('Write mine over it', () => {
           expected = there?.revision ?? 0;
@@ -133,17 +141,24 @@ function itemEditor(context, of, { key, value, revision }, reload, close) {
     element('button', { type: 'button', onclick: close }, 'Cancel'),
     copies(context, () => call(values(made))),
   );
-  return element('div', { class: 'editor' }, element('h3', {}, 'Edit ', quoted(key)), element('p', { class: 'muted' }, `Written only if the item still has the revision ${revision}. Survives a restart.`), made, outcome);
+  return element(
+    'div',
+    { class: 'editor' },
+    element('h3', {}, 'Edit ', quoted(key)),
+    muted(`Written only if the item still has the revision ${revision}. Survives a restart.`),
+    made,
+    outcome,
+  );
 }
 
 // MARK: Locks
 
 function locks(context, of) {
   const list = loaded(context, () => calls.locks(of), ({ revision, locks }) => [
-    element('p', { class: 'muted' }, `Revision of the locks: ${revision}`),
+    muted(`Revision of the locks: ${revision}`),
     table('Locks', [
       { title: 'Lock', cell: ({ name }) => quoted(name) },
-      { title: 'Owner', cell: ({ owner }) => (owner === undefined ? 'free' : element('a', { href: context.linkTo('inspector', { user: owner }) }, quoted(owner))) },
+      { title: 'Owner', cell: ({ owner }) => (owner === undefined ? 'free' : userLink(context, owner)) },
       { title: 'Fencing token', isNumber: true, cell: ({ fencingToken }) => `${fencingToken}` },
       { title: 'Time to live', isNumber: true, cell: ({ ttl }) => `${number(ttl)} s` },
       {
@@ -151,15 +166,16 @@ function locks(context, of) {
         cell: (lock) =>
           element('span', { class: 'row' },
             lock.owner !== undefined && [
-              act('Revoke', lock, () => calls.revokeLock({ ...of, ...lock }), ['Take ', quoted(lock.name), ' from ', quoted(lock.owner), '?']),
+              act('Revoke', lock, calls.revokeLock, ['Take ', quoted(lock.name), ' from ', quoted(lock.owner), '?']),
             ],
-            act('Remove', lock, () => calls.removeLock({ ...of, ...lock }), ['Remove ', quoted(lock.name), '? Who waits for it is refused.']),
+            act('Remove', lock, calls.removeLock, ['Remove ', quoted(lock.name), '? Who waits for it is refused.']),
           ),
       },
     ], locks, 'There is no lock.'),
   ]);
   const outcome = element('div', { role: 'alert' });
-  const act = (title, lock, call, question) => {
+  const act = (title, lock, makes, question) => {
+    const call = () => makes({ ...of, ...lock });
     const run = async () => {
       if (!(await ask(context, `${title} a lock`, [element('p', {}, question, ' It survives a restart.')], title))) return;
       try {
@@ -171,14 +187,22 @@ function locks(context, of) {
       }
       await list.load();
     };
-    return [element('button', { type: 'button', class: 'small', 'aria-label': `${title} ${lock.name}`, onclick: run }, title), copies(context, call)];
+    return [button(title, run, { 'aria-label': `${title} ${lock.name}` }), copies(context, call)];
   };
   const create = action(context, {
     title: 'Create a lock',
-    button: 'Create',
+    verb: 'Create',
     fields: [
       { label: 'Name', name: 'name', required: true, maxlength: 64 },
-      { label: 'Time to live in seconds', name: 'ttl', type: 'number', min: 10, max: 300, value: 10, hint: 'for how long an owner who is away keeps it' },
+      {
+        label: 'Time to live in seconds',
+        name: 'ttl',
+        type: 'number',
+        min: 10,
+        max: 300,
+        value: 10,
+        hint: 'for how long an owner who is away keeps it',
+      },
     ],
     call: (given) => calls.createLock({ ...of, ...given }),
     lasts: 'Survives a restart. Nobody owns it at first.',

@@ -7,10 +7,14 @@ import * as calls from './calls.js';
 import { content, counted, element, quoted, time } from './dom.js';
 import { concerns, eventRow, follow } from './events.js';
 import { LogView } from './log.js';
-import { copies, form, refusal, section, values } from './view.js';
+import { copies, form, refusal, section, userLink, values } from './view.js';
 
 export const title = 'Live tail';
 
+const kinds = [
+  ['channel', 'channel'],
+  ['user', 'user'],
+];
 const tokenSeconds = 3600;
 
 export function show(main, context) {
@@ -40,11 +44,12 @@ export function show(main, context) {
     running.abort();
     place.querySelector('.state')?.replaceChildren('Stopped.');
   };
-  const call = ({ kind, name = '' }) => (kind === 'channel' ? calls.messages({ channel: name }) : calls.events({ after: 'latest' }));
+  const call = ({ kind, name = '' }) =>
+    kind === 'channel' ? calls.messages({ channel: name }) : calls.events({ after: 'latest' });
   const made = form(
     'What to follow',
     [
-      { label: 'Follow', name: 'kind', value: user === undefined ? 'channel' : 'user', options: [['channel', 'channel'], ['user', 'user']] },
+      { label: 'Follow', name: 'kind', value: user === undefined ? 'channel' : 'user', options: kinds },
       { label: 'Name', name: 'name', value: channel ?? user, required: true },
       { label: 'Comings and goings, too', name: 'presence', type: 'checkbox' },
     ],
@@ -96,7 +101,7 @@ const messageRow = (context) => {
       'div',
       { class: 'entry' },
       time(timestamp),
-      element('a', { href: context.linkTo('inspector', { user: publisher }) }, quoted(publisher)),
+      userLink(context, publisher),
       customType ? element('span', { class: 'tag' }, quoted(customType)) : '',
       element('span', { class: 'what' }, typeof payload === 'string' ? content(payload) : bytesOf(payload)),
       element('a', { class: 'muted', href: context.linkTo('inspector', { channel: channelName, offset }) }, `@${offset}`),
@@ -105,7 +110,8 @@ const messageRow = (context) => {
 
 function bytesOf(payload) {
   const hex = [...payload.subarray(0, 32)].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
-  return [element('span', { class: 'muted' }, `${counted(payload.length, 'byte')} `), quoted(payload.length > 32 ? `${hex} …` : hex)];
+  const size = element('span', { class: 'muted' }, `${counted(payload.length, 'byte')} `);
+  return [size, quoted(payload.length > 32 ? `${hex} …` : hex)];
 }
 
 const gapText = ({ lastSeen, continuesAfter }) =>
@@ -114,7 +120,10 @@ const gapText = ({ lastSeen, continuesAfter }) =>
 
 function presenceText({ change, userId, users, interval, states }) {
   if (change === 'snapshot') return `${counted(users.length, 'user')} are there.`;
-  if (change === 'interval') return `${interval.joined.length} joined, ${interval.left.length} left, ${interval.timedOut.length} were lost.`;
+  if (change === 'interval') {
+    const { joined, left, timedOut } = interval;
+    return `${joined.length} joined, ${left.length} left, ${timedOut.length} were lost.`;
+  }
   if (change === 'stateChanged') return [quoted(userId), ` has the states ${JSON.stringify(states)}.`];
   if (change === 'outOfService') return 'Presence is out of service.';
   return [quoted(userId), ` ${change === 'timedOut' ? 'was lost' : change}.`];

@@ -4,7 +4,7 @@
 // pages, and `announce` for what a screen reader should read out.
 
 import { asCurl, asRtm } from './calls.js';
-import { counted, element, freshId, sentence } from './dom.js';
+import { button, counted, element, freshId, muted, quoted, sentence } from './dom.js';
 
 // MARK: Errors
 
@@ -15,8 +15,8 @@ export function refusal(error) {
     error.limit && `limit ${error.limit.name}: ${error.limit.value}`,
     error.retryAfter && `again in ${error.retryAfter} s`,
   ].filter(Boolean);
-  const lines = [sentence(error.reason ?? error.message), facts.length > 0 && element('span', { class: 'muted' }, ` ${facts.join(' · ')}`)];
-  return element('p', { class: 'refusal' }, element('strong', {}, 'Refused: '), ...lines);
+  const more = facts.length > 0 && element('span', { class: 'muted' }, ` ${facts.join(' · ')}`);
+  return element('p', { class: 'refusal' }, element('strong', {}, 'Refused: '), sentence(error.reason ?? error.message), more);
 }
 
 // MARK: Copies
@@ -33,9 +33,11 @@ export function copies(context, call) {
     if (text === undefined) return context.announce('rtm has no command for this; copy it as curl.');
     return copyText(context, text);
   };
-  const button = (name, make) =>
-    element('button', { type: 'button', class: 'small quiet', 'aria-label': `Copy as ${name}`, title: `Copy as ${name}`, onclick: () => copy(make) }, name);
-  return element('span', { class: 'copies' }, button('curl', asCurl), button('rtm', asRtm));
+  const copyButton = (name, make) => {
+    const title = `Copy as ${name}`;
+    return button(name, () => copy(make), { class: 'small quiet', 'aria-label': title, title });
+  };
+  return element('span', { class: 'copies' }, copyButton('curl', asCurl), copyButton('rtm', asRtm));
 }
 
 /** Puts the text on the clipboard. Where a page may not, as over plain HTTP, it is shown to be copied by hand. */
@@ -79,10 +81,11 @@ export function ask(context, title, contents, accept, shown = () => {}) {
 // MARK: Sections
 
 /** A part of a page with a heading, and commands to copy for what it shows. */
-export function section(context, title, { call, level = 2 } = {}, ...children) {
+export function section(context, title, { call } = {}, ...children) {
   const id = freshId('section');
   const tools = call && copies(context, call);
-  return element('section', { 'aria-labelledby': id }, element('div', { class: 'heading' }, element(`h${level}`, { id }, title), tools), ...children);
+  const heading = element('div', { class: 'heading' }, element('h2', { id }, title), tools);
+  return element('section', { 'aria-labelledby': id }, heading, ...children);
 }
 
 /**
@@ -100,13 +103,22 @@ export function loaded(context, call, show) {
       if (own === last) place.replaceChildren(...[show(answer)].flat(Infinity).filter(Boolean));
     } catch (error) {
       if (error.name === 'AbortError' || own !== last) return;
-      place.replaceChildren(refusal(error), element('button', { type: 'button', class: 'small', onclick: load }, 'Try again'));
+      place.replaceChildren(refusal(error), button('Try again', load));
     }
     if (own === last) place.removeAttribute('aria-busy');
   };
   load();
   return { place, load };
 }
+
+// MARK: Links
+
+/** A user, or one session of the user, in the inspector. */
+export const userLink = ({ linkTo }, user, session) =>
+  element('a', { href: linkTo('inspector', { user, session }) }, quoted(user));
+
+export const channelLink = ({ linkTo }, channel, type, text = channel) =>
+  element('a', { href: linkTo('inspector', { channel, type: type === 'stream' ? type : undefined }) }, quoted(text));
 
 // MARK: Facts and tables
 
@@ -115,7 +127,9 @@ export const facts = (pairs) =>
   element(
     'dl',
     { class: 'facts' },
-    pairs.filter(([, value]) => value !== undefined).map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
+    pairs
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
   );
 
 /**
@@ -123,24 +137,18 @@ export const facts = (pairs) =>
  * styles take the roles of a table away, so they are said.
  */
 export function table(caption, columns, rows, empty = 'There is nothing.') {
-  if (rows.length === 0) return element('p', { class: 'muted' }, empty);
+  if (rows.length === 0) return muted(empty);
   const kind = ({ isNumber }) => (isNumber ? 'number' : undefined);
   const cell = (column, row) =>
     element('td', { role: 'cell', class: kind(column), 'data-title': column.title }, column.cell(row));
+  const title = (column) => element('th', { role: 'columnheader', scope: 'col', class: kind(column) }, column.title);
+  const line = (cells) => element('tr', { role: 'row' }, cells);
   return element(
     'table',
     { role: 'table' },
     element('caption', { class: 'hidden' }, caption),
-    element(
-      'thead',
-      { role: 'rowgroup' },
-      element('tr', { role: 'row' }, columns.map((column) => element('th', { role: 'columnheader', scope: 'col', class: kind(column) }, column.title))),
-    ),
-    element(
-      'tbody',
-      { role: 'rowgroup' },
-      rows.map((row) => element('tr', { role: 'row' }, columns.map((column) => cell(column, row)))),
-    ),
+    element('thead', { role: 'rowgroup' }, line(columns.map(title))),
+    element('tbody', { role: 'rowgroup' }, rows.map((row) => line(columns.map((column) => cell(column, row))))),
   );
 }
 
@@ -157,14 +165,13 @@ export function pages(context, { caption, call, columns, rows, next, about = () 
     (answer) => {
       const following = next(answer);
       const move = (title, isThere, change) => {
-        const button = element('button', { type: 'button', class: 'small', disabled: !isThere }, title);
-        button.addEventListener('click', async () => {
+        const turn = async () => {
           change();
           await list.load();
           list.place.querySelector('[data-pages]')?.focus();
           context.announce(`${caption}, page ${cursors.length}`);
-        });
-        return button;
+        };
+        return button(title, turn, { disabled: !isThere });
       };
       const isPaged = following !== undefined || cursors.length > 1;
       return [
@@ -192,23 +199,32 @@ export function pages(context, { caption, call, columns, rows, next, about = () 
 export const missingEdges = ({ asked, answered } = { asked: 0, answered: 0 }) =>
   asked === answered
     ? undefined
-    : element('p', { class: 'warning', role: 'alert' }, `Only ${answered} of ${counted(asked, 'event loop')} of edges have answered: something is missing here.`);
+    : element(
+        'p',
+        { class: 'warning', role: 'alert' },
+        `Only ${answered} of ${counted(asked, 'event loop')} of edges have answered: something is missing here.`,
+      );
 
 // MARK: Forms and actions
+
+/** Names mean what was typed. */
+export const asTyped = { autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none' };
 
 /** A field with its label. Its `value` is what it has at first. */
 export function field({ label, name, type = 'text', value, options, hint, ...more }) {
   const id = freshId(name);
   const about = hint ? freshId('hint') : undefined;
-  const shared = { id, name, 'aria-describedby': about, ...more };
-  let control;
-  if (options) control = element('select', shared, options.map(([key, text]) => element('option', { value: key, selected: key === value }, text)));
-  else if (type === 'textarea') control = element('textarea', { rows: 3, spellcheck: 'false', ...shared });
-  else control = element('input', { type, autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none', ...shared, checked: type === 'checkbox' && value });
-  if (!options && type !== 'checkbox' && value !== undefined) control.value = value;
-  const note = hint && element('span', { id: about, class: 'hint' }, hint);
+  const shared = { id, name, 'aria-describedby': about, ...asTyped, ...more };
   const isCheck = type === 'checkbox';
-  return element('div', { class: isCheck ? 'check' : 'field' }, isCheck && control, element('label', { for: id }, label), !isCheck && control, note);
+  const option = ([key, text]) => element('option', { value: key, selected: key === value }, text);
+  let control;
+  if (options) control = element('select', shared, options.map(option));
+  else if (type === 'textarea') control = element('textarea', { rows: 3, ...shared });
+  else control = element('input', { type, ...shared, checked: isCheck && value });
+  if (!options && !isCheck && value !== undefined) control.value = value;
+  const title = element('label', { for: id }, label);
+  const note = hint && element('span', { id: about, class: 'hint' }, hint);
+  return element('div', { class: isCheck ? 'check' : 'field' }, isCheck ? [control, title] : [title, control], note);
 }
 
 /** What is in the form: texts, numbers of number fields, and whether boxes are checked; undefined for what is empty. */
@@ -223,8 +239,9 @@ export function values(form) {
   return found;
 }
 
-export function form(name, fields, button, submit, ...more) {
-  const made = element('form', { class: 'fields', 'aria-label': name }, fields.map(field), element('div', { class: 'row' }, element('button', {}, button), ...more));
+export function form(name, fields, title, submit, ...more) {
+  const buttons = element('div', { class: 'row' }, element('button', {}, title), ...more);
+  const made = element('form', { class: 'fields', 'aria-label': name }, fields.map(field), buttons);
   made.addEventListener('submit', (event) => {
     event.preventDefault();
     submit(values(made), made);
@@ -237,18 +254,20 @@ export function form(name, fields, button, submit, ...more) {
  *
  * `call` makes the call of what is in the form. `confirm` asks before. `done` says what the answer means.
  */
-export function action(context, { title, button = title, fields = [], call, confirm, lasts, done, then = () => {}, isOpen }) {
+export function action(context, { title, verb = title, fields = [], call, confirm, lasts, done, then = () => {}, isOpen }) {
   const output = element('div', { role: 'status', class: 'outcome' });
   const scope = call(Object.fromEntries(fields.map(({ name }) => [name, '']))).scope;
   const run = async (given, made) => {
     const submit = made.querySelector('button:not([type])');
     const chosen = call(given);
-    if (confirm && !(await ask(context, title, [element('p', {}, confirm(given))], button))) return;
+    if (confirm && !(await ask(context, title, [element('p', {}, confirm(given))], verb))) return;
     submit.disabled = true;
     try {
       const answer = await context.api.call(chosen, context.signal);
-      const durability = answer.isDurable === undefined ? undefined : ` It ${answer.isDurable ? 'survives' : 'does not survive'} a restart.`;
-      output.replaceChildren(element('p', { class: 'good' }, done(answer, given), durability ?? ''), missingEdges(answer.asked === undefined ? undefined : answer) ?? '');
+      const { isDurable, asked } = answer;
+      const durability = isDurable === undefined ? '' : ` It ${isDurable ? 'survives' : 'does not survive'} a restart.`;
+      output.replaceChildren(element('p', { class: 'good' }, done(answer, given), durability));
+      if (asked !== undefined) output.append(missingEdges(answer) ?? '');
       await then(answer, given);
     } catch (error) {
       if (error.name === 'AbortError') return;
@@ -257,7 +276,7 @@ export function action(context, { title, button = title, fields = [], call, conf
       submit.disabled = false;
     }
   };
-  const made = form(title, fields, button, run, copies(context, () => call(values(made))));
+  const made = form(title, fields, verb, run, copies(context, () => call(values(made))));
   const notes = element(
     'p',
     { class: 'muted' },

@@ -1,7 +1,7 @@
 // Are the webhooks delivered? Lag, attempts and dead letters, and what can be sent again.
 
 import * as calls from './calls.js';
-import { ago, content, duration, element, number, quoted, sentence, time } from './dom.js';
+import { ago, button, content, duration, element, muted, number, quoted, sentence, time } from './dom.js';
 import { action, facts, loaded, pages, section, table } from './view.js';
 
 export const title = 'Webhooks';
@@ -12,14 +12,16 @@ export function show(main, context) {
   const list = loaded(context, calls.webhooks, ({ webhooks }) => {
     const chosen = webhooks.find((one) => one.name === name);
     if (chosen) parts.update(chosen);
-    else if (name !== undefined) detail.replaceChildren(element('p', { class: 'warning' }, 'There is no webhook ', quoted(name), ' any more.'));
-    return table('Webhooks', columns(context), webhooks, 'The app has no webhook. They are made in the configuration, gateway.webhooks.endpoints.');
+    else if (name !== undefined) detail.replaceChildren(muted('There is no webhook ', quoted(name), ' any more.'));
+    return table('Webhooks', columns(context), webhooks, none);
   });
-  const refresh = element('button', { type: 'button', class: 'small', onclick: () => list.load() }, 'Refresh');
+  const refresh = button('Refresh', () => list.load());
   const parts = name === undefined ? undefined : oneWebhook(context, name, list.load);
   if (parts) detail.append(parts.place);
   main.append(section(context, 'Webhooks of the app', { call: calls.webhooks }, refresh, list.place), detail);
 }
+
+const none = 'The app has no webhook. They are made in the configuration, gateway.webhooks.endpoints.';
 
 const columns = (context) => [
   { title: 'Name', cell: ({ name }) => element('a', { href: context.linkTo('webhooks', { name }) }, quoted(name)) },
@@ -56,7 +58,8 @@ function oneWebhook(context, name, reload) {
         ['Dead letters dropped', number(webhook.deadLettersDropped)],
       ]),
     );
-    attempts.replaceChildren(table('Attempts, newest first', attemptColumns, webhook.attempts.toReversed(), 'Nothing has been sent yet.'));
+    const newestFirst = [...webhook.attempts].reverse();
+    attempts.replaceChildren(table('Attempts, newest first', attemptColumns, newestFirst, 'Nothing has been sent yet.'));
   };
   const letters = pages(context, {
     caption: 'Dead letters',
@@ -69,21 +72,25 @@ function oneWebhook(context, name, reload) {
       { title: 'Given up', cell: ({ time: at }) => time(at) },
       { title: 'Why', cell: ({ reason }) => sentence(reason) },
       { title: 'Event', cell: ({ event }) => content(event) },
-      { title: 'Cursor before it', cell: ({ after }) => element('button', { type: 'button', class: 'small', onclick: () => fill(after) }, 'Send again from here') },
+      { title: 'Cursor before it', cell: ({ after }) => button('Send again from here', () => fill(after)) },
     ],
   });
   const test = action(context, {
     title: 'Test',
-    button: 'Send a test event',
+    verb: 'Send a test event',
     call: () => calls.testWebhook({ name }),
     lasts: 'Changes nothing: one event of the type webhook.test is sent now.',
-    done: ({ status, outcome, milliseconds, answer }) => [`${status ?? 'no answer'} after ${duration(milliseconds)}: `, sentence(outcome), answer ? [' – ', quoted(answer)] : ''],
+    done: ({ status, outcome, milliseconds, answer }) => [
+      `${status ?? 'no answer'} after ${duration(milliseconds)}: `,
+      sentence(outcome),
+      answer ? [' – ', quoted(answer)] : '',
+    ],
     then: reload,
     isOpen: true,
   });
   const again = action(context, {
     title: 'Send again',
-    button: 'Send again what follows',
+    verb: 'Send again what follows',
     fields: [{ label: 'Cursor', name: 'after', required: true, hint: 'the id of an event, or the cursor before a dead letter' }],
     call: ({ after }) => calls.redeliver({ name, after }),
     confirm: ({ after }) => ['Send again everything that follows ', quoted(after), '? The receiver gets it a second time.'],
