@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTCPServer } from 'node:net';
 import { join } from 'node:path';
 import { startBrowser } from './browser.js';
 import { startConsole } from './console.js';
@@ -29,6 +30,14 @@ async function startReceiver() {
   return Object.assign(receiver, { url: `http://127.0.0.1:${server.address().port}/events`, stop: () => server.close() });
 }
 
+async function freePort() {
+  const server = createTCPServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 export async function startOperator(flags = {}) {
   const receiver = await startReceiver();
   const keys = { admin: makeKey('*/admin'), reader: makeKey('dev/read'), some: makeKey('dev/read+publish', '--channels', 'some-') };
@@ -45,9 +54,10 @@ export async function startOperator(flags = {}) {
     `      - {app: dev, name: orders, url: "${receiver.url}", secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`,
   ];
   writeFileSync(config, `${lines.join('\n')}\n`);
-  const server = await startStandalone({ config, ...flags });
+  // The gateway tells pages where the edge is, so its port has to be known.
+  const server = await startStandalone({ config, 'edge-web-socket-listen': `127.0.0.1:${await freePort()}`, ...flags });
   const gateway = server.listening.gateway;
-  const site = await startConsole({ gateway, edges: [server.url], certificates: { dev: undefined, [certified.id]: certified.certificate } });
+  const site = await startConsole({ gateway, edge: server.url });
   const browser = await startBrowser();
 
   /** A call of a backend. */
@@ -113,6 +123,8 @@ function withControls(tab) {
       await tab.evaluate(`document.querySelector('[name=key]').value = ${text(key)}; document.querySelector('form.login').requestSubmit()`);
       await tab.until("!document.querySelector('header').hidden || document.querySelector('.refusal')");
     },
+    /** Ends the session as if its time were over. */
+    forget: () => tab.send('Network.clearBrowserCookies'),
     go: async (page, parameters = {}) => {
       const hash = `#/dev/${page}?${new URLSearchParams(parameters)}`;
       await tab.evaluate(`location.hash = ${text(hash)}`);
