@@ -8,7 +8,8 @@ import { after, before, test } from 'node:test';
 import { check } from './support/accessibility.js';
 import { chromium } from './support/browser.js';
 import { fresh, loggedIn } from './support/clients.js';
-import { output } from './support/programs.js';
+import * as calls from '../../Services/Gateway/Console/calls.js';
+import { output, shell } from './support/programs.js';
 import { certified, startOperator } from './support/operator.js';
 
 const skip = chromium ? false : 'there is no Chromium: apt-get install chromium';
@@ -638,6 +639,30 @@ test('commands can be copied, and have no key in them', { skip }, async (t) => {
   const { url } = operator.site;
   assert.equal(await copied('curl'), `curl -X POST ${url}/v1/dev/users/ann%20b/kick -H "Authorization: Bearer $RTM_API_KEY" -d '{"reason":"it'\\''s spam"}'`);
   assert.equal(await copied('rtm'), `rtm user kick --reason='it'\\''s spam' --app-id=dev --gateway=${url} 'ann b'`);
+});
+
+test('rtm understands each command that can be copied, and curl does what it says', { skip }, (t) => {
+  const { server, keys } = operator;
+  const given = { channel: '-c', user: '-u', name: 'orders', message: 'm', to: 'u', as: 'v', key: 'k', value: 'v', revision: 1, owner: 'o', offset: 1, epoch: 1, prefix: 'p', types: 'gap', seconds: 60, reason: "it's", ttl: 10, after: '1-1', customType: 't', publisher: 'me', store: true };
+  const env = { RTM_API_KEY: keys.admin.secret, RTM_SERVER: server.url, milliseconds: 4000 };
+  const { user, channel, ...others } = given;
+  const seen = new Set();
+  for (const [name, make] of Object.entries(calls)) {
+    if (['pathOf', 'shellWord', 'asCurl', 'asRtm'].includes(name)) continue;
+    for (const about of [{ channel }, { user }, { channel, type: 'stream' }]) {
+      const call = make({ ...others, ...about });
+      if (!call.rtm || [...call.path, ...call.rtm.names].includes(undefined)) continue;
+      const command = calls.asRtm(`http://${server.listening.gateway}`, 'dev', call);
+      if (seen.has(command)) continue;
+      seen.add(command);
+      const { status, stderr } = shell(command, env);
+      // 64: the command line itself is wrong.
+      assert.ok(status !== 64 && status !== 127, `${command}: ${stderr}`);
+    }
+  }
+  t.diagnostic(`${seen.size} commands`);
+  const curl = calls.asCurl(`http://${server.listening.gateway}`, 'dev', calls.kick({ user: 'o x', reason: "it's" }));
+  assert.equal(JSON.parse(shell(`${curl} -s`, env).stdout).isDurable, false);
 });
 
 for (const scheme of ['light', 'dark']) {

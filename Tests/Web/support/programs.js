@@ -1,6 +1,6 @@
 // The programs of the system as processes of a test, and a wire between them and a client that can be cut.
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { webcrypto } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -66,6 +66,12 @@ export async function start(name, flags) {
 
 /** What a program prints. */
 export const output = (name, ...list) => execFileSync(join(programs, name), list, { encoding: 'utf8' });
+
+/** Runs a command line of a shell, in which the programs are found by name, for at most this long. */
+export function shell(line, { milliseconds = 3000, ...env } = {}) {
+  const PATH = `${programs}:${process.env.PATH}`;
+  return spawnSync('sh', ['-c', `exec ${line}`], { env: { ...process.env, ...env, PATH }, timeout: milliseconds, encoding: 'utf8' });
+}
 
 /** The whole system in one process. */
 export async function startStandalone(flags = {}) {
