@@ -174,6 +174,11 @@ test('the inspector: from a search to a channel, a message in it, and its publis
   await tab.shows('Published at offset');
   await ann.until(({ payload }) => payload === 'from the console');
   await tab.until("[...document.querySelectorAll('tbody td')].some((one) => one.textContent === 'from the console')");
+  await tab.unfold('Remove stored messages');
+  await tab.fill('Older than', '2000-01-01T00:00');
+  await tab.press('Remove for good');
+  await tab.evaluate("document.querySelector('dialog .primary').click()");
+  await tab.shows('0 messages removed.');
   if (!hasExplain) return t.diagnostic('no explain in this gateway');
   const { offset } = ann.seen.find(({ type }) => type === 'message');
   await tab.evaluate(`document.querySelector('header [name=q]').value = '${channel}@${offset}'; document.querySelector('[role=search]').requestSubmit()`);
@@ -216,7 +221,7 @@ test('the inspector: kick, ban and unban say what survives a restart, and ask be
   await tab.press('Kick');
   await tab.until("document.querySelector('dialog[open]')");
   await tab.evaluate("document.querySelector('dialog .primary').click()");
-  await tab.shows('1 sessions were ended. It does not survive a restart.');
+  await tab.shows('1 session ended. It does not survive a restart.');
   await user.until(({ type, currentState }) => type === 'linkState' && currentState !== 'connected');
   await tab.unfold('Ban');
   await tab.fill('Seconds', '600');

@@ -1,7 +1,7 @@
 // One search box for a channel, a user, a session or a message: its state, and what can be done with it.
 
 import * as calls from './calls.js';
-import { ago, button, content, element, muted, number, quoted, time } from './dom.js';
+import { ago, button, content, counted, element, muted, number, quoted, time } from './dom.js';
 import { explanation } from './explain.js';
 import { channelList, connectionColumns } from './overview.js';
 import { action, channelLink, facts, loaded, missingEdges, pages, refusal, section, table, userLink } from './view.js';
@@ -229,7 +229,7 @@ function purgeAction(context, of, then) {
       ' for good?',
     ],
     lasts: 'Survives a restart: they are gone.',
-    done: ({ removed }) => `${number(removed)} messages are gone.`,
+    done: ({ removed }) => `${counted(removed, 'message')} removed.`,
     then,
   });
 }
@@ -293,7 +293,7 @@ export function moderationActions(context, user, then) {
   const who = user === undefined ? [{ label: 'User', name: 'user', required: true }] : [];
   const with_ = (call) => (given) => call({ user, ...given });
   const named = (given) => quoted(user ?? given.user);
-  const ended = ({ sessions }) => `${number(sessions)} sessions were ended.`;
+  const ended = ({ sessions }) => `${counted(sessions, 'session')} ended.`;
   return [
     user === undefined
       ? []
