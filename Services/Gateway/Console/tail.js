@@ -70,11 +70,14 @@ async function tailChannel(context, { name, presence }, log, signal) {
   const askToken = async () => (await api.call(calls.token({ user: userId, seconds: tokenSeconds }), signal)).token;
   log.say('Connecting …');
   const token = await askToken();
-  const { RTMClient } = await import('./client/index.js');
+  const [{ RTMClient }, { Presence }] = await Promise.all(
+    ['./client/index.js', './client/presence.js'].map((module) => import(module)),
+  );
   signal.throwIfAborted();
   // An app without a certificate needs no token, and has none.
   const tokens = token ? { token, tokenProvider: askToken } : {};
   const client = new RTMClient({ server: api.session.edges, appId: api.app, userId, ...tokens });
+  if (presence) new Presence(client);
   signal.addEventListener('abort', () => client.close());
   client.listen((event) => {
     if (signal.aborted) return;

@@ -56,6 +56,7 @@ import Testing
                 #expect(answer.status == 401 && answer.headers["set-cookie"] == nil)
             }
             let key = gateway.text(of: "admin")
+            #expect(try await gateway.call("GET", "/console/?key=\(key)", key: nil).error == "keyInURL")
             for path in ["/console/session?key=\(key)", "/v1/dev/channels?key=\(key)"] {
                 #expect(try await gateway.call("GET", path, key: nil).status == 401)
             }
@@ -75,6 +76,10 @@ import Testing
             }
             #expect(!policy.contains("unsafe"))
             #expect(try await gateway.call("GET", "/web/src/index.js", key: nil).text == module.text)
+            for path in ["/console", "/console/", "/console/index.html"] {
+                let page = try await gateway.call("GET", path, key: nil)
+                #expect(page.headers["content-type"] == "text/html; charset=utf-8", "\(path)")
+            }
             for path in ["/console/client/..%2fsession", "/web/%2e%2e/session", "/console/none.js", "/web/"] {
                 #expect(try await gateway.call("GET", path, key: nil).status == 404, "\(path)")
             }

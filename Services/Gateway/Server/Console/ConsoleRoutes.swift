@@ -18,6 +18,7 @@ struct ConsoleRoutes: Sendable {
     let settings: Settings
 
     func add(to router: Router<GatewayContext>) {
+        // With and without a slash behind it.
         router.get("console", use: console)
         router.get("console/**", use: file)
         router.get("web/**", use: file)
@@ -49,11 +50,18 @@ struct ConsoleRoutes: Sendable {
         return path.hasPrefix(client) ? "web/src/" + path.dropFirst(client.count) : path
     }
 
-    @Sendable func console(_ request: Request, _ context: GatewayContext) -> Response {
-        Response(status: .permanentRedirect, headers: [.location: "/console/"])
+    @Sendable func console(_ request: Request, _ context: GatewayContext) throws -> Response {
+        guard request.uri.path.hasSuffix("/") else {
+            return Response(status: .permanentRedirect, headers: [.location: "/console/"])
+        }
+        return try file(request, context)
     }
 
     @Sendable func file(_ request: Request, _ context: GatewayContext) throws -> Response {
+        // What stands in a URL is kept by browsers, proxies and logs.
+        guard request.uri.query?.contains("rtmk_") != true else {
+            throw APIError(.badRequest, "keyInURL", "a key never belongs into a URL: revoke this one")
+        }
         let path = Self.path(of: String(request.uri.path.drop { $0 == "/" }))
         guard let file = ServedFile.all[path], settings.hasSample || !path.hasPrefix("web/sample/") else {
             throw APIError(.notFound, "noSuchPath", "there is nothing at this path")
