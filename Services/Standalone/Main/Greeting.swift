@@ -27,7 +27,7 @@ enum Greeting {
 
             From a backend:
             \(http(listening["gateway"], app, configuration))
-            \(page(listening["gateway"], configuration))
+            \(pages(listening["gateway"], configuration))
 
             Health and metrics: http://\(admin)/ready and /metrics. Ctrl-C ends it.
 
@@ -56,10 +56,12 @@ enum Greeting {
             host: ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host, port: address.port)
     }
 
-    /// The sample of the web client, which is served where no keys are configured.
-    private static func page(_ address: HostPort?, _ configuration: Configuration) -> String {
-        guard let address = address.map(reachable), configuration[GatewayKeys.keys].isEmpty else { return "" }
-        return "\nIn a browser: http://\(address)/web/sample/"
+    /// The console, and the sample of the web client, which is served where no keys are configured.
+    private static func pages(_ address: HostPort?, _ configuration: Configuration) -> String {
+        guard let address = address.map(reachable) else { return "" }
+        let console = "\nIn a browser: http://\(address)/console/"
+        guard configuration[GatewayKeys.keys].isEmpty else { return console }
+        return "\(console) with the key above, and http://\(address)/web/sample/"
     }
 
     private static func http(_ address: HostPort?, _ app: AppRecord?, _ configuration: Configuration)

@@ -76,7 +76,7 @@ import Testing
             }
             #expect(!policy.contains("unsafe"))
             #expect(try await gateway.call("GET", "/web/src/index.js", key: nil).text == module.text)
-            for path in ["/console", "/console/", "/console/index.html"] {
+            for path in ["/console/", "/console/index.html"] {
                 let page = try await gateway.call("GET", path, key: nil)
                 #expect(page.headers["content-type"] == "text/html; charset=utf-8", "\(path)")
             }

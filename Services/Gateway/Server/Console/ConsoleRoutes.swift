@@ -43,15 +43,21 @@ struct ConsoleRoutes: Sendable {
         let version: String
     }
 
+    /// As it was written: the framework drops a slash at the end.
+    private static func path(of request: Request) -> String {
+        let pieces = request.head.path?.split(separator: "?", omittingEmptySubsequences: false)
+        return pieces?.first.map(String.init) ?? ""
+    }
+
     /// Modules of the web client lie beside those of the console, so that their paths are relative.
-    static func path(of path: String) -> String {
+    static func file(at path: String) -> String {
         if path.hasSuffix("/") { return path + "index.html" }
         let client = "console/client/"
         return path.hasPrefix(client) ? "web/src/" + path.dropFirst(client.count) : path
     }
 
     @Sendable func console(_ request: Request, _ context: GatewayContext) throws -> Response {
-        guard request.uri.path.hasSuffix("/") else {
+        guard Self.path(of: request).hasSuffix("/") else {
             return Response(status: .permanentRedirect, headers: [.location: "/console/"])
         }
         return try file(request, context)
@@ -62,7 +68,7 @@ struct ConsoleRoutes: Sendable {
         guard request.uri.query?.contains("rtmk_") != true else {
             throw APIError(.badRequest, "keyInURL", "a key never belongs into a URL: revoke this one")
         }
-        let path = Self.path(of: String(request.uri.path.drop { $0 == "/" }))
+        let path = Self.file(at: String(Self.path(of: request).drop { $0 == "/" }))
         guard let file = ServedFile.all[path], settings.hasSample || !path.hasPrefix("web/sample/") else {
             throw APIError(.notFound, "noSuchPath", "there is nothing at this path")
         }

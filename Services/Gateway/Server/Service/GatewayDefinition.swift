@@ -10,9 +10,7 @@ package import RTMServiceLink
 /// The gateway as a service of a program.
 package enum GatewayDefinition {
     /// Reaches the other services at their addresses.
-    package static let service = definition(
-        isNetworked: true, developmentKey: nil, socket: { _ in nil }
-    ) { configuration in
+    package static let service = definition(isNetworked: true, developmentKey: nil) { configuration in
         GatewayCalls.Addresses(
             messaging: GatewayKeys.messaging.addresses(configuration),
             presence: GatewayKeys.presence.addresses(configuration),
@@ -37,7 +35,7 @@ package enum GatewayDefinition {
 
     private static func definition(
         isNetworked: Bool, developmentKey: APIKey?,
-        socket: @escaping @Sendable (Configuration) -> String?,
+        socket: @escaping @Sendable (Configuration) -> String? = { _ in nil },
         addresses: @escaping @Sendable (Configuration) -> GatewayCalls.Addresses
     ) -> ServiceDefinition {
         ServiceDefinition(
