@@ -64,6 +64,18 @@ import Testing
         }
     }
 
+    @Test("W-34, R-11: a login is short, and counts as a call of its key")
+    func limited() async throws {
+        try await GatewaySystem.with(.standalone, ["--rates-key", "1"]) { gateway in
+            let long = #"{"key": "\#(String(repeating: "a", count: 2_000))"}"#
+            let refused = try await gateway.call("POST", "/console/session", key: nil, long)
+            #expect(refused.status == 413)
+            var statuses: Set<Int> = []
+            for _ in 0..<6 { statuses.insert(try await login(gateway).status) }
+            #expect(statuses == [200, 429])
+        }
+    }
+
     @Test("W-34: files come with a policy that lets in nothing from elsewhere, and once")
     func files() async throws {
         try await GatewaySystem.with { gateway in

@@ -14,6 +14,9 @@ struct ConsoleRoutes: Sendable {
         var isSecure = false
     }
 
+    /// Limit: the body of a login, which nobody vouches for before it is read.
+    private static let loginBytesMax = 1_024
+
     let api: GatewayAPI
     let settings: Settings
 
@@ -81,7 +84,7 @@ struct ConsoleRoutes: Sendable {
     }
 
     @Sendable func login(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let body = try await request.body(Login.self, upTo: api.bodyBytesMax)
+        let body = try await request.body(Login.self, upTo: Self.loginBytesMax)
         guard let key = APIKey(body.key) else {
             throw APIError(.unauthorized, "unknownKey", "the API key is unknown, revoked or expired")
         }
@@ -101,6 +104,7 @@ struct ConsoleRoutes: Sendable {
     private func describe(_ session: ConsoleSession) throws -> Session {
         let record = try api.authentication.key(
             in: [.authorization: "Bearer \(session.key.text)"], now: Date())
+        try api.rates.spend(by: APIClient(record, app: record.app), now: .now())
         return Session(
             csrf: session.csrf, key: KeyRoutes.Key(record, lastUse: nil),
             apps: record.app == "*" ? api.authentication.apps : [record.app], edges: settings.sockets,
