@@ -1,29 +1,37 @@
 import Foundation
+import Synchronization
 
-/// Ports of this machine that nobody listens on at the moment.
+/// Ports for processes that are started at an address that is known before, as the nodes of a cluster are.
+///
+/// They lie below the range from which the system chooses, by default 32,768 to 60,999: a port of that range
+/// that was free a moment ago may be the source of somebody's connection when the process wants to listen.
 package enum FreePorts {
-    /// Gives different ports.
+    private static let range = 10_000..<32_000
+    private static let taken = Mutex(Set<Int>())
+
+    /// Gives ports that nobody listens on and that this process hasn't given before.
     package static func take(_ count: Int) throws -> [Int] {
-        var listeners: [Int32] = []
-        defer { for listener in listeners { close(listener) } }
-        return try (0..<count).map { _ in
-            let listener = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            listeners.append(listener)
-            return try port(of: listener)
+        try taken.withLock { taken in
+            try (0..<count).map { _ in
+                guard let port = range.shuffled().lazy.first(where: { !taken.contains($0) && isFree($0) })
+                else { throw ServiceProcessFailure(description: "there is no free port") }
+                taken.insert(port)
+                return port
+            }
         }
     }
 
-    private static func port(of listener: Int32) throws -> Int {
+    private static func isFree(_ port: Int) -> Bool {
+        let listener = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(listener) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
+        address.sin_port = UInt16(port).bigEndian
+        return withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && getsockname(listener, $0, &length) == 0
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        guard result else { throw ServiceProcessFailure(description: "there is no free port") }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 }

@@ -56,7 +56,9 @@ package final class ServiceProcess: Sendable {
         try await eventually("\(name) starts: \(log)", within: .seconds(30)) {
             found = startLine()
             guard found == nil, hasExited else { return found != nil }
-            throw ServiceProcessFailure(description: "\(name) ended before it had started: \(log)")
+            let status = process.withLock { $0.terminationStatus }
+            throw ServiceProcessFailure(
+                description: "\(name) ended with \(status) before it had started: \(log)")
         }
         return found ?? [:]
     }
