@@ -47,6 +47,7 @@ struct OpenAPITests {
                 [], node: "test", .init(),
                 .init(rules: AddressRules(allowed: []), timeout: .seconds(1), eventLoopGroup: loop), backend,
                 WebhookMetrics(MetricsRegistry()), Logger(label: "test")),
+            nodes: NodeReports([]) { nil },
             bodyBytesMax: 1, logger: Logger(label: "test"))
         return Set(
             api.router(.init()).routes.compactMap { route in

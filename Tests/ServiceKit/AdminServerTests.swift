@@ -28,7 +28,8 @@ struct AdminServerTests {
         let pages = AdminPages(
             program: "rtm-relay", configuration: { configuration },
             metrics: registry, state: { inside.state.withLock { $0 } },
-            readiness: { inside.readiness.snapshot }, others: inside.pages, isLoopback: isLoopback)
+            readiness: { inside.readiness.snapshot }, others: inside.pages,
+            started: NodeStart(milliseconds: 1_795_000_000_000), isLoopback: isLoopback)
         let server = AdminServer(
             address: HostPort(host: "127.0.0.1", port: 0), pages: pages,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
@@ -48,6 +49,27 @@ struct AdminServerTests {
             "\(method) \(path) HTTP/1.1\r\nHost: x\r\n\(key)Connection: close\r\n\r\n", with: address)
         let parts = text.components(separatedBy: "\r\n\r\n")
         return (parts[0], parts.dropFirst().joined(separator: "\r\n\r\n"))
+    }
+
+    @Test("/node says in one answer what an operator looks at, without secrets")
+    func node() async throws {
+        try await withServer { address, inside in
+            let probe = inside.readiness.probe("relay redis")
+            probe.notReady("connection refused")
+            inside.state.withLock { $0 = .running }
+            let text = try await get("/node", at: address).body
+            #expect(!text.contains("tops3cret"))
+            let report = try NodeReport(json: Data(text.utf8))
+            #expect(report.program == "rtm-relay" && report.since == 1_795_000_000_000 && !report.isReady)
+            #expect(report.notReady == ["relay redis: connection refused"])
+            #expect(report.total("rtm_relay_frames_total") == 7 && report.total("rtm_none") == 0)
+            let password = try #require(report.settings.first { $0.key == "relay.redis.password" })
+            #expect(password.source.contains("--redis-password") && !password.isDefault)
+            #expect(report.settings.contains { $0.isDefault && $0.source == "default" })
+            probe.ready()
+            let ready = try NodeReport(json: Data(try await get("/node", at: address).body.utf8))
+            #expect(ready.isReady && ready.notReady.isEmpty && ready.instance == report.instance)
+        }
     }
 
     @Test("/live answers 200 in every state")

@@ -46,6 +46,28 @@ struct LogHandlerTests {
         #expect(object["session"] as? String == "s-2")
     }
 
+    @Test("the newest warnings are kept with their causes, and all else passes by")
+    func recentWarnings() throws {
+        let kept = RecentWarnings()
+        var logger = Logger(label: "relay") { [lines] in
+            WarningLogHandler(
+                handler: JSONLogHandler(label: $0, now: { "now" }, write: { lines.note($0) }), label: $0,
+                now: { "2026-11-21T08:15:30.042Z" }, kept: kept)
+        }
+        logger.logLevel = .debug
+        logger[metadataKey: "cause"] = "no road"
+        logger.info("accepted")
+        logger.warning("link down", metadata: ["user": "alice"])
+        #expect(lines.all.count == 2)
+        let line = RecentWarnings.Line(
+            time: "2026-11-21T08:15:30.042Z", level: "warning", logger: "relay", message: "link down",
+            cause: "no road")
+        #expect(kept.lines == [line])
+        for number in 0..<RecentWarnings.countMax { logger.error("number \(number)") }
+        #expect(kept.lines.count == RecentWarnings.countMax)
+        #expect(kept.lines.first?.message == "number 0" && kept.lines.last?.message == "number 99")
+    }
+
     @Test("an integer that most readers of JSON would round is a text")
     func largeIntegers() throws {
         json().info(

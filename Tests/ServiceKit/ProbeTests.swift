@@ -62,7 +62,8 @@ struct ProbeTests {
         let configuration = try RelayKeys.load([])
         let pages = AdminPages(
             program: "rtm-relay", configuration: { configuration }, metrics: MetricsRegistry(),
-            state: { .running }, readiness: { readiness.snapshot }, others: AdminPageRegistry())
+            state: { .running }, readiness: { readiness.snapshot }, others: AdminPageRegistry(),
+            started: NodeStart(milliseconds: 0))
         let server = AdminServer(
             address: HostPort(host: host, port: 0), pages: pages,
             loop: MultiThreadedEventLoopGroup.singleton.next(),

@@ -15,8 +15,8 @@ struct GatewayClient: Sendable {
     struct Path: Sendable, Hashable {
         let pieces: [String]
 
-        /// What is of the key and of no app.
-        static func key(_ pieces: String...) -> Path { Path(pieces: ["keys"] + pieces) }
+        /// What is of no app: the keys, and the installation.
+        static func global(_ pieces: String...) -> Path { Path(pieces: pieces) }
     }
 
     /// Limit: bytes of an answer. A page has 1,000 rows at most.

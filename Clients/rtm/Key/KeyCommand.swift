@@ -76,7 +76,7 @@ struct KeyShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await gateway.run("key show") { client, output in
-            let key = try await client.get(.key("self"))
+            let key = try await client.get(.global("keys", "self"))
             try await output.row(Self.columns(of: key), "key", key)
         }
     }
@@ -103,7 +103,7 @@ struct KeyListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await gateway.run("key list") { client, output in
-            for key in try await client.get(.key())["keys"]?.array ?? [] {
+            for key in try await client.get(.global("keys"))["keys"]?.array ?? [] {
                 let use = key["lastUse"]?.text.map { "used \($0)" } ?? "not used"
                 try await output.row(KeyShowCommand.columns(of: key) + [use], "key", key)
             }

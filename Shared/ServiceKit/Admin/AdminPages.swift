@@ -7,6 +7,7 @@ struct AdminPages: Sendable {
     let readiness: @Sendable () -> Readiness
     /// Those of the program's services.
     let others: AdminPageRegistry
+    let started: NodeStart
 
     /// Whether only this machine reaches the port.
     var isLoopback = true
@@ -22,7 +23,7 @@ struct AdminPages: Sendable {
             return await route.answer(AdminRequest(method: method, uri: uri))
         }
         guard let page = page(path) else {
-            let pages = (["/live", "/ready", "/metrics", "/config", "/version"] + others.paths)
+            let pages = (["/live", "/ready", "/metrics", "/config", "/node", "/version"] + others.paths)
                 .joined(separator: ", ")
             return .refused(404, "no such page; there are \(pages)")
         }
@@ -44,9 +45,16 @@ struct AdminPages: Sendable {
             }
         case "/config":
             { AdminAnswer(status: 200, contentType: "application/yaml", body: configuration().yaml) }
+        case "/node": { .json(report().json) }
         case "/version": { .json(BuildInformation.json(program: program)) }
         default: others[path].map { page in { .json(page.text) } }
         }
+    }
+
+    func report() -> NodeReport {
+        NodeReport(
+            program: program, started: started, isRunning: state() == .running, readiness: readiness(),
+            metrics: metrics, configuration: configuration(), warnings: RecentWarnings.process.lines)
     }
 
     private func ready() -> AdminAnswer {

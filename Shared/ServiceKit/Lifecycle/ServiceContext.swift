@@ -20,12 +20,13 @@ package struct ServiceContext: Sendable {
     private let readiness: ReadinessRegistry
     private let live: LiveConfiguration
     private let pages: AdminPageRegistry
+    private let reporting: (@Sendable () -> NodeReport)?
 
     package init(
         service: String, configuration: Configuration, logger: Logger, metrics: MetricsRegistry,
         readiness: ReadinessRegistry, eventLoopGroup: MultiThreadedEventLoopGroup,
         live: LiveConfiguration? = nil, pages: AdminPageRegistry = AdminPageRegistry(),
-        accepting: AcceptPolicy = .unlimited
+        accepting: AcceptPolicy = .unlimited, report: (@Sendable () -> NodeReport)? = nil
     ) {
         self.service = service
         self.configuration = configuration
@@ -36,7 +37,11 @@ package struct ServiceContext: Sendable {
         self.eventLoopGroup = eventLoopGroup
         self.pages = pages
         self.accepting = accepting
+        reporting = report
     }
+
+    /// What this process reports at `/node`; nil in a test without a program.
+    package var report: NodeReport? { reporting?() }
 
     /// Adds a readiness probe of this service. It is not ready until the service reports it.
     ///

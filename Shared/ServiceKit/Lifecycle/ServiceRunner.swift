@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOPosix
+internal import RTMModel
 internal import RTMServiceLink
 internal import Synchronization
 
@@ -16,6 +17,7 @@ package struct ServiceRunner: Sendable {
     private let metrics = MetricsRegistry()
     private let pages = AdminPageRegistry()
     private let admin: AdminServer
+    private let report: @Sendable () -> NodeReport
     /// Nil where nothing is traced.
     private let tracing: Tracing?
     private let started = StartedServices()
@@ -46,7 +48,9 @@ package struct ServiceRunner: Sendable {
         let pages = AdminPages(
             program: program.name, configuration: { live.present }, metrics: metrics,
             state: { lifecycle.state }, readiness: { readiness.snapshot }, others: self.pages,
+            started: NodeStart(milliseconds: WallClock.milliseconds()),
             isLoopback: configuration[program.adminKey].isLoopback)
+        report = { pages.report() }
         let plan = DescriptorPlan(
             limit: DescriptorLimit.present,
             loops: eventLoopGroup.makeIterator().reduce(0) { count, _ in count + 1 },
@@ -134,7 +138,7 @@ package struct ServiceRunner: Sendable {
                 service: definition.name, configuration: live.present,
                 logger: Logger(label: definition.name),
                 metrics: metrics, readiness: readiness, eventLoopGroup: eventLoopGroup, live: live,
-                pages: pages, accepting: accepting)
+                pages: pages, accepting: accepting, report: report)
             for service in try await definition.assemble(context).services {
                 try Task.checkCancellation()
                 try await service.start()

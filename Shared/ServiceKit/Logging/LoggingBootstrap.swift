@@ -22,6 +22,6 @@ package enum LoggingBootstrap {
             ? TextLogHandler(label: label, now: Timestamp.now, write: write)
             : JSONLogHandler(label: label, now: Timestamp.now, write: write)
         handler.logLevel = level
-        return handler
+        return WarningLogHandler(handler: handler, label: label, now: Timestamp.now, kept: .process)
     }
 }

@@ -22,7 +22,8 @@ struct GatewaySystem {
     private static let grants: [String: (grant: String, options: [String])] = [
         "admin": ("dev/admin", []), "read": ("dev/read", []), "publish": ("dev/publish", []),
         "moderate": ("dev/moderate", []), "all": ("*/read+publish+moderate", []),
-        "other": ("other/admin", []), "chat": ("dev/admin", ["--channels", "chat-"]),
+        "operator": ("*/admin", []), "other": ("other/admin", []),
+        "chat": ("dev/admin", ["--channels", "chat-"]),
         "old": ("dev/admin", ["--expires", "2020-01-01"]), "certified": ("\(SampleApp.id)/admin", []),
     ]
 
@@ -93,7 +94,8 @@ struct GatewaySystem {
     }
 
     private static func write(
-        _ entries: [String], events: String? = nil, _ webhooks: [String] = [], to file: URL
+        _ entries: [String], events: String? = nil, _ webhooks: [String] = [], nodes: [String] = [],
+        to file: URL
     ) throws {
         let jwtKeys = Self.jwtKeys(beside: file).path
         let text = """
@@ -106,6 +108,7 @@ struct GatewaySystem {
             \(entries.map { "    - \($0)" }.joined(separator: "\n"))
               webhooks:
                 endpoints: [\(webhooks.joined(separator: ", "))]
+              nodes: [\(nodes.map { "'\($0)'" }.joined(separator: ", "))]
 
             """
         try Data(text.utf8).write(to: file, options: .atomic)
@@ -129,6 +132,12 @@ struct GatewaySystem {
     /// The configuration gets other keys, and the program reads it again.
     func replaceKeys(_ names: [String], adding added: [GeneratedKey] = []) async throws {
         try Self.write(names.compactMap { keys[$0]?.entry } + added.map(\.entry), to: file)
+        try await reload()
+    }
+
+    /// The configuration names these admin ports, and the program reads it again.
+    func replaceNodes(_ nodes: [String]) async throws {
+        try Self.write(keys.values.map(\.entry), nodes: nodes, to: file)
         try await reload()
     }
 

@@ -14,6 +14,7 @@ struct GatewayAPI: Sendable {
     let rates: RequestRates
     let metrics: GatewayMetrics
     let webhooks: Webhooks
+    let nodes: NodeReports
     let bodyBytesMax: Int
     let logger: Logger
     /// Who publishes when a request names nobody.
@@ -27,6 +28,7 @@ struct GatewayAPI: Sendable {
         ConsoleRoutes(api: self, settings: console).add(to: router)
         let version = router.group("v1").add(middleware: ConsoleCookies())
         KeyRoutes(api: self).add(to: version)
+        NodeRoutes(api: self).add(to: version)
         let app = version.group(":app")
             .add(middleware: AuthenticationMiddleware(authentication: authentication))
             .add(middleware: AuditLog(logger: logger))

@@ -42,7 +42,7 @@ package enum GatewayDefinition {
             name: "gateway", summary: "Answers backends over HTTP.",
             keys: ConfiguredApp.keys + ServiceLinkKeys.declarations + GatewayKeys.declarations,
             isInProcess: !isNetworked,
-            rules: [ConfiguredApp.rule] + webhookRules
+            rules: [ConfiguredApp.rule, nodesRule] + webhookRules
                 + (isNetworked ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule] : []),
             check: isNetworked ? problemOnNetwork : problem
         ) { context in
@@ -62,6 +62,14 @@ package enum GatewayDefinition {
         _ configuration: Configuration, _ read: (String) throws -> String
     ) -> ConfigurationProblem? {
         problem(configuration, read) ?? ServiceLinkConfiguration.problem(configuration, read)
+    }
+
+    private static let nodesRule = ConfigurationRule(GatewayKeys.nodes) { texts in
+        texts.first { (try? HostPort(text: $0)) == nil }.map { "has \"\($0)\", which is not HOST:PORT" }
+    }
+
+    @Sendable private static func nodePlaces(_ configuration: Configuration) -> [HostPort] {
+        configuration[GatewayKeys.nodes].compactMap { try? HostPort(text: $0) }
     }
 
     private static let webhookRules = [
@@ -107,6 +115,7 @@ package enum GatewayDefinition {
         }.get()
         let backend = Backend(calls: calls, eventLoop: eventLoop)
         let webhooks = makeWebhooks(context, backend)
+        let nodes = NodeReports(nodePlaces(configuration)) { context.report }
         context.onChange(of: ConfiguredApp.keys + GatewayKeys.live) { next in
             let apps = try ConfiguredApp.all(in: next)
             return {
@@ -114,11 +123,12 @@ package enum GatewayDefinition {
                 authentication.take(apps)
                 rates.take(RequestRates.Rates(next))
                 webhooks.take(next[GatewayKeys.webhooks])
+                nodes.take(nodePlaces(next))
             }
         }
         let api = GatewayAPI(
             backend: backend, authentication: authentication, rates: rates,
-            metrics: GatewayMetrics(context.metrics), webhooks: webhooks,
+            metrics: GatewayMetrics(context.metrics), webhooks: webhooks, nodes: nodes,
             bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
             logger: context.logger)
         return Assembly(

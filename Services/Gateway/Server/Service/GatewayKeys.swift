@@ -51,6 +51,12 @@ package struct GatewayKeys: ServiceKeys {
     package let consoleEdges = ConfigurationKey<[String]>.list(
         "gateway.console.edges", countMax: 16,
         "WebSockets of edges that the pages of the console connect to, such as wss://rtm.example.com/rtm.")
+    /// Live, so that a node is added without a restart.
+    package let nodes = ConfigurationKey<[String]>.list(
+        "gateway.nodes", countMax: 256,
+        "Admin ports of all nodes, as HOST:PORT, whose state, warnings and configuration the console shows; "
+            + "a name with several addresses stands for a node at each."
+    ).live
     package let connectionsMax = ConfigurationKey<Int>.int(
         "gateway.connections.max", default: 10_000, in: 1...1_000_000,
         "HTTP connections at once on each listener; further ones wait to be accepted.")

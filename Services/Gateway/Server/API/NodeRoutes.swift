@@ -1,0 +1,57 @@
+import Foundation
+import Hummingbird
+import RTMAPIKey
+import RTMModel
+import RTMServiceKit
+
+/// How the installation is, for the operator: all of it is about all apps, so it needs a key for all of them
+/// (`*`) with the scope admin (W-70).
+struct NodeRoutes: Sendable {
+    let api: GatewayAPI
+
+    func add(to group: RouterGroup<GatewayContext>) {
+        group.get("nodes", use: nodes)
+        group.get("incidents", use: incidents)
+        group.get("configuration", use: configuration)
+    }
+
+    struct Nodes: Encodable, Sendable { let nodes: [NodeRow] }
+    struct Incidents: Encodable, Sendable { let incidents: [IncidentRow] }
+    struct Settings: Encodable, Sendable { let settings: [SettingRow] }
+
+    @Sendable func nodes(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        try admit(request)
+        _ = try request.query([])
+        return Response(json: Nodes(nodes: await api.nodes.all().map(NodeRow.init)))
+    }
+
+    /// `?limit=`
+    @Sendable func incidents(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        try admit(request)
+        let limit = try ListQuery(request.query(["limit"])).limit
+        return Response(
+            json: Incidents(incidents: IncidentRow.newest(Int(limit), of: await api.nodes.all())))
+    }
+
+    /// `?prefix=&changed=true`
+    @Sendable func configuration(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        try admit(request)
+        let query = try request.query(["prefix", "changed"])
+        let onlyChanged = try query.flag("changed")
+        return Response(
+            json: Settings(
+                settings: SettingRow.all(
+                    of: await api.nodes.all(), prefix: query["prefix"] ?? "", onlyChanged: onlyChanged)))
+    }
+
+    private func admit(_ request: Request) throws {
+        let record = try api.authentication.key(in: request.headers, now: Date())
+        try api.rates.spend(by: APIClient(record, app: record.app), now: .now())
+        guard record.scopes.contains(.admin) else { throw APIError.missing(.admin) }
+        guard record.app == "*" else {
+            throw APIError(
+                .forbidden, "operatorNeeded",
+                "this is about all apps, and the key is for the app \"\(record.app)\" alone")
+        }
+    }
+}
