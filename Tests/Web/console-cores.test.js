@@ -28,9 +28,9 @@ test('every call is one of the public API', () => {
   const missing = [];
   for (const [name, make] of Object.entries(calls)) {
     if (['pathOf', 'shellWord', 'asCurl', 'asRtm'].includes(name)) continue;
-    const { method = 'GET', path, isOfKeys } = make(given);
-    const template = path.map((segment, index) => (index === 1 && !isOfKeys ? parameters[path[0]] ?? segment : segment));
-    const start = description.indexOf(`\n  /v1/${isOfKeys ? '' : '{app}/'}${template.join('/')}:\n`);
+    const { method = 'GET', path, isGlobal } = make(given);
+    const template = path.map((segment, index) => (index === 1 && !isGlobal ? parameters[path[0]] ?? segment : segment));
+    const start = description.indexOf(`\n  /v1/${isGlobal ? '' : '{app}/'}${template.join('/')}:\n`);
     const end = description.indexOf('\n  /', start + 1);
     if (start < 0 || !description.slice(start, end).includes(`\n    ${method.toLowerCase()}:`)) missing.push(name);
   }

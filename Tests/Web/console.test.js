@@ -15,7 +15,7 @@ import { certified, startOperator } from './support/operator.js';
 const skip = chromium ? false : 'there is no Chromium: apt-get install chromium';
 /** What must never become more than text. */
 const markup = '<img src=x onerror="globalThis.broken = true"><script>globalThis.broken = true</script>';
-const pages = ['overview', 'inspector', 'tail', 'explain', 'events', 'webhooks', 'storage', 'keys'];
+const pages = ['overview', 'inspector', 'tail', 'explain', 'events', 'webhooks', 'storage', 'keys', 'configuration'];
 
 let operator;
 before(async () => {
@@ -129,6 +129,32 @@ test('the overview counts what the app has, and filters channels on the server',
   await tab.shows('1 with this prefix');
   assert.ok(!(await tab.shown()).includes(one));
   assert.ok(operator.site.requests.slice(before).some(({ path }) => path.includes(`prefix=${two}`)));
+});
+
+test('the overview shows each node, with rates, and what went wrong lately', { skip }, async (t) => {
+  await publish(fresh('counted'), 'hi');
+  const tab = await opened(t, 'overview');
+  await tab.shows('1 node. All are ready.');
+  await tab.shows('rtm-standalone');
+  await tab.shows('Last incidents');
+  // The second answer comes with what happened since the first.
+  await tab.until("/\\d+ %/.test(document.querySelector('td[data-title=CPU]').textContent)");
+  const reader = await opened(t, 'overview', {}, operator.keys.reader.secret);
+  await reader.shows('Channels in memory');
+  assert.ok(!(await reader.shown()).includes('Last incidents'));
+});
+
+test('the configuration: what was set, all of it by what it begins with, and not for a key of one app', { skip }, async (t) => {
+  const tab = await opened(t, 'configuration');
+  await tab.shows('gateway.rates.key');
+  assert.ok(!(await tab.shown()).includes('edge.connections.max'));
+  await tab.fill('Begins with', 'edge.connections');
+  await tab.evaluate("document.querySelector('[name=which]').value = 'all'");
+  await tab.press('Filter');
+  await tab.shows('edge.connections.max');
+  assert.ok(!(await tab.shown()).includes('gateway.rates.key'));
+  const reader = await opened(t, 'configuration', {}, operator.keys.reader.secret);
+  await reader.shows('it needs a key for all of them');
 });
 
 test('10,000 channels: a page of them comes at once, the next follows, and so does the one before', { skip }, async (t) => {

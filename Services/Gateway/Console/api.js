@@ -86,6 +86,12 @@ export class API {
     return scopes.includes('admin') || scopes.includes(scope);
   }
 
+  /** Whether the key is for all apps, and may see the nodes. */
+  get isOperator() {
+    const { app, scopes } = this.session.key;
+    return app === '*' && scopes.includes('admin');
+  }
+
   /** Makes a call of calls.js. */
   async call(call, signal) {
     const method = call.method ?? 'GET';

@@ -1,6 +1,6 @@
 // Every call of the public HTTP API that the console makes, and the same as a command: nothing else is called.
 //
-// A call has a `method` (GET if absent), the segments of its `path` below /v1/APP, or below /v1 for `isOfKeys`, a `query`,
+// A call has a `method` (GET if absent), the segments of its `path` below /v1/APP, or below /v1 for `isGlobal`, a `query`,
 // a `body`, the `scope` that it needs, and the command of `rtm` that does the same, where there is one.
 
 const channelOrUser = ({ channel, user, type }) => (user === undefined ? { channel, type: streamOnly(type) } : { user });
@@ -249,8 +249,8 @@ export const deadLetters = ({ name, after }) => ({
 
 // MARK: Keys and tokens
 
-export const ownKey = () => ({ path: ['keys', 'self'], isOfKeys: true, rtm: asBackend('key show') });
-export const keys = () => ({ path: ['keys'], isOfKeys: true, scope: 'admin' });
+export const ownKey = () => ({ path: ['keys', 'self'], isGlobal: true, rtm: asBackend('key show') });
+export const keys = () => ({ path: ['keys'], isGlobal: true, scope: 'admin' });
 
 /** A token of the user for a session; empty for an app without a certificate, which needs none. */
 export const token = ({ user, seconds }) => ({
@@ -261,11 +261,31 @@ export const token = ({ user, seconds }) => ({
   rtm: { command: 'token create', names: [], options: { user, expire: `${seconds}s`, 'certificate-file': 'FILE' } },
 });
 
+// MARK: The installation
+
+export const nodes = () => ({ path: ['nodes'], isGlobal: true, scope: 'admin', rtm: asBackend('node list') });
+
+export const incidents = ({ limit = 50 } = {}) => ({
+  path: ['incidents'],
+  query: { limit },
+  isGlobal: true,
+  scope: 'admin',
+  rtm: asBackend('node incidents', [], { limit }),
+});
+
+export const configuration = ({ prefix, changed } = {}) => ({
+  path: ['configuration'],
+  query: { prefix, changed: changed || undefined },
+  isGlobal: true,
+  scope: 'admin',
+  rtm: asBackend('node configuration', [], { prefix, changed: changed || undefined }),
+});
+
 // MARK: As an address, and as a command
 
 /** The path and the query of a call. */
-export function pathOf(app, { path, query = {}, isOfKeys = false }) {
-  const segments = isOfKeys ? path : [app, ...path];
+export function pathOf(app, { path, query = {}, isGlobal = false }) {
+  const segments = isGlobal ? path : [app, ...path];
   // Browsers take these for the folder and the one above it, however they are encoded.
   const lost = segments.find((segment) => segment === '.' || segment === '..');
   if (lost) throw new Error(`"${lost}" can't stand in an address: browsers resolve it. Use curl with --path-as-is.`);

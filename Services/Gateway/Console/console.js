@@ -7,6 +7,7 @@ import { API } from './api.js';
 import { button, element, muted, quoted } from './dom.js';
 import { asTyped, field, refusal, values } from './view.js';
 import * as events from './events.js';
+import * as configuration from './configuration.js';
 import * as explain from './explain.js';
 import * as inspector from './inspector.js';
 import * as keys from './keys.js';
@@ -15,7 +16,7 @@ import * as storage from './storage.js';
 import * as tail from './tail.js';
 import * as webhooks from './webhooks.js';
 
-const pages = { overview, inspector, tail, explain, events, webhooks, storage, keys };
+const pages = { overview, inspector, tail, explain, events, webhooks, storage, keys, configuration };
 const secret = /rtmk_/;
 
 const main = document.querySelector('main');

@@ -82,6 +82,7 @@ export const ago = (value) =>
   value === undefined ? '–' : element('span', {}, time(value), ` (${duration(Math.max(0, Date.now() - value))} ago)`);
 
 export function bytes(count) {
+  if (count === undefined) return '–';
   if (count < 1024) return `${number(count)} B`;
   return count < 1_048_576 ? `${(count / 1024).toFixed(1)} KiB` : `${(count / 1_048_576).toFixed(1)} MiB`;
 }

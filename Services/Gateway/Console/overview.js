@@ -2,6 +2,7 @@
 
 import * as calls from './calls.js';
 import { bytes, duration, muted, number, quoted, time } from './dom.js';
+import { incidentList, nodeList } from './nodes.js';
 import { channelLink, facts, form, loaded, missingEdges, pages, section, userLink } from './view.js';
 
 export const title = 'Overview';
@@ -30,10 +31,18 @@ export function show(main, context) {
       missingEdges(usage.edges),
     ],
   );
-  const timer = setInterval(() => document.hidden || numbers.load(), refreshEvery);
+  const nodes = api.isOperator ? nodeList(context) : undefined;
+  const refresh = () => {
+    if (document.hidden) return;
+    numbers.load();
+    nodes?.load();
+  };
+  const timer = setInterval(refresh, refreshEvery);
   signal.addEventListener('abort', () => clearInterval(timer));
   main.append(
     section(context, 'Now', { call: calls.usage }, numbers.place),
+    nodes?.place ?? '',
+    api.isOperator ? incidentList(context) : '',
     channelList(context, 'Channels'),
     connectionList(context),
   );
