@@ -40,12 +40,13 @@ struct RTMCommand: AsyncParsableCommand {
             """,
         version: Release.version,
         subcommands: [
-            SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self, PingCommand.self,
+            DevCommand.self, SubscribeCommand.self, PublishCommand.self, SendCommand.self, ChatCommand.self,
+            PingCommand.self,
             PresenceCommand.self, MetadataCommand.self, LockCommand.self, HistoryCommand.self,
             StreamCommand.self, BenchCommand.self, VerifyCommand.self, TokenCommand.self, KeyCommand.self,
             ChannelCommand.self, UserCommand.self, ConnectionCommand.self, UsageCommand.self,
-            NodeCommand.self,
-            EventCommand.self, WebhookCommand.self, ExplainCommand.self, ContextCommand.self,
+            NodeCommand.self, EventCommand.self, WebhookCommand.self, ExplainCommand.self,
+            ContextCommand.self,
             DoctorCommand.self,
         ])
 
