@@ -42,7 +42,7 @@ let hummingbird: [Target.Dependency] =
     ].map { .product(name: $0, package: $1) } + [
         .product(name: "NIOHTTP1", package: "swift-nio")
     ]
-/// What the gateway delivers webhooks with, and `rtm` calls the gateway with. No named product may need it.
+/// What webhooks and hooks are called with, and `rtm` calls the gateway with. No named product may need it.
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
@@ -70,7 +70,7 @@ func room(
 /// holds all its logic, and an executable of a few lines.
 func service(
     _ name: String, hasClient: Bool = true, calls: [String] = [], server: [Target.Dependency] = [],
-    resources: [Resource]? = nil
+    main: [Target.Dependency] = [], resources: [Resource]? = nil
 ) -> [Target] {
     let clients: [Target.Dependency] = ((hasClient ? [name] : []) + calls).map {
         .target(name: "RTM\($0)Client")
@@ -82,7 +82,7 @@ func service(
             resources: resources),
         Target.executableTarget(
             name: "rtm-" + name.lowercased(),
-            dependencies: [.target(name: "RTM\(name)Server"), "RTMServiceKit", "RTMConfigurationFile"],
+            dependencies: [.target(name: "RTM\(name)Server"), "RTMServiceKit", "RTMConfigurationFile"] + main,
             path: "Services/\(name)/Main", swiftSettings: strict),
     ]
     if hasClient {
@@ -150,6 +150,17 @@ let shared: [Target] = [
         "RTMRedisConfiguration", "Shared/RedisConfiguration",
         ["RTMRedis", "RTMServiceKit", "RTMServiceLink"]),
     room("RTMAppConfiguration", "Shared/AppConfiguration", ["RTMAccessToken", "RTMServiceKit"]),
+    room(
+        "RTMPublishHook", "Shared/PublishHook",
+        ["RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature", logging, collections] + nio),
+    // A target of its own, so that the edge's library needs no client for HTTP: RTMTestKit links that
+    // library.
+    room(
+        "RTMWebhookCall", "Shared/WebhookCall",
+        [
+            "RTMPublishHook", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature", httpClient, nioSSL,
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+        ] + nio),
 ]
 
 let services: [Target] =
@@ -165,8 +176,10 @@ let services: [Target] =
     + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap, ordered])
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
-        server: ["RTMAccessToken", "RTMAppConfiguration", "RTMEdgeWebSocket", nioSSL, nioTLS, collections]
-            + webSocket)
+        server: [
+            "RTMAccessToken", "RTMAppConfiguration", "RTMEdgeWebSocket", "RTMPublishHook", nioSSL, nioTLS,
+            collections,
+        ] + webSocket, main: ["RTMWebhookCall"])
     + [
         // The console and the web client travel in the gateway's binary.
         .target(
@@ -177,7 +190,8 @@ let services: [Target] =
         "Gateway", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: [
             "CGatewayFiles", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography",
-            "RTMProtocol", "RTMWebhookSignature", protobuf, nioSSL, httpClient, collections, ordered,
+            "RTMProtocol", "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature", protobuf, nioSSL,
+            collections, ordered,
         ] + hummingbird)
     + [
         room(
@@ -188,7 +202,7 @@ let services: [Target] =
             dependencies: [
                 "RTMEdgeServer", "RTMGatewayServer", "RTMMessagingServer", "RTMPresenceServer",
                 "RTMStorageServer", "RTMAPIKey", "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink",
-                logging,
+                "RTMWebhookCall", logging,
             ] + nio,
             path: "Services/Standalone/Main", swiftSettings: strict),
     ]
@@ -258,6 +272,12 @@ let testing: [Target] = [
     tests("ServiceLink", ["RTMModel", "RTMWire", "RTMServiceLink", "RTMProtocol", protobuf, logging] + nio),
     tests("ServiceKit", ["RTMModel", "RTMServiceKit", "RTMConfigurationFile", logging] + nio),
     tests(
+        "PublishHook",
+        [
+            "RTMModel", "RTMServiceKit", "RTMConfigurationFile", "RTMPublishHook", "RTMWebhookCall",
+            "RTMWebhookSignature", logging, nioSSL,
+        ] + nio),
+    tests(
         "Messaging",
         [
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingClient",
@@ -274,7 +294,7 @@ let testing: [Target] = [
         [
             "RTMModel", "RTMAccessToken", "RTMAppConfiguration", "RTMWire", "RTMServiceLink",
             "RTMServiceKit", "RTMConfigurationFile", "RTMEdgeServer", "RTMEdgeWebSocket",
-            "RTMMessagingServer",
+            "RTMMessagingServer", "RTMPublishHook",
             "RTMProtocol", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
@@ -282,8 +302,9 @@ let testing: [Target] = [
         "Gateway",
         [
             "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile",
-            "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", "RTMWebhookSignature", yams,
-            crypto, protobuf, logging, nioSSL, .product(name: "NIOEmbedded", package: "swift-nio"),
+            "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", "RTMPublishHook",
+            "RTMWebhookCall", "RTMWebhookSignature", yams, crypto, protobuf, logging, nioSSL,
+            .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + hummingbird),
     tests("Redis", ["RTMModel", "RTMRedis", "RTMServiceLink", "RTMMessagingServer", logging] + nio),
     tests(

@@ -7,8 +7,10 @@ import NIOEmbedded
 import RTMAPIKey
 import RTMModel
 import RTMProtocol
+import RTMPublishHook
 import RTMServiceKit
 import RTMServiceLink
+import RTMWebhookCall
 import RTMWire
 import Testing
 import Yams
@@ -45,9 +47,14 @@ struct OpenAPITests {
             rates: RequestRates(.init(key: 0, app: 0)), metrics: GatewayMetrics(MetricsRegistry()),
             webhooks: Webhooks(
                 [], node: "test", .init(),
-                .init(rules: AddressRules(allowed: []), timeout: .seconds(1), eventLoopGroup: loop), backend,
-                WebhookMetrics(MetricsRegistry()), Logger(label: "test")),
+                .init(
+                    rules: AddressRules(allowed: []), rulesKey: "", timeout: .seconds(1), eventLoopGroup: loop
+                ),
+                backend, WebhookMetrics(MetricsRegistry()), Logger(label: "test")),
             nodes: NodeReports([]) { nil },
+            hooks: GatewayHooks(
+                [:], on: loop, PublishHookMetrics(MetricsRegistry(), .gateway),
+                Logger(label: "test")),
             bodyBytesMax: 1, logger: Logger(label: "test"))
         return Set(
             api.router(.init()).routes.compactMap { route in

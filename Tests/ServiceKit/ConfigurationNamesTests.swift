@@ -141,7 +141,8 @@ struct ConfigurationNamesTests {
             "RTM_GATEWAY": "x", "RTM_API_KEY": "x", "RTM_API_KEY_FILE": "x",
         ]
         _ = try RelayKeys.load(
-            ["--config", "f"], environment, files: ["f": "edge:\n  listen: x\nmessaging.listen: y\n"])
+            ["--config", "f"], environment,
+            files: ["f": "edge:\n  listen: x\nmessaging.listen: y\nhooks:\n  beforePublish: []\n"])
     }
 
     @Test("a shared key that only siblings have is passed over, with its file variable")

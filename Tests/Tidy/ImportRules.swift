@@ -39,6 +39,15 @@ struct ImportRules {
         ],
         "Shared/ConfigurationFile": ["RTMServiceKit", "Yams"],
 
+        "Shared/PublishHook": [
+            "RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature", "Logging", "DequeModule",
+            "NIOCore",
+        ],
+        "Shared/WebhookCall": [
+            "RTMPublishHook", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature", "AsyncHTTPClient",
+            "NIOCore", "NIOPosix", "NIOSSL", "NIOHTTP1",
+        ],
+
         "Services/Messaging/Client": calling,
         "Services/Presence/Client": calling,
         "Services/Storage/Client": calling,
@@ -60,26 +69,28 @@ struct ImportRules {
         "Services/Edge/WebSocket": ["RTMWire", "CZlib", "NIOCore", "NIOWebSocket"],
         "Services/Edge/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken",
-            "RTMAppConfiguration", "NIOSSL", "NIOTLS", "NIOHTTP1", "NIOWebSocket", "RTMEdgeWebSocket",
+            "RTMAppConfiguration", "RTMPublishHook", "NIOSSL", "NIOTLS", "NIOHTTP1", "NIOWebSocket",
+            "RTMEdgeWebSocket",
         ]),
 
         "Services/Gateway/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAPIKey", "RTMAccessToken",
-            "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", "RTMWebhookSignature", "SwiftProtobuf",
+            "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", "RTMPublishHook", "RTMWebhookCall",
+            "RTMWebhookSignature", "SwiftProtobuf",
             "NIOSSL", "NIOHTTP1", "NIOHTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
             "HTTPTypes",
-            "ServiceLifecycle", "AsyncHTTPClient", "OrderedCollections", "CGatewayFiles",
+            "ServiceLifecycle", "OrderedCollections", "CGatewayFiles",
         ]),
 
         "Services/Messaging/Main": ["RTMMessagingServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Presence/Main": ["RTMPresenceServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Storage/Main": ["RTMStorageServer", "RTMServiceKit", "RTMConfigurationFile"],
-        "Services/Edge/Main": ["RTMEdgeServer", "RTMServiceKit", "RTMConfigurationFile"],
+        "Services/Edge/Main": ["RTMEdgeServer", "RTMServiceKit", "RTMConfigurationFile", "RTMWebhookCall"],
         "Services/Gateway/Main": ["RTMGatewayServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Standalone/Main": [
             "RTMEdgeServer", "RTMGatewayServer", "RTMMessagingServer", "RTMPresenceServer",
             "RTMStorageServer", "RTMAPIKey", "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink",
-            "Logging", "NIOCore", "NIOPosix",
+            "RTMWebhookCall", "Logging", "NIOCore", "NIOPosix",
         ],
 
         "Clients/RTMClient": [

@@ -1,8 +1,9 @@
 import RTMConfigurationFile
 import RTMEdgeServer
 import RTMServiceKit
+import RTMWebhookCall
 
 @main struct EdgeMain: ServiceMain {
     static let program = ServiceProgram(
-        EdgeDefinition.service, admin: HostPort(host: "127.0.0.1", port: 7711))
+        EdgeDefinition.service(hooks: HTTPPublishHook.make), admin: HostPort(host: "127.0.0.1", port: 7711))
 }

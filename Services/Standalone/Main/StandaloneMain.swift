@@ -6,6 +6,7 @@ import RTMPresenceServer
 import RTMServiceKit
 import RTMServiceLink
 import RTMStorageServer
+import RTMWebhookCall
 
 /// All services in one process. The links between them stay inside it, and one event loop does everything
 /// unless more threads are configured.
@@ -22,7 +23,8 @@ import RTMStorageServer
             MessagingDefinition.inProcess(messaging),
             PresenceDefinition.inProcess(presence, messaging: messaging),
             StorageDefinition.inProcess(storage, messaging: messaging, data: StandaloneDirectory.data),
-            EdgeDefinition.inProcess(messaging: messaging, presence: presence, storage: storage),
+            EdgeDefinition.inProcess(
+                messaging: messaging, presence: presence, storage: storage, hooks: HTTPPublishHook.make),
             GatewayDefinition.inProcess(
                 messaging: messaging, presence: presence, storage: storage, developmentKey: Greeting.key,
                 socket: Greeting.socket),

@@ -109,7 +109,7 @@ package struct ConfigurationSchema: Sendable {
 ///
 /// A program knows only the sections of the other programs. A typo inside a section is found by its owner.
 package struct Neighbours: Sendable {
-    /// First parts of key names, each of another program.
+    /// First parts of key names, each of another program, or of keys that only some programs read.
     package let sections: Set<String>
     /// Keys outside those sections that only some programs read.
     package let keys: Set<String>
@@ -123,7 +123,7 @@ package struct Neighbours: Sendable {
 
     /// The services, and the variables that the `rtm` command line reads.
     package static let heliograph = Neighbours(
-        sections: ["edge", "messaging", "presence", "storage", "gateway", "standalone"],
+        sections: ["edge", "messaging", "presence", "storage", "gateway", "standalone", "hooks"],
         keys: [
             CommonKeys.apps.declaration.name, CommonKeys.tokenLifeMax.declaration.name,
             ServiceLinkKeys.secret.declaration.name,

@@ -121,7 +121,7 @@ struct EdgeConfigurationTests {
     @Test("the drain of as many sessions as an edge admits fits into its shutdown, or it refuses to start")
     func drainFitsShutdown() {
         func problems(_ arguments: [String]) -> [String] {
-            let definition = EdgeDefinition.service
+            let definition = EdgeDefinition.service(hooks: nil)
             let schema = ConfigurationSchema(
                 definition.keys + [CommonKeys.shutdownTimeout.declaration], section: "edge")
             let loader = ConfigurationLoader(schema: schema, rules: definition.rules) { _ in "" }

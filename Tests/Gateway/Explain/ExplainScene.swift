@@ -23,6 +23,7 @@ struct ExplainScene {
     var asked = 1
     var bannedUntil: UInt64?
     var publisherBannedUntil: UInt64?
+    var hasHook = false
     var inboxLinks: [ExplainedLink] = []
     var inboxLeft: UInt64 = 0
     var inboxKnownSince: UInt64 = 1_000
@@ -124,8 +125,8 @@ struct ExplainScene {
     func publish(by publisher: String? = "ben", in channel: ChannelKey = Self.channel) -> DeliveryExplanation
     {
         PublishExplanation(
-            channel: channel, publisher: publisher, publisherBannedUntil: publisherBannedUntil, log: log,
-            user: user
+            channel: channel, publisher: publisher, publisherBannedUntil: publisherBannedUntil,
+            hasHook: hasHook, log: log, user: user
         ).explanation()
     }
 }

@@ -96,6 +96,18 @@ import Testing
         #expect(explanation.tree.all.count == 1 && explanation.reason.contains("the reason"))
     }
 
+    @Test("W-62: a hook is named and not asked, and what is certain comes before what it might say")
+    mutating func hook() {
+        publisher()
+        scene.online()
+        scene.live()
+        scene.hasHook = true
+        #expect(scene.publish().summary == "unknown hook asked")
+        #expect(scene.publish().tree.all.map(\.hop).prefix(3) == [.publisher, .hook, .log])
+        scene.loop.sessions[0].stage = .none
+        #expect(scene.publish().summary == "wouldNotBeDelivered session notSubscribed")
+    }
+
     @Test("W-62: of a publisher who is offline the permission isn't known; a banned one publishes nothing")
     mutating func publisherAway() {
         scene.online()

@@ -1,6 +1,7 @@
 import NIOCore
 import RTMModel
 import RTMTestSupport
+import RTMWebhookCall
 import Testing
 
 @testable import RTMGatewayServer

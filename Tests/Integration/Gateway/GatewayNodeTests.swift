@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(
-        "W-70: each node with its load, warnings and configuration, and why one does not answer"
+        "W-78: each node with its load, warnings and configuration, and why one does not answer"
     )
     func fourProcesses() async throws {
         try await GatewaySystem.with(.fourProcesses) { gateway in
@@ -85,7 +85,7 @@ import Testing
         #expect(changed.allSatisfy { ($0["nodes"] as? [String]) == [places[4]] })
     }
 
-    @Test("W-70: only a key for all apps with the scope admin sees the installation")
+    @Test("W-78: only a key for all apps with the scope admin sees the installation")
     func access() async throws {
         try await GatewaySystem.with { gateway in
             for path in ["/v1/nodes", "/v1/incidents", "/v1/configuration"] {

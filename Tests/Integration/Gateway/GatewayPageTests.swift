@@ -167,7 +167,7 @@ import Testing
     private static let pagesOfCalls = [
         "README.md", "explain.md", "keys.md", "limits.md", "moderate.md",
     ]
-    private static let pagesOfPrograms = ["publish.md", "reconcile.md", "webhooks.md"]
+    private static let pagesOfPrograms = ["hooks.md", "publish.md", "reconcile.md", "webhooks.md"]
 
     @Test("what the pages about single calls show can be typed as it stands", arguments: pagesOfCalls)
     func calls(page: String) async throws {
@@ -334,6 +334,54 @@ import Testing
                         let (status, output, errors) = try await desk.run(block, then: proof)
                         #expect(status == 0 && output == "proven\n", "\(block.language): \(output)\(errors)")
                     }
+                }
+            }
+        }
+    }
+
+    @Test("hooks.md: the receiver lets pass, changes and refuses, and takes nothing that isn't signed")
+    func hooks() async throws {
+        let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        let port = try #require(FreePorts.take(1).first)
+        let url = "http://127.0.0.1:\(port)/before-publish"
+        let hook = #"{app: dev, url: "\#(url)", secret: "\#(secret)", deadline: 5s}"#
+        try await GatewaySystem.with(hooks: [hook]) { gateway in
+            func publish(_ text: String) async throws -> GatewaySystem.Answer {
+                try await gateway.call(
+                    "POST", "/v1/dev/publish", #"{"channel": "a", "message": "\#(text)", "store": true}"#)
+            }
+            try await withDesk(gateway.system.address("gateway"), key: gateway.text(of: "admin")) { desk in
+                for block in try Self.blocks(of: "hooks.md") {
+                    guard block.language == "python" else {
+                        try await check(block, of: "hooks.md", desk)
+                        continue
+                    }
+                    try desk.write(block.text.replacing("8787", with: "\(port)"), to: "hook.py")
+                    let process = Process()
+                    process.executableURL = URL(filePath: "/usr/bin/env")
+                    process.arguments = ["python3", "hook.py"]
+                    process.currentDirectoryURL = desk.folder
+                    process.environment = ProcessInfo.processInfo.environment.merging(["HOOK_SECRET": secret])
+                    {
+                        $1
+                    }
+                    process.standardOutput = FileHandle.nullDevice
+                    process.standardError = FileHandle.nullDevice
+                    try process.run()
+                    defer { kill(process.processIdentifier, SIGKILL) }
+                    try await eventually("the receiver answers", within: .seconds(20)) {
+                        try await publish("hello").status == 200
+                    }
+                    #expect(try await publish("darn it").status == 200)
+                    let refused = try await publish("see http://example.com")
+                    #expect(refused.status == 403 && refused.text.contains("no links, please"))
+                    let history = try await gateway.call("GET", "/v1/dev/history?channel=a").text
+                    #expect(history.contains("**** it") && !history.contains("darn"))
+                    let forged = """
+                        curl -s -o /dev/null -w '%{http_code}' \(url) -d '{}' -H 'webhook-id: msg_1' \
+                            -H "webhook-timestamp: $(date +%s)" -H 'webhook-signature: v1,AAAA'
+                        """
+                    #expect(try await desk.run(Block(language: "sh", text: forged)).1 == "401")
                 }
             }
         }

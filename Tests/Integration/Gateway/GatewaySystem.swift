@@ -33,9 +33,12 @@ struct GatewaySystem {
     ///   - messaging: options of messaging, in four processes.
     ///   - events: for how long events of the app `dev` are kept; nil for none.
     ///   - webhooks: entries of the configuration, in YAML.
+    ///   - hooks: entries of `hooks.beforePublish`, in YAML.
+    ///   - privateAddresses: which networks inside hooks may connect to.
     static func with(
         _ deployment: Deployment = .standalone, _ options: [String] = [], messagingNodes: Int = 1,
         edge: [String] = [], messaging: [String] = [], events: String? = nil, webhooks: [String] = [],
+        hooks: [String] = [], privateAddresses: String = "127.0.0.1/32",
         _ body: (GatewaySystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
@@ -44,7 +47,8 @@ struct GatewaySystem {
         let file = directory.appending(path: "rtm.yaml")
         try Data(SampleJWT.rsaJWK.utf8).write(to: jwtKeys(beside: file))
         let keys = try grants.mapValues { try GeneratedKey($0.grant, $0.options) }
-        try write(keys.values.map(\.entry), events: events, webhooks, to: file)
+        try write(
+            keys.values.map(\.entry), events: events, webhooks, hooks: hooks, privateAddresses, to: file)
         let configuration = ["--config", file.path]
         let unlimited = options.contains("--rates-key") ? [] : ["--rates-key", "0", "--rates-app", "0"]
         let own = options + unlimited
@@ -94,8 +98,8 @@ struct GatewaySystem {
     }
 
     private static func write(
-        _ entries: [String], events: String? = nil, _ webhooks: [String] = [], nodes: [String] = [],
-        to file: URL
+        _ entries: [String], events: String? = nil, _ webhooks: [String] = [], hooks: [String] = [],
+        _ privateAddresses: String = "", nodes: [String] = [], to file: URL
     ) throws {
         let jwtKeys = Self.jwtKeys(beside: file).path
         let text = """
@@ -109,6 +113,9 @@ struct GatewaySystem {
               webhooks:
                 endpoints: [\(webhooks.joined(separator: ", "))]
               nodes: [\(nodes.map { "'\($0)'" }.joined(separator: ", "))]
+            hooks:
+              beforePublish: [\(hooks.joined(separator: ", "))]
+              privateAddresses: [\(privateAddresses)]
 
             """
         try Data(text.utf8).write(to: file, options: .atomic)
@@ -141,14 +148,21 @@ struct GatewaySystem {
         try await reload()
     }
 
+    /// The configuration gets other hooks, and the programs read it again.
+    func replaceHooks(_ hooks: [String]) async throws {
+        try Self.write(keys.values.map(\.entry), hooks: hooks, "127.0.0.1/32", to: file)
+        try await reload()
+        if program == "rtm-gateway" { try await reload("rtm-edge") }
+    }
+
     /// The app gets other keys of JWTs, and the program reads them.
     func replaceJWTKeys(_ text: String) async throws {
         try Data(text.utf8).write(to: jwtKeys, options: .atomic)
         try await reload()
     }
 
-    private func reload() async throws {
-        let process = try system.process(program)
+    private func reload(_ name: String? = nil) async throws {
+        let process = try system.process(name ?? program)
         let reloads = { process.log.components(separatedBy: "configuration reloaded").count }
         let before = reloads()
         process.signal(SIGHUP)

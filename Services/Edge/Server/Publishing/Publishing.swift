@@ -1,12 +1,13 @@
 import NIOCore
 import RTMMessagingClient
 import RTMModel
+import RTMPublishHook
 import RTMServiceLink
 import RTMWire
 
-/// Publishing: admission here, an offset in the log at messaging, then the acknowledgement. A message goes to
-/// history only on request, and before its acknowledgement, so that a message whose publisher has his answer
-/// can be found (H-10).
+/// Publishing: admission here, the answer of the app's hook if it has one, an offset in the log at messaging,
+/// then the acknowledgement. A message goes to history only on request, and before its acknowledgement, so
+/// that a message whose publisher has his answer can be found (H-10).
 final class Publishing {
     /// What has to be remembered of a run of publishes until messaging answers.
     struct PendingPublish {
@@ -68,29 +69,48 @@ final class Publishing {
             // Before the rates: what is sent again because of this has been paid for.
             try checkOrder(session, request, continues)
             try pay(for: request, type, session)
-            if !continues {
-                publisher = session
-                run.begin(session.caller, requestID, type, request)
+            // Without a hook this is all that a run pays for hooks.
+            if !continues, let gate = session.hook,
+                try isHeld(request, requestID, type, of: session, by: gate)
+            {
+                return true
             }
-            run.append(request.message)
-            if let tracer = endOfTurn.tracer, traced == nil { traced = tracer.hold() }
-            if request.storeInHistory {
-                sendRun(history: HistoryCopy(request, session))
-            } else if run.isFull {
-                sendRun()
-            }
+            append(request, requestID, type, of: session, continues)
             return true
         } catch {
-            if error.isForNow {
-                let shard = withChannel(of: request, session) { messaging.shard(of: $0) }
-                session.publishRefused(
-                    request.origin(of: session.caller), in: shard, error, now: endOfTurn.now)
-            }
-            refusals.refused(
-                .publish, of: session, request.channelType, request.channel.string, error, now: endOfTurn.now)
-            session.answer(requestID, error)
+            refuse(request, requestID, of: session, error)
             return false
         }
+    }
+
+    private func append(
+        _ request: ClientRequest.Publish, _ requestID: UInt64, _ type: ChannelType, of session: Session,
+        _ continues: Bool
+    ) {
+        if !continues {
+            publisher = session
+            run.begin(session.caller, requestID, type, request)
+        }
+        run.append(request.message)
+        if let tracer = endOfTurn.tracer, traced == nil { traced = tracer.hold() }
+        if request.storeInHistory {
+            sendRun(history: HistoryCopy(request, session))
+        } else if run.isFull {
+            sendRun()
+        }
+    }
+
+    private func refuse(
+        _ request: ClientRequest.Publish, _ requestID: UInt64, of session: Session, _ error: RTMError
+    ) {
+        if error.isForNow {
+            let shard = withChannel(of: request, session) { messaging.shard(of: $0) }
+            session.publishRefused(
+                request.origin(of: session.caller), in: shard, error, now: endOfTurn.now)
+        }
+        refusals.refused(
+            .publish, of: session, request.channelType, request.channel.string, error, now: endOfTurn.now)
+        session.answer(requestID, error)
     }
 
     /// Sends what has gathered: before anything that must not overtake it, and at the end of a read.
@@ -114,6 +134,53 @@ final class Publishing {
                 session.connection?.pauseReading()
             }
             messaging.publish(request, context: self.pending.insert(pending))
+        }
+    }
+}
+
+// MARK: - The hook
+
+extension Publishing {
+    /// Whether the message is on hold now. Otherwise it continues as it is.
+    private func isHeld(
+        _ request: ClientRequest.Publish, _ requestID: UInt64, _ type: ChannelType, of session: Session,
+        by gate: HeldPublishes.Gate
+    ) throws(RTMError) -> Bool {
+        let held = HeldPublish(request, requestID, type, of: session, now: endOfTurn.now)
+        let verdict = try gate.arrived(
+            held, held.question, by: session.id.rawValue, to: held.key,
+            bytes: PublishWindow.requestBytes + request.message.payload.bytes.count)
+        guard let verdict else { return true }
+        // Nobody was asked, so there is no other content.
+        _ = try verdict.content(isAgain: held.isAgain)
+        return false
+    }
+
+    /// Messages have their verdicts, and continue in this order.
+    func proceed(_ decided: [HeldPublishes.Gate.Decided]) {
+        for (held, verdict) in decided {
+            let content = Result { () throws(RTMError) in try verdict.content(isAgain: held.isAgain) }
+            held.withRequest((try? content.get()) ?? nil, now: endOfTurn.now) { request in
+                proceed(held, request, content)
+            }
+        }
+        sendRun()
+    }
+
+    private func proceed(
+        _ held: HeldPublish, _ request: ClientRequest.Publish,
+        _ content: Result<PublishHookMessage?, RTMError>
+    ) {
+        let session = held.session
+        let continues = run.continues(session.id, request, held.requestID)
+        if !continues { sendRun() }
+        do throws(RTMError) {
+            _ = try content.get()
+            // What came before it may have been refused for the moment since it arrived.
+            try checkOrder(session, request, continues)
+            append(request, held.requestID, held.type, of: session, continues)
+        } catch {
+            refuse(request, held.requestID, of: session, error)
         }
     }
 }
@@ -346,7 +413,10 @@ extension Publishing {
         }
     }
 
-    func ended(_ session: Session) { window.ended(session.key) }
+    func ended(_ session: Session) {
+        window.ended(session.key)
+        session.hook?.ended(session.id.rawValue)
+    }
 
     private func error(of pending: PendingPublish, _ failure: ServiceLinkRequestFailure) -> RTMError {
         var error = RTMError(failure, .channelPublishMessageFailed, timeout: .channelPublishMessageTimeout)

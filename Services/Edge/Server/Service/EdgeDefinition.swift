@@ -2,26 +2,32 @@ import Logging
 import NIOCore
 import NIOPosix
 import RTMAppConfiguration
+package import RTMPublishHook
 package import RTMServiceKit
 package import RTMServiceLink
 
 /// The edge as a service of a program.
 package enum EdgeDefinition {
     /// Reaches the other services at their addresses.
-    package static let service = definition(isNetworked: true) { context, link in
-        let configuration = context.configuration
-        return EdgeServiceLinks(
-            messaging: EdgeKeys.messaging.addresses(configuration),
-            presence: EdgeKeys.presence.addresses(configuration),
-            storage: configuration[EdgeKeys.storage].tcp, link: link,
-            node: "edge \(configuration[EdgeKeys.listen])")
+    ///
+    /// - Parameter hooks: asks the hooks of the configuration; nil for an edge that has no such keys.
+    package static func service(hooks: PublishHookCallers.Make?) -> ServiceDefinition {
+        definition(isNetworked: true, hooks) { context, link in
+            let configuration = context.configuration
+            return EdgeServiceLinks(
+                messaging: EdgeKeys.messaging.addresses(configuration),
+                presence: EdgeKeys.presence.addresses(configuration),
+                storage: configuration[EdgeKeys.storage].tcp, link: link,
+                node: "edge \(configuration[EdgeKeys.listen])")
+        }
     }
 
     /// Reaches the other services in the same process.
     package static func inProcess(
-        messaging: InProcessEndpoint, presence: InProcessEndpoint, storage: InProcessEndpoint
+        messaging: InProcessEndpoint, presence: InProcessEndpoint, storage: InProcessEndpoint,
+        hooks: @escaping PublishHookCallers.Make
     ) -> ServiceDefinition {
-        definition(isNetworked: false) { _, link in
+        definition(isNetworked: false, hooks) { _, link in
             EdgeServiceLinks(
                 messaging: [.inProcess(messaging)], presence: [.inProcess(presence)],
                 storage: .inProcess(storage),
@@ -30,19 +36,22 @@ package enum EdgeDefinition {
     }
 
     private static func definition(
-        isNetworked: Bool,
+        isNetworked: Bool, _ hooks: PublishHookCallers.Make?,
         links: @escaping @Sendable (ServiceContext, ServiceLinkConfiguration) -> EdgeServiceLinks
     ) -> ServiceDefinition {
         ServiceDefinition(
             name: "edge", summary: "Takes client connections and hands them what their channels carry.",
-            keys: ConfiguredApp.keys + ServiceLinkKeys.declarations + EdgeKeys.declarations,
+            keys: ConfiguredApp.keys + ServiceLinkKeys.declarations + EdgeKeys.declarations
+                + (hooks == nil ? [] : PublishHookKeys.declarations),
             isInProcess: !isNetworked,
-            rules: EdgeKeys.rules + [EdgeKeys.drain]
+            rules: EdgeKeys.rules + [EdgeKeys.drain] + (hooks == nil ? [] : PublishHookKeys.rules)
                 + (isNetworked ? [EdgeKeys.messaging.rule, EdgeKeys.presence.rule] : []),
             check: isNetworked ? problemOnNetwork : problem
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
-            return try await assemble(context, links(context, link))
+            return try await assemble(
+                context, links(context, link),
+                hooks.map { PublishHookCallers($0, on: context.eventLoopGroup) })
         }
     }
 
@@ -59,9 +68,9 @@ package enum EdgeDefinition {
         ServerTLS.problem(configuration, read) ?? ConfiguredApp.problem(configuration, read)
     }
 
-    private static func assemble(_ context: ServiceContext, _ links: EdgeServiceLinks) async throws
-        -> Assembly
-    {
+    private static func assemble(
+        _ context: ServiceContext, _ links: EdgeServiceLinks, _ callers: PublishHookCallers?
+    ) async throws -> Assembly {
         let configuration = context.configuration
         var edge = try EdgeConfiguration(configuration)
         warnOfExposure(edge, configuration, context.logger)
@@ -80,25 +89,28 @@ package enum EdgeDefinition {
         let sharedRates = SharedRates(edge.applications)
         let canaries = CanaryReports(
             loops: loopCount, probe: context.probe("canary"), metrics: context.metrics)
+        let hooks = callers?.take(configuration) ?? [:]
         let loops = try await EdgeNode.make(on: group) { [edge] number, eventLoop in
             EdgeLoop(
                 eventLoop: eventLoop, number: number, configuration: edge, links: links, metrics: metrics,
-                reachability: reachability, logger: context.logger, sharedRates: sharedRates,
+                reachability: reachability, logger: context.logger, sharedRates: sharedRates, hooks: hooks,
                 reportCanary: { canaries.report($0, ofLoop: number) })
         }
         OperatorPages.add(of: loops, to: context)
         let limiter = connectionLimiter(edge.limits, context.accepting.plan, context.logger)
         let tls = try ServerTLS(configuration)
-        context.onChange(of: ConfiguredApp.keys + EdgeKeys.live) { next in
+        let live = EdgeKeys.live + (callers == nil ? [] : PublishHookKeys.live)
+        context.onChange(of: ConfiguredApp.keys + live) { next in
             let fresh = try ServerTLS.context(next) { try TextFile.read($0) }
             let applications = try EdgeConfiguration(next).applications
             return {
                 tls?.take(fresh)
                 sharedRates.take(applications)
-                loops.take(applications)
+                loops.take(applications, callers?.take(next) ?? [:])
             }
         }
-        return Assembly([loops] + subscriberCount(configuration, tls, loops, limiter, metrics, context))
+        let parts = [callers].compactMap { $0 as (any Service)? } + [loops]
+        return Assembly(parts + subscriberCount(configuration, tls, loops, limiter, metrics, context))
     }
 
     private static func connectionLimiter(

@@ -4,6 +4,7 @@ import RTMEdgeWebSocket
 import RTMMessagingClient
 import RTMModel
 import RTMPresenceClient
+import RTMPublishHook
 import RTMServiceLink
 import RTMStorageClient
 import RTMWire
@@ -41,6 +42,7 @@ final class EdgeLoop {
     let channelRequests: ChannelRequests
     let userMetadataRequests: UserMetadataRequests
     let publishing: Publishing
+    let held: HeldPublishes
     let calls: Calls
     let memberships: Memberships
     let locks: LockRequests
@@ -61,6 +63,7 @@ final class EdgeLoop {
         eventLoop: any EventLoop, number loopNumber: Int = 0, configuration: EdgeConfiguration,
         links: EdgeServiceLinks,
         metrics: EdgeMetrics, reachability: Reachability, logger: Logger, sharedRates: SharedRates? = nil,
+        hooks: [String: PublishHook] = [:],
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
         random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
         reportCanary: ((Canary.Verdict) -> Void)? = nil
@@ -105,6 +108,11 @@ final class EdgeLoop {
             messaging: messaging, history: history, sessions: sessions, subscribing: subscribing,
             sharedRates: sharedRates, metrics: metrics, refusals: refusals, endOfTurn: endOfTurn,
             wallClock: wallClock)
+        held = HeldPublishes(hooks) { [publishing] hook in
+            PublishHookGate(hook, on: eventLoop, metrics.hooks, logger) { [weak publishing] in
+                publishing?.proceed($0)
+            }
+        }
         calls = Calls(
             presence: presence, storage: storage, locks: locks, subscribing: subscribing,
             sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
@@ -157,7 +165,18 @@ extension EdgeLoop {
         _ connection: any SessionConnection, _ login: ClientRequest.Login
     ) throws(RTMError) -> Session {
         let inbox = ChannelView(appID: login.appID, type: .user, name: login.userID)
-        return try logins.makeSession(connection, login, isMessagingUp: messaging.outage(of: inbox) == nil)
+        let session = try logins.makeSession(
+            connection, login, isMessagingUp: messaging.outage(of: inbox) == nil)
+        session.hook = held[session.appID]
+        return session
+    }
+
+    /// Takes over the apps and hooks of a new configuration. Sessions that are there keep what they have of
+    /// their app, and a hook is asked about what they publish from now on.
+    func take(_ applications: [Application], _ hooks: [String: PublishHook]) {
+        logins.take(applications)
+        held.take(hooks)
+        for session in sessions.all { session.hook = held[session.appID] }
     }
 
     /// Ends the oldest unauthenticated connection, so that a new one is accepted.

@@ -1,3 +1,4 @@
+import RTMPublishHook
 import RTMServiceKit
 import RTMWire
 
@@ -31,6 +32,7 @@ final class EdgeMetrics: Sendable {
     private let publishTime: Histogram
     private let deliveryTime: Histogram
     let apps: AppMetricsTable
+    let hooks: PublishHookMetrics
 
     enum Outcome: String, MetricLabel {
         case ok, refused
@@ -40,6 +42,7 @@ final class EdgeMetrics: Sendable {
     /// - Parameter apps: the ids of the apps in the order of the configuration.
     init(_ registry: MetricsRegistry, apps: [String] = []) {
         self.apps = AppMetricsTable(registry, apps: apps)
+        hooks = PublishHookMetrics(registry, .edge)
         publishTime = registry.histogram(
             "rtm_edge_publish_seconds",
             "Time from handing publishes to messaging to its answer, one observation for each run. "

@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import RTMModel
+import RTMPublishHook
 import RTMServiceKit
 import RTMServiceLink
 import RTMWire
@@ -49,10 +50,10 @@ struct EdgeNode: Service {
         return try? await eventLoop.submit { body(loop(of: eventLoop)) }.get()
     }
 
-    /// Takes over the apps of a new configuration. Sessions that are there keep what they have.
-    func take(_ applications: [Application]) {
+    /// Takes over the apps and hooks of a new configuration.
+    func take(_ applications: [Application], _ hooks: [String: PublishHook]) {
         for eventLoop in group.makeIterator() {
-            eventLoop.execute { loop(of: eventLoop).logins.take(applications) }
+            eventLoop.execute { loop(of: eventLoop).take(applications, hooks) }
         }
     }
 

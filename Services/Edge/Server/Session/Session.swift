@@ -29,6 +29,8 @@ final class Session {
     /// What the sessions of its app on this loop may publish together.
     let appPublishes: AppPublishShare
     var publishBarriers = PublishBarriers()
+    /// Asks the app's hook about what the session publishes; nil if the app has none.
+    var hook: HeldPublishes.Gate?
     /// What it has published that messaging has not answered yet.
     var publishShare = PublishWindow.Share()
     /// Whether presence knows of the session.

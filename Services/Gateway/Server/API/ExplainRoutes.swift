@@ -109,7 +109,7 @@ struct ExplainRoutes: Sendable {
         let explanation = PublishExplanation(
             channel: channel, publisher: publish.as,
             publisherBannedUntil: publish.as.flatMap { api.authentication.bannedUntil($0, of: app) },
-            log: log, user: facts)
+            hasHook: api.hooks.asks(about: channel), log: log, user: facts)
         return Answer(explanation.explanation(), facts.edges)
     }
 

@@ -15,6 +15,7 @@ struct GatewayAPI: Sendable {
     let metrics: GatewayMetrics
     let webhooks: Webhooks
     let nodes: NodeReports
+    let hooks: GatewayHooks
     let bodyBytesMax: Int
     let logger: Logger
     /// Who publishes when a request names nobody.

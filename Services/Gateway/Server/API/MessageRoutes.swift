@@ -204,17 +204,42 @@ struct MessageRoutes: Sendable {
     }
 
     /// Publishes, and has stored what is to be stored, as an edge does for a client (M-27, M-32).
+    ///
+    /// - Parameter items: all to one app.
     func publish(_ items: [Item]) async throws -> [Result<BackendPublishResponse, APIError>] {
-        var results = await api.backend.publish(items.map(\.message))
-        for (index, item) in items.enumerated() where item.isStored {
-            results[index] = await store(item.message, results[index])
-        }
-        return results.map { result in
-            switch result {
-            case .success(let response): APIError(refusal: response).map { .failure($0) } ?? result.api
-            case .failure: result.api
+        let judged = await api.hooks.judge(
+            items.map { ($0.message, $0.isStored) }, of: items.first?.message.channel.appID ?? "")
+        var published = await api.backend.publish(judged.compactMap { try? $0.get() })[...]
+        var results: [Result<BackendPublishResponse, APIError>] = []
+        for (item, judged) in zip(items, judged) {
+            switch judged {
+            case .success(let message):
+                guard var result = published.popFirst() else { break }
+                if item.isStored { result = await store(message, result) }
+                results.append(Self.answer(result))
+            case .failure(let error): results.append(await refusal(of: item, error))
             }
         }
+        return results
+    }
+
+    private static func answer(
+        _ result: Result<BackendPublishResponse, RTMError>
+    ) -> Result<BackendPublishResponse, APIError> {
+        guard case .success(let response) = result, let refusal = APIError(refusal: response) else {
+            return result.api
+        }
+        return .failure(refusal)
+    }
+
+    /// What the hook refuses now may have been published before, and its backend gets that answer (W-24).
+    private func refusal(
+        of item: Item, _ error: RTMError
+    ) async -> Result<BackendPublishResponse, APIError> {
+        if item.message.origin.againAfter != nil, let first = await api.backend.first(of: item.message) {
+            return .success(first)
+        }
+        return .failure(error.retryAfter == nil ? APIError(refusedByHook: error) : APIError(error))
     }
 
     private func store(

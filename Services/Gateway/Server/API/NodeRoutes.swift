@@ -5,7 +5,7 @@ import RTMModel
 import RTMServiceKit
 
 /// How the installation is, for the operator: all of it is about all apps, so it needs a key for all of them
-/// (`*`) with the scope admin (W-70).
+/// (`*`) with the scope admin (W-78).
 struct NodeRoutes: Sendable {
     let api: GatewayAPI
 

@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import RTMAPIKey
 import RTMModel
+import RTMWebhookCall
 import RTMWire
 
 /// How the webhooks of an app are doing. They are made and changed in the configuration.

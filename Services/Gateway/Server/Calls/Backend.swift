@@ -21,6 +21,13 @@ struct Backend: Sendable {
 
     // MARK: Messages
 
+    /// What became of a message that was sent with this Idempotency-Key before; nil if the log has none.
+    func first(of message: GatewayMessage) async -> BackendPublishResponse? {
+        let results = await publish([message.asQuestion])
+        guard let response = try? results.first?.get(), response.outcome == .repeated else { return nil }
+        return response
+    }
+
     /// Publishes all of them, and returns what became of each. Those to one channel keep their order.
     func publish(_ messages: [GatewayMessage]) async -> [Result<BackendPublishResponse, RTMError>] {
         guard !messages.isEmpty else { return [] }
@@ -166,7 +173,7 @@ struct Backend: Sendable {
 }
 
 /// Gathers the answers to several requests. It is confined to the loop of the links.
-private final class AnswerGroup<Value> {
+final class AnswerGroup<Value> {
     private var results: [Result<Value, RTMError>?]
     private var missing: Int
     private let finish: ([Result<Value, RTMError>]) -> Void

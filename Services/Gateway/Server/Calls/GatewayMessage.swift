@@ -11,7 +11,16 @@ struct GatewayMessage: Sendable {
     let customType: String
     let origin: PublishOrigin
     /// What is expected of the channel; nil if nothing is.
-    let condition: PublishCondition?
+    private(set) var condition: PublishCondition?
+
+    /// The same message under a condition that no channel meets: it isn't published, and the answer says
+    /// whether it was before.
+    var asQuestion: GatewayMessage {
+        var message = self
+        message.condition = PublishCondition(
+            newest: StreamPosition(epoch: .max, offset: .max), version: 0, versionEpoch: "")
+        return message
+    }
 
     /// - Parameters:
     ///   - channel: one that the caller may reach (`APIClient.check`).

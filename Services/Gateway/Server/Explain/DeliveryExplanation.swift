@@ -19,14 +19,16 @@ struct DeliveryExplanation: Encodable, Sendable, Equatable {
 /// A station on the way of a message.
 struct Hop: Encodable, Sendable, Equatable {
     enum Place: String, Encodable, Sendable {
-        /// Who publishes; the log of the channel at messaging; an event loop of an edge; a session there; the
-        /// user whom the message is for.
-        case publisher, log, edge, session, user
+        /// Who publishes; the hook that is asked before; the log of the channel at messaging; an event loop
+        /// of an edge; a session there; the user whom the message is for.
+        case publisher, hook, log, edge, session, user
     }
 
     enum Verdict: String, Encodable, Sendable {
         // Of a publisher.
         case allowed, permissionDenied, rateReached, permissionNotKnown
+        // Of a hook.
+        case asked
         // Of a log.
         case accepted, reachable, neverAccepted, noSubscribers
         // Of an edge.

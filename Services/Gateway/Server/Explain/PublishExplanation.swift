@@ -7,12 +7,14 @@ struct PublishExplanation {
     /// Nil if the backend itself would publish.
     let publisher: String?
     let publisherBannedUntil: UInt64?
+    /// Whether the app's hook is asked about messages to the channel.
+    var hasHook = false
     let log: Result<ExplainedLog, RTMError>
     let user: UserFacts
 
     func explanation() -> DeliveryExplanation {
         var steps = [publishing]
-        if steps[0].arrival != .doesNotArrive { steps.append(logged) }
+        if steps[0].arrival != .doesNotArrive { steps += (hasHook ? [asked] : []) + [logged] }
         if steps.last?.arrival != .doesNotArrive { steps += receiving }
         // The first hop where it ends decides, and what isn't known comes before what would arrive.
         let last =
@@ -65,6 +67,17 @@ struct PublishExplanation {
                 : "A message of the publisher would be refused: \(session.reason).")
         hop.session = "\(session.sessionID)"
         return HopFinding(hop: hop, arrival: session.code == 0 ? .arrives : .doesNotArrive)
+    }
+
+    // MARK: The hook
+
+    /// A dry run has no message to ask about.
+    private var asked: HopFinding {
+        HopFinding(
+            hop: Hop(
+                hop: .hook, verdict: .asked,
+                reason: "The app's hook is asked about the message first, and what it will say isn't known."),
+            arrival: .unknown)
     }
 
     // MARK: The log

@@ -60,6 +60,12 @@ struct APIError: Error {
             })
     }
 
+    /// The hook of the app has refused a message: the same request would be refused again.
+    init(refusedByHook error: RTMError) {
+        status = .forbidden
+        body = Body(code: error.code.rawValue, name: "refusedByHook", reason: error.reason)
+    }
+
     /// Why messaging didn't publish a message; nil if it did.
     init?(refusal response: BackendPublishResponse) {
         let position = response.position

@@ -1,5 +1,6 @@
 import NIOCore
 import RTMServiceKit
+import RTMWebhookCall
 import Synchronization
 
 /// Asks all nodes of the installation what they say about themselves: this process, and those whose admin

@@ -4,8 +4,10 @@ import NIOPosix
 import NIOSSL
 package import RTMAPIKey
 import RTMAppConfiguration
+import RTMPublishHook
 package import RTMServiceKit
 package import RTMServiceLink
+import RTMWebhookCall
 
 /// The gateway as a service of a program.
 package enum GatewayDefinition {
@@ -40,9 +42,10 @@ package enum GatewayDefinition {
     ) -> ServiceDefinition {
         ServiceDefinition(
             name: "gateway", summary: "Answers backends over HTTP.",
-            keys: ConfiguredApp.keys + ServiceLinkKeys.declarations + GatewayKeys.declarations,
+            keys: ConfiguredApp.keys + ServiceLinkKeys.declarations + GatewayKeys.declarations
+                + PublishHookKeys.declarations,
             isInProcess: !isNetworked,
-            rules: [ConfiguredApp.rule, nodesRule] + webhookRules
+            rules: [ConfiguredApp.rule, nodesRule] + webhookRules + PublishHookKeys.rules
                 + (isNetworked ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule] : []),
             check: isNetworked ? problemOnNetwork : problem
         ) { context in
@@ -116,7 +119,11 @@ package enum GatewayDefinition {
         let backend = Backend(calls: calls, eventLoop: eventLoop)
         let webhooks = makeWebhooks(context, backend)
         let nodes = NodeReports(nodePlaces(configuration)) { context.report }
-        context.onChange(of: ConfiguredApp.keys + GatewayKeys.live) { next in
+        let callers = PublishHookCallers(HTTPPublishHook.make, on: context.eventLoopGroup)
+        let hooks = GatewayHooks(
+            callers.take(configuration), on: eventLoop,
+            PublishHookMetrics(context.metrics, .gateway), context.logger)
+        context.onChange(of: ConfiguredApp.keys + GatewayKeys.live + PublishHookKeys.live) { next in
             let apps = try ConfiguredApp.all(in: next)
             return {
                 keys.take(records(next, developmentKey))
@@ -124,15 +131,16 @@ package enum GatewayDefinition {
                 rates.take(RequestRates.Rates(next))
                 webhooks.take(next[GatewayKeys.webhooks])
                 nodes.take(nodePlaces(next))
+                hooks.take(callers.take(next))
             }
         }
         let api = GatewayAPI(
             backend: backend, authentication: authentication, rates: rates,
-            metrics: GatewayMetrics(context.metrics), webhooks: webhooks, nodes: nodes,
+            metrics: GatewayMetrics(context.metrics), webhooks: webhooks, nodes: nodes, hooks: hooks,
             bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
             logger: context.logger)
         return Assembly(
-            [GatewayLinks(calls: calls, eventLoop: eventLoop), webhooks]
+            [callers, GatewayLinks(calls: calls, eventLoop: eventLoop), webhooks]
                 + (try listeners(context, api, console)))
     }
 
@@ -144,6 +152,7 @@ package enum GatewayDefinition {
         let environment = WebhookReceiver.Environment(
             rules: AddressRules(
                 allowed: configuration[GatewayKeys.privateAddresses].compactMap(AddressRange.init)),
+            rulesKey: GatewayKeys.privateAddresses.declaration.name,
             timeout: TimeAmount(configuration[GatewayKeys.webhookTimeout]),
             eventLoopGroup: context.eventLoopGroup)
         // Two gateways must not take each other for themselves, also where they listen at the same address.

@@ -1,4 +1,5 @@
 import NIOCore
+import RTMWebhookCall
 
 /// One attempt to deliver events.
 struct WebhookAttempt: Codable, Sendable, Equatable {

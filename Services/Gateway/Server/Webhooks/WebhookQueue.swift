@@ -2,6 +2,7 @@ import DequeModule
 import NIOCore
 import OrderedCollections
 import RTMModel
+import RTMWebhookCall
 
 /// What one webhook has to deliver: which events go out next and in which requests, which are retried and
 /// when, and up to where everything is delivered (docs/decisions/0027-webhooks.md). Pure: told the time and

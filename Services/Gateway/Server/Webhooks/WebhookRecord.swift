@@ -74,16 +74,8 @@ package struct WebhookRecord: ConfigurationRecord, Hashable {
     }
 
     /// Nil if the URL is no address of a receiver, or a secret is none.
-    var target: WebhookReceiver.Target? {
-        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty,
-            parts.user == nil, parts.password == nil, parts.fragment == nil,
-            let port = ["http": 80, "https": 443][parts.scheme]
-        else { return nil }
-        let texts = [secret] + (secretBefore.map { [$0] } ?? [])
-        let secrets = texts.compactMap { WebhookSecret($0.revealed) }
-        guard secrets.count == texts.count else { return nil }
-        let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-        return WebhookReceiver.Target(url: url, host: name, port: parts.port ?? port, secrets: secrets)
+    var target: WebhookTarget? {
+        WebhookTarget(url: url, secrets: [secret, secretBefore].compactMap { $0?.revealed })
     }
 
     /// What is wrong with the list, as a clause that follows "the value"; nil if nothing is.

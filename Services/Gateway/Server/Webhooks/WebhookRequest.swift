@@ -38,54 +38,6 @@ struct WebhookRequest: Sendable, Equatable {
     }
 }
 
-/// What came of a request.
-struct WebhookAnswer: Sendable, Equatable {
-    /// Limit: how much of an answer is shown.
-    static let startBytesMax = 200
-
-    enum Outcome: Sendable, Equatable {
-        case status(Int)
-        /// No connection: the name, the address, the port or the certificate isn't right.
-        case noConnection(String)
-        /// A connection, and no whole answer.
-        case noAnswer(String)
-    }
-
-    let outcome: Outcome
-    /// What the receiver asks for with `Retry-After`.
-    var retryAfter: TimeAmount?
-    var start = ""
-    var duration = TimeAmount.nanoseconds(0)
-
-    enum Verdict: Equatable {
-        case taken
-        /// The receiver wants nothing any more.
-        case gone
-        /// The receiver takes nothing at present.
-        case away(retryAfter: TimeAmount?)
-        /// This request wasn't taken; another might be.
-        case refused
-    }
-
-    var verdict: Verdict {
-        switch outcome {
-        case .status(200..<300): .taken
-        case .status(410): .gone
-        case .status(429), .status(502...504): .away(retryAfter: retryAfter)
-        case .noConnection: .away(retryAfter: nil)
-        case .status, .noAnswer: .refused
-        }
-    }
-
-    var sentence: String {
-        switch outcome {
-        case .status(let status): "answered with \(status)"
-        case .noConnection(let cause): "no connection: \(cause)"
-        case .noAnswer(let cause): "no answer: \(cause)"
-        }
-    }
-}
-
 /// What storage is asked to keep in one transaction.
 struct WebhookProgress: Sendable, Equatable {
     /// Limit: dead letters at once.

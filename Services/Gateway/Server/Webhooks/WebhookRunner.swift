@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import RTMModel
 import RTMServiceKit
+import RTMWebhookCall
 import RTMWire
 import Synchronization
 

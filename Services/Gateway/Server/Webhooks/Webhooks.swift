@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import RTMModel
 import RTMServiceKit
+import RTMWebhookCall
 import Synchronization
 
 /// All webhooks of the configuration, each with its runner. Every gateway has them all; storage decides which

@@ -9,7 +9,7 @@ import RTMWebhookSignature
 import Synchronization
 import Testing
 
-@testable import RTMGatewayServer
+@testable import RTMWebhookCall
 
 @Suite("W-53: a webhook's requests, to a real server")
 struct WebhookReceiverTests {
@@ -24,13 +24,13 @@ struct WebhookReceiverTests {
             [try SocketAddress(ipAddress: "127.0.0.1", port: $1)]
         }
     ) async throws -> [WebhookAnswer] {
-        let target = WebhookReceiver.Target(
+        let target = WebhookTarget(
             url: url, host: host, port: port, secrets: [try #require(WebhookSecret(secret))])
         let receiver = WebhookReceiver(
             target, connectionsMax: 2,
             .init(
                 rules: AddressRules(allowed: allowsLoopback ? [try #require(loopback)] : []),
-                timeout: timeout,
+                rulesKey: "webhooks.privateAddresses", timeout: timeout,
                 trust: trust, lookup: lookup, addressLifetime: addressLifetime,
                 eventLoopGroup: MultiThreadedEventLoopGroup.singleton))
         var answers: [WebhookAnswer] = []

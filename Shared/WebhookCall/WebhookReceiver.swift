@@ -1,38 +1,43 @@
 import AsyncHTTPClient
-import Foundation
-import NIOCore
+package import Foundation
+package import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
+package import NIOSSL
 import RTMServiceKit
 import RTMServiceLink
-import RTMWebhookSignature
+package import RTMWebhookSignature
 import Synchronization
 
-/// Where one webhook's requests go. It asks for the address of the host itself, checks it, and has the
-/// connection made to this very address: were the name asked for a second time, another answer could lead
-/// to an address that wasn't checked.
-final class WebhookReceiver: Sendable {
-    struct Target: Sendable, Equatable {
-        /// `http://` or `https://` (`WebhookRecord`).
-        let url: String
-        let host: String
-        let port: Int
-        let secrets: [WebhookSecret]
-    }
+/// Where the requests of one webhook or hook go. It asks for the address of the host itself, checks it, and
+/// has the connection made to this very address: were the name asked for a second time, another answer could
+/// lead to an address that wasn't checked.
+package final class WebhookReceiver: Sendable {
+    /// Asks which addresses a host has at a port.
+    package typealias Lookup = @Sendable (String, Int) async throws -> [SocketAddress]
 
-    /// What all webhooks of a gateway have in common.
-    struct Environment: Sendable {
+    /// What all receivers of one kind in a process have in common.
+    package struct Environment: Sendable {
         let rules: AddressRules
+        /// The configuration key that allows private addresses, for the operator who meets a refusal.
+        let rulesKey: String
         /// How long an answer may take.
-        let timeout: TimeAmount
-        var trust = NIOSSLTrustRoots.default
-        var lookup: @Sendable (String, Int) async throws -> [SocketAddress] = {
-            try await AddressLookup.system($0, port: $1)
-        }
+        package var timeout: TimeAmount
+        let trust: NIOSSLTrustRoots
+        let lookup: Lookup
         /// How long an address holds before it is asked for again.
-        var addressLifetime = TimeAmount.seconds(30)
+        let addressLifetime: TimeAmount
         let eventLoopGroup: any EventLoopGroup
+
+        package init(
+            rules: AddressRules, rulesKey: String, timeout: TimeAmount, trust: NIOSSLTrustRoots = .default,
+            lookup: @escaping Lookup = { try await AddressLookup.system($0, port: $1) },
+            addressLifetime: TimeAmount = .seconds(30), eventLoopGroup: any EventLoopGroup
+        ) {
+            (self.rules, self.rulesKey, self.timeout, self.trust) = (rules, rulesKey, timeout, trust)
+            (self.lookup, self.addressLifetime) = (lookup, addressLifetime)
+            self.eventLoopGroup = eventLoopGroup
+        }
     }
 
     private struct Place {
@@ -43,21 +48,29 @@ final class WebhookReceiver: Sendable {
 
     struct Refusal: Error { let reason: String }
 
-    /// Limit: bytes of an answer that are read. Of a longer one the rest is cut off with its connection.
-    private static let answerBytesMax = 64 * 1_024
+    /// Limit: bytes of an answer that are read beyond those that are kept. The rest of a longer one is cut
+    /// off with its connection.
+    private static let passedOverBytesMax = 64 * 1_024
 
-    private let target: Target
+    private let target: WebhookTarget
     private let environment: Environment
     private let connectionsMax: Int
+    /// Limit: bytes of an answer that are kept.
+    private let keptBytesMax: Int
     private let place = Mutex<Place?>(nil)
     /// Which of several addresses is tried, so that one that doesn't answer isn't tried alone.
     private let turn = Mutex(0)
 
-    init(_ target: Target, connectionsMax: Int, _ environment: Environment) {
+    /// - Parameter keptBytesMax: how much of an answer is kept; the rest is passed over.
+    package init(
+        _ target: WebhookTarget, connectionsMax: Int, keptBytesMax: Int = WebhookAnswer.startBytesMax,
+        _ environment: Environment
+    ) {
         (self.target, self.connectionsMax, self.environment) = (target, connectionsMax, environment)
+        self.keptBytesMax = keptBytesMax
     }
 
-    func shutdown() async {
+    package func shutdown() async {
         let place = place.withLock { place in
             defer { place = nil }
             return place
@@ -66,7 +79,7 @@ final class WebhookReceiver: Sendable {
     }
 
     /// Sends a signed request, and never throws: whatever happens is an answer.
-    func post(_ body: String, now: Date) async -> WebhookAnswer {
+    package func post(_ body: String, now: Date) async -> WebhookAnswer {
         let start = NIODeadline.now()
         var answer: WebhookAnswer
         do {
@@ -75,7 +88,7 @@ final class WebhookReceiver: Sendable {
         } catch {
             answer = WebhookAnswer(outcome: Self.outcome(of: error))
         }
-        if case .noConnection = answer.outcome { await forgetAddress() }
+        if case .noConnection = answer.outcome { forgetAddress() }
         answer.duration = .now() - start
         return answer
     }
@@ -104,8 +117,8 @@ final class WebhookReceiver: Sendable {
         var (start, count) = ([UInt8](), 0)
         for try await part in response.body {
             count += part.readableBytes
-            start += part.readableBytesView.prefix(WebhookAnswer.startBytesMax - start.count)
-            guard count <= Self.answerBytesMax, .now() < deadline else { break }
+            start += part.readableBytesView.prefix(keptBytesMax - start.count)
+            guard count <= keptBytesMax + Self.passedOverBytesMax, .now() < deadline else { break }
         }
         return String(decoding: start, as: UTF8.self)
     }
@@ -145,7 +158,7 @@ final class WebhookReceiver: Sendable {
                 reason: found.isEmpty
                     ? "\(target.host) has no address"
                     : "the address of \(target.host) is not public; "
-                        + "gateway.webhooks.privateAddresses has to allow it"
+                        + "\(environment.rulesKey) has to allow it"
             )
         }
         let expiry = NIODeadline.now() + environment.addressLifetime
@@ -160,13 +173,28 @@ final class WebhookReceiver: Sendable {
             place = Place(address: address, client: client, expiry: expiry)
             return (client, old)
         }
-        try? await old?.shutdown()
+        retire(old)
         return client
     }
 
-    private func forgetAddress() async {
+    private func forgetAddress() {
         turn.withLock { $0 += 1 }
-        await shutdown()
+        retire(
+            place.withLock { place in
+                defer { place = nil }
+                return place?.client
+            })
+    }
+
+    /// Ends a client when the requests that are under way at other addresses have their answers.
+    private func retire(_ client: HTTPClient?) {
+        guard let client else { return }
+        let timeout = environment.timeout
+        // Unstructured: whoever has found the new address must not wait for the old one.
+        Task {
+            try? await Task.sleep(for: .nanoseconds(timeout.nanoseconds))
+            try? await client.shutdown()
+        }
     }
 
     private func makeClient(to address: SocketAddress) -> HTTPClient {

@@ -2,7 +2,7 @@ import NIOCore
 import RTMServiceKit
 import Testing
 
-@testable import RTMGatewayServer
+@testable import RTMWebhookCall
 
 @Suite("The addresses that webhooks may connect to")
 struct AddressRulesTests {

@@ -1,13 +1,15 @@
-import NIOCore
-import RTMServiceKit
+package import NIOCore
+package import RTMServiceKit
 
-/// Which addresses a webhook may connect to: those of the public Internet, and the networks that the operator
-/// has allowed. Otherwise whoever may name a URL, or answers for its name in DNS, could reach what only this
-/// machine reaches, such as the metadata service of a cloud (docs/threat-model.md).
-struct AddressRules: Sendable, Equatable {
+/// Which addresses a webhook or a hook may connect to: those of the public Internet, and the networks that
+/// the operator has allowed. Otherwise whoever may name a URL, or answers for its name in DNS, could reach
+/// what only this machine reaches, such as the metadata service of a cloud (docs/threat-model.md).
+package struct AddressRules: Sendable, Equatable {
     let allowed: [AddressRange]
 
-    func admits(_ address: SocketAddress) -> Bool {
+    package init(allowed: [AddressRange]) { self.allowed = allowed }
+
+    package func admits(_ address: SocketAddress) -> Bool {
         allowed.contains { $0.contains(address) }
             || Self.handedOut.contains { $0.contains(address) }
                 && !Self.special.contains { $0.contains(address) }

@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 import NIOPosix
 
 #if canImport(Glibc)
@@ -10,11 +10,15 @@ import NIOPosix
 #endif
 
 /// Asks the system which addresses a host has.
-enum AddressLookup {
-    struct Failure: Error, CustomStringConvertible { let description: String }
+package enum AddressLookup {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) { self.description = description }
+    }
 
     /// - Throws: `Failure` with the system's words.
-    static func system(_ host: String, port: Int) async throws -> [SocketAddress] {
+    package static func system(_ host: String, port: Int) async throws -> [SocketAddress] {
         try await NIOThreadPool.singleton.runIfActive { try addresses(of: host, port: port) }
     }
 
