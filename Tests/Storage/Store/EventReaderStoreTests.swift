@@ -44,11 +44,17 @@ struct EventReaderStoreTests {
             return claimed.term
         }
 
-        func keep(_ term: UInt64, letters: Int = 0, removing removed: [UInt64] = []) -> Bool {
-            let letter = DeadLetter(position: position, reason: "500", body: [1, 2])
+        /// - Parameter first: the offset of the event of the first letter; the others follow.
+        func keep(
+            _ term: UInt64, letters: Int = 0, from first: Int = 100, removing removed: [UInt64] = []
+        ) -> Bool {
+            let letters = (first..<first + letters).map { offset in
+                DeadLetter(
+                    position: StreamPosition(epoch: 7, offset: UInt64(offset)), reason: "500", body: [1, 2])
+            }
             let request = KeepReader(
                 appID: "app", name: "hook", term: term, lease: .seconds(10), position: position, state: [3],
-                letters: Array(repeating: letter, count: letters),
+                letters: letters,
                 removed: removed.map { DeadLetterNumber(number: $0) })
             guard case .success(.keptReader(let isKept))? = answer(.keepReader(request)) else { return false }
             return isKept
@@ -96,15 +102,26 @@ struct EventReaderStoreTests {
         let seen = try await both { fixture -> [String] in
             let term = fixture.claim("a")
             _ = fixture.keep(term, letters: 3)
-            _ = fixture.keep(term, letters: 1, removing: [2])
+            _ = fixture.keep(term, letters: 1, from: 200, removing: [2])
             var seen = ["\(try fixture.letters())", "\(try fixture.letters(after: 3))"]
-            for _ in 0..<10 { _ = fixture.keep(term, letters: 100) }
+            for hundred in 3..<13 { _ = fixture.keep(term, letters: 100, from: 100 * hundred) }
             let left = try fixture.letters()
             seen.append("\(left.first ?? 0) \(left.last ?? 0) \(left.count)")
             let reader = try fixture.readers().first
             return seen + ["\(reader?.letters ?? 0) \(reader?.dropped ?? 0)"]
         }
         #expect(seen == ["[1, 3, 4]", "[4]", "5 1004 1000", "1000 3"])
+    }
+
+    @Test("an event has one dead letter, the latest, also when an owner keeps again what wasn't answered")
+    func repeated() async throws {
+        let seen = try await both { fixture -> [String] in
+            let term = fixture.claim("a")
+            _ = fixture.keep(term, letters: 3)
+            _ = fixture.keep(term, letters: 2)
+            return ["\(try fixture.letters())", "\(try fixture.readers().first?.letters ?? 0)"]
+        }
+        #expect(seen == ["[3, 4, 5]", "3"])
     }
 
     @Test("a reader that is forgotten takes its dead letters with it, and its old owner stays outdated")

@@ -92,8 +92,11 @@ extension MemoryStore: WritableStore {
             if reader == nil { (state.letters[key], state.droppedLetters[key]) = (nil, nil) }
         }
         for change in letters {
-            let kept = (state.letters[change.reader] ?? []).filter { !change.removed.contains($0.number) }
-            let all = kept + change.kept
+            var all = (state.letters[change.reader] ?? []).filter { !change.removed.contains($0.number) }
+            for letter in change.kept {
+                all.removeAll { $0.position == letter.position }
+                all.append(letter)
+            }
             let last = all.last?.number ?? 0
             let newest = all.filter { $0.number + UInt64(EventReaderState.lettersMax) > last }
             state.letters[change.reader] = newest

@@ -51,7 +51,9 @@ struct SQLiteEventReaders {
             .blob(reader.state), .number(reader.lastLetter))
     }
 
-    /// Keeps the newest dead letters, and counts those that it drops for them.
+    /// Keeps the newest dead letters, and counts those that it drops for them. A later letter of the same
+    /// event replaces the earlier one: an owner that got no answer keeps its letters again, and the next owner
+    /// may give up what the last one did.
     func keep(
         _ letters: [DeadLetter], removing removed: [UInt64], of key: EventReaderKey
     ) throws(StoreFailure) {
@@ -61,6 +63,10 @@ struct SQLiteEventReaders {
                 .text(key.name), .number(number))
         }
         for letter in letters {
+            try connection.run(
+                "DELETE FROM dead_letters WHERE app = ?1 AND reader = ?2 AND epoch = ?3 AND offset = ?4",
+                .text(key.appID), .text(key.name), .number(letter.position.epoch),
+                .number(letter.position.offset))
             try connection.run(
                 """
                 INSERT INTO dead_letters (app, reader, number, epoch, offset, time_ms, reason, body)
