@@ -352,7 +352,8 @@ let testing: [Target] = [
         "Simulation",
         [
             "RTMModel", "RTMClient", "RTMProtocol", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer",
-            "RTMMessagingServer", "RTMPresenceServer", "RTMRedis", "RTMTestKit", protobuf, logging,
+            "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer", "RTMGatewayServer", "RTMWire",
+            "RTMRedis", "RTMTestKit", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio),
     // It reads the modules that were built beside it.

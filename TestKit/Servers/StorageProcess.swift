@@ -9,14 +9,14 @@ final class StorageProcess {
     private let network: SimulatedNetwork
 
     init(
-        _ configuration: Configuration, in directory: String, messaging: Host, _ network: SimulatedNetwork,
+        _ configuration: Configuration, in directory: String, messaging: [Host], _ network: SimulatedNetwork,
         random: RandomStream
     ) throws {
         self.network = network
         let world = network.world
         var random = random
         let storage = try EmbeddedStorage(
-            configuration, in: directory, messaging: [network.address(of: messaging)],
+            configuration, in: directory, messaging: messaging.map { network.address(of: $0) },
             network.link(random, from: Self.host), random: &random, on: world.loop, logger: .silent,
             wallClock: { world.utcMilliseconds })
         self.storage = storage

@@ -77,7 +77,7 @@ final class WorldCore {
         case .storage where storage == nil:
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             storage = try StorageProcess(
-                configuration, in: directory, messaging: MessagingProcess.host, network, random: random)
+                configuration, in: directory, messaging: [MessagingProcess.host], network, random: random)
         default: break
         }
     }

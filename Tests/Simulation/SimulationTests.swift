@@ -57,6 +57,15 @@ struct SimulationTests {
         #expect(result.entries.count > 300, "seed \(seed)")
     }
 
+    @Test(
+        "W-40 to W-44, W-50 to W-52: the promises of events and webhooks hold",
+        arguments: Array(1...8) as [UInt64])
+    func webhooks(seed: UInt64) {
+        let result = Simulation.run(seed: seed, scene: .webhooks)
+        #expect(result.findings.isEmpty, "\(result.report)")
+        #expect(result.entries.count > 500, "seed \(seed)")
+    }
+
     /// One seed by itself, as a failure names it, in all scenes unless one is asked for.
     @Test("a chosen seed", .enabled(if: !environment("SEED").isEmpty, "make simulate SEED=1"))
     func chosen() throws {
@@ -72,13 +81,13 @@ struct SimulationTests {
         }
     }
 
-    @Test("the same seed is the same history")
-    func reproducible() {
-        let first = Simulation.run(seed: 4)
-        let second = Simulation.run(seed: 4)
+    @Test("the same seed is the same history", arguments: [Scene.messages, .webhooks])
+    func reproducible(scene: Scene) {
+        let first = Simulation.run(seed: 4, scene: scene)
+        let second = Simulation.run(seed: 4, scene: scene)
         let difference = zip(first.entries, second.entries).first { "\($0)" != "\($1)" }
         #expect(first.hash == second.hash, "\(difference.map { "\($0) and \($1)" } ?? "one is longer")")
-        #expect(Simulation.run(seed: 5).hash != first.hash)
+        #expect(Simulation.run(seed: 5, scene: scene).hash != first.hash)
     }
 
     @Test("soak", .enabled(if: !environment("SEEDS").isEmpty, "make soak SEEDS=1000"))
@@ -96,7 +105,7 @@ struct SimulationTests {
     /// All, unless one is asked for.
     private static var scenes: [Scene] {
         Scene(rawValue: ProcessInfo.processInfo.environment["SCENE"] ?? "").map { [$0] }
-            ?? [.messages, .presence, .nodes, .paths, .streams, .absences]
+            ?? [.messages, .presence, .nodes, .paths, .streams, .absences, .webhooks]
     }
 
     /// A number, or a commit's hash, of which the first digits count.

@@ -138,14 +138,16 @@ struct WebhookDeliveryTests {
         #expect(isLost)
         #expect(delivery.term == nil && delivery.oldest == nil)
         own(term: 7, at: 5_020)
-        delivery.answered(
-            request.id, WebhookAnswer(outcome: .status(200)), term: 3, now: time(5_030), using: &random)
         delivery.received(Self.page(3...9), term: 3, now: time(5_030))
         guard case .deliver(let again, 7)? = actions(5_200).first else {
             Issue.record("nothing is delivered again")
             return
         }
-        #expect(again.events.map(\.position.offset) == [1, 2])
+        #expect(again.events.map(\.position.offset) == [1, 2] && again.id == request.id)
+        delivery.answered(
+            request.id, WebhookAnswer(outcome: .status(200)), term: 3, now: time(5_210), using: &random)
+        let kept = actions(20_000).compactMap { if case .keep(let keep, 7) = $0 { keep } else { nil } }
+        #expect(kept.map(\.position) == [Self.position(0)], "the second request isn't answered")
     }
 
     @Test("a stop is over when the answers are kept, and a claim on its way is given up at once")

@@ -35,6 +35,7 @@ struct CallCheck: Check {
             for key in open.keys where key.device == device { open[key] = nil }
         case .message(_, _, let message):
             if seen[message.text] == nil { seen[message.text] = entry.time }
+        case .broken(let what): found.append(Finding(time: entry.time, text: what))
         default:
             break
         }

@@ -82,7 +82,8 @@ struct DeliveryCheck: Check {
         case .messagingLost: messagingLost.append(time)
         case .leaving:
             settled = streams.values.filter { unsettled[Key(device: $0.device, place: $0.place)] == nil }
-        case .edgeEnded, .fault, .healed, .disturbed, .calm, .presence, .topic, .resumed: break
+        case .edgeEnded, .fault, .broken, .backend, .healed, .disturbed, .calm, .presence, .topic, .resumed:
+            break
         }
     }
 

@@ -1,3 +1,8 @@
+import NIOCore
+import RTMModel
+
+@testable import RTMGatewayServer
+
 /// What is wrong with a history, in the words of whoever reads the failure.
 struct Finding: CustomStringConvertible {
     let time: Duration
@@ -20,8 +25,10 @@ enum Checks {
     /// - Parameters:
     ///   - presenceTimeout: that of all apps; nil where there is no presence service.
     ///   - isOneAtATime: whether logs may never be lost.
+    ///   - backend: nil where there are no gateways.
     static func judge(
-        _ entries: [Entry], _ scene: Scene, presenceTimeout: Duration?, isOneAtATime: Bool = false
+        _ entries: [Entry], _ scene: Scene, presenceTimeout: Duration?, isOneAtATime: Bool = false,
+        backend: Installation.Size.Backend? = nil
     ) -> [Finding] {
         var checks: [any Check] = [
             CallCheck(), OrderCheck(), DeliveryCheck(hasPresence: presenceTimeout != nil), SessionCheck(),
@@ -32,6 +39,15 @@ enum Checks {
             checks += [PresenceCheck(timeout: presenceTimeout), MoodOrderCheck()]
         }
         if isOneAtATime { checks.append(LossCheck()) }
+        if let backend {
+            let selections = backend.webhooks.map { record in
+                WebhookCheck.Selection(
+                    name: record.name, types: Set(record.types.map { [$0] } ?? []),
+                    prefix: record.channels ?? "")
+            }
+            let giveUpAfter = Duration(backend.settings.giveUpAfter)
+            checks += [EventCheck(), WebhookCheck(selections, giveUpAfter: giveUpAfter)]
+        }
         for entry in entries {
             for index in checks.indices { checks[index].observe(entry) }
         }

@@ -97,6 +97,10 @@ enum Observation {
     case calm(Int)
     /// Something else that was done to the installation.
     case fault(String)
+    /// Something that must never be, whatever happens.
+    case broken(String)
+    /// What backends, receivers and gateways did and saw.
+    case backend(BackendNews)
     /// From here on nothing is done to the installation; a little later everything has settled.
     case healed
     /// Everybody is about to log out.
@@ -155,6 +159,8 @@ extension Observation: CustomStringConvertible {
         case .thawed(let device): "\(device) is thawed"
         case .messagingLost: "messaging is killed"
         case .edgeEnded(let what), .fault(let what): what
+        case .broken(let what): "broken: \(what)"
+        case .backend(let news): "\(news)"
         case .healed: "everything is healed"
         case .leaving: "everybody leaves"
         }

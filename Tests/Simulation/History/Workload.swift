@@ -19,7 +19,8 @@ final class Workload {
         self.installation = installation
         self.scene = scene
         random = installation.world.random("workload")
-        pace = scene == .presence ? random.number(in: 100...1_000) : random.number(in: 40...400)
+        let isBusy = scene != .presence && installation.gatewayHosts.isEmpty
+        pace = isBusy ? random.number(in: 40...400) : random.number(in: 100...1_000)
     }
 
     func begin() {
@@ -41,7 +42,7 @@ final class Workload {
         case .connected, .connecting, .disconnected, .suspended:
             guard let channel = random.pick(channels) else { return }
             switch scene {
-            case .messages, .nodes, .paths, .absences: act(device, channel)
+            case .messages, .nodes, .paths, .absences, .webhooks: act(device, channel)
             case .presence: attend(device, channel)
             case .streams: talk(device)
             }

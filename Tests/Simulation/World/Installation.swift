@@ -3,6 +3,7 @@
 import NIOCore
 import RTMModel
 
+@testable import RTMGatewayServer
 @testable import RTMPresenceServer
 @testable import RTMTestKit
 
@@ -18,6 +19,17 @@ final class Installation {
         var company: MessagingNodeProcess.Company?
         /// Whether apps have a second path.
         var hasSecondPaths = false
+        /// Nil: there is neither storage nor a gateway.
+        var backend: Backend?
+
+        struct Backend {
+            var gateways: Int
+            /// All have one receiver each.
+            var webhooks: [WebhookRecord]
+            var settings: WebhookQueue.Settings
+            /// How long an answer of a receiver may take.
+            var timeout = TimeAmount.seconds(10)
+        }
 
         struct Presence {
             var announce: AnnounceRules
@@ -38,6 +50,13 @@ final class Installation {
     /// By shard, as it was last heard of.
     private var epochs: [Int: UInt64] = [:]
     private(set) var presence: PresenceProcess?
+    private(set) var storage: StorageProcess?
+    private var disk: StorageDisk?
+    let receivers: [Receiver]
+    let gatewayHosts: [Host]
+    private(set) var gateways: [Host: GatewayProcess] = [:]
+    /// How often logs were lost.
+    private(set) var losses = 0
     /// Living apps by their host, in order.
     private(set) var devices: [(host: Host, device: Device)] = []
     private let size: Size
@@ -51,9 +70,14 @@ final class Installation {
         edgeHosts = (1...size.edges).map { Host("edge\($0)") }
         messagingHosts =
             size.company.map { (1...$0.nodes).map { Host("messaging\($0)") } } ?? [MessagingNodeProcess.host]
+        gatewayHosts = (0..<(size.backend?.gateways ?? 0)).map { Host("gateway\($0 + 1)") }
+        let place = (world, journal)
+        receivers = (size.backend?.webhooks ?? []).map { Receiver($0, in: place.0, journal: place.1) }
         if size.company != nil { redis = RedisProcess(in: network, random: world.random("redis")) }
         for host in messagingHosts { startMessaging(host) }
         startPresence()
+        startStorage()
+        for host in gatewayHosts { startGateway(host) }
         for host in edgeHosts { startEdge(host) }
         for (user, count) in size.users.enumerated() {
             for _ in 0..<count { startDevice(of: "user\(user + 1)") }
@@ -76,7 +100,7 @@ final class Installation {
 
     func killMessaging(_ host: Host, silently: Bool) {
         guard let messaging = messaging.removeValue(forKey: host) else { return }
-        if size.company == nil { journal.record(.messagingLost) }
+        if size.company == nil { lose() }
         messaging.kill(silently: silently)
     }
 
@@ -96,9 +120,14 @@ final class Installation {
             let before = epochs.updateValue(epoch, forKey: shard)
             guard let before, before != epoch else { return }
             journal.record(.fault("shard \(shard) begins anew"))
-            journal.record(.messagingLost)
+            lose()
         case .log(let line): journal.record(.fault(line))
         }
+    }
+
+    private func lose() {
+        losses += 1
+        journal.record(.messagingLost)
     }
 
     func startPresence() {
@@ -117,7 +146,8 @@ final class Installation {
         guard edges[host] == nil else { return }
         journal.record(.fault("\(host) starts"))
         edges[host] = EdgeProcess(
-            host, messaging: messagingHosts, in: network, random: nextLife("edge"))
+            host, hasEvents: size.backend != nil && size.presence != nil, messaging: messagingHosts,
+            in: network, random: nextLife("edge"))
     }
 
     func killEdge(_ host: Host, silently: Bool) {
@@ -139,6 +169,42 @@ final class Installation {
     var leftovers: [String] {
         edgeHosts.compactMap { host in edges[host]?.leftovers.map { "\(host) has \($0)" } }
             + [presence?.leftovers].compactMap { $0.map { "presence has \($0)" } }
+    }
+
+    // MARK: Storage and gateways
+
+    func startStorage() {
+        guard storage == nil, size.backend != nil else { return }
+        do {
+            let disk = try disk ?? StorageDisk()
+            self.disk = disk
+            storage = try disk.start(messaging: messagingHosts, in: network, random: nextLife("storage"))
+        } catch {
+            journal.record(.broken("storage doesn't start: \(error)"))
+        }
+    }
+
+    func killStorage(silently: Bool) {
+        guard let storage = storage.take() else { return }
+        journal.record(.fault("storage is killed" + (silently ? " with its machine" : "")))
+        storage.kill(silently: silently)
+    }
+
+    func startGateway(_ host: Host) {
+        guard gateways[host] == nil, let backend = size.backend else { return }
+        let random = nextLife("gateway")
+        journal.record(.fault("\(host)/\(lives) starts"))
+        gateways[host] = GatewayProcess(
+            host, life: lives,
+            GatewayProcess.Services(
+                messaging: messagingHosts, receivers: receivers, settings: backend.settings,
+                timeout: backend.timeout), in: network, random: random, journal: journal)
+    }
+
+    func killGateway(_ host: Host, silently: Bool) {
+        guard let gateway = gateways.removeValue(forKey: host) else { return }
+        journal.record(.fault("\(gateway.name) is killed" + (silently ? " with its machine" : "")))
+        gateway.kill(silently: silently)
     }
 
     // MARK: Apps
@@ -167,8 +233,11 @@ final class Installation {
         for host in edgeHosts { edges[host]?.kill(silently: true) }
         for host in messagingHosts { messaging[host]?.kill(silently: true) }
         presence?.kill(silently: true)
+        for host in gatewayHosts { gateways[host]?.kill(silently: true) }
+        storage?.kill(silently: true)
         world.pass(.seconds(60))
         network.end()
         world.end()
+        disk?.remove()
     }
 }

@@ -8,10 +8,10 @@ import RTMModel
 
 extension EdgeProcess {
     convenience init(
-        _ host: Host, messaging: [Host], in network: SimulatedNetwork, random: RandomStream
+        _ host: Host, hasEvents: Bool, messaging: [Host], in network: SimulatedNetwork, random: RandomStream
     ) {
         self.init(host, messaging: messaging, in: network, random: random) {
-            EmbeddedEdge(.simulated, named: host.description, $0, in: $1)
+            EmbeddedEdge(.simulated(hasEvents: hasEvents), named: host.description, $0, in: $1)
         }
     }
 
@@ -50,16 +50,18 @@ extension PresenceProcess {
 }
 
 extension EdgeConfiguration {
-    static let simulated = EdgeConfiguration(
-        applications: [
-            Application(
-                id: "app", subscriptionsMax: Limits.subscribedChannelsMax,
-                rates: .simulated)
-        ],
-        limits: EdgeLimits(
-            connectionsMax: 1_000, connectionsPerAddressMax: 1_000, frameBytesMax: 64 * 1024,
-            outboundBytesMax: 1024 * 1024, handshakeTimeout: .seconds(10)),
-        serverName: "simulated")
+    static func simulated(hasEvents: Bool) -> EdgeConfiguration {
+        EdgeConfiguration(
+            applications: [
+                Application(
+                    id: "app", subscriptionsMax: Limits.subscribedChannelsMax,
+                    rates: .simulated, hasEvents: hasEvents)
+            ],
+            limits: EdgeLimits(
+                connectionsMax: 1_000, connectionsPerAddressMax: 1_000, frameBytesMax: 64 * 1024,
+                outboundBytesMax: 1024 * 1024, handshakeTimeout: .seconds(10)),
+            serverName: "simulated")
+    }
 }
 
 extension ApplicationRates {

@@ -320,9 +320,7 @@ extension Request {
                 .badRequest, "invalidIdempotencyKey",
                 "an Idempotency-Key has 1 to 255 visible ASCII characters")
         }
-        let code = MessageCode.make(
-            over: Array("\(client.app)\n\(client.name)\n\(key)".utf8), key: Array("Idempotency-Key".utf8))
-        return Idempotency(number: code.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        return Idempotency(key, of: client.name, in: client.app)
     }
 }
 
@@ -330,6 +328,15 @@ extension Request {
 struct Idempotency: Sendable {
     /// Nil if the request has no key: then its messages are published each time.
     fileprivate let number: UInt64?
+
+    fileprivate init(number: UInt64?) { self.number = number }
+
+    /// - Parameter client: the keys of different clients are different ones.
+    init(_ key: String, of client: String, in app: String) {
+        let code = MessageCode.make(
+            over: Array("\(app)\n\(client)\n\(key)".utf8), key: Array("Idempotency-Key".utf8))
+        number = code.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    }
 
     /// - Parameter index: the message's place in the request.
     func origin(_ index: Int) -> PublishOrigin {

@@ -145,8 +145,8 @@ struct WebhookDelivery {
         return wake
     }
 
-    /// An alarm rings. One behind an earlier one counts for nothing: if each had the next one set, there would
-    /// be more of them with every event.
+    /// An alarm rings. One behind an earlier one counts for nothing: if each had the next one set, there
+    /// would be more of them with every event.
     ///
     /// - Returns: whether to ask what is to be done.
     mutating func rang(_ deadline: NIODeadline) -> Bool {

@@ -8,8 +8,8 @@ import RTMWire
 import Synchronization
 
 /// Delivers one webhook while this gateway owns its reader, and otherwise waits until it may. It does what
-/// `WebhookDelivery` decides: one task for each claim, for each request, for the read that waits, and for what
-/// storage keeps.
+/// `WebhookDelivery` decides: one task for each claim, for each request, for the read that waits, and for
+/// what storage keeps.
 final class WebhookRunner: Sendable {
     /// What an action is answered with.
     private enum Happening: Sendable {

@@ -52,8 +52,9 @@ package final class EmbeddedStorage {
         let rules = StorageRules(configuration)
         let metrics = StorageMetrics(MetricsRegistry())
         let options = SQLiteOptions(path: StorageCommands.file(directory), synchronous: .off)
+        let source = UInt64.random(in: 1...UInt64(Int64.max), using: &random)
         writer = try StorageWriter(
-            SQLiteWriter(options), rules: rules, now: Self.now(eventLoop, wallClock()))
+            SQLiteWriter(options, source: source), rules: rules, now: Self.now(eventLoop, wallClock()))
         reader = try SQLiteReader(options)
         let bound = NIOLoopBound(turn, eventLoop: eventLoop)
         queues = StorageQueues(countMax: configuration[StorageKeys.queueMax], readers: 1) {

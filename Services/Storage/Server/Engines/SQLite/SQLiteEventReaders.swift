@@ -52,8 +52,8 @@ struct SQLiteEventReaders {
     }
 
     /// Keeps the newest dead letters, and counts those that it drops for them. A later letter of the same
-    /// event replaces the earlier one: an owner that got no answer keeps its letters again, and the next owner
-    /// may give up what the last one did.
+    /// event replaces the earlier one: an owner that got no answer keeps its letters again, and the next
+    /// owner may give up what the last one did.
     func keep(
         _ letters: [DeadLetter], removing removed: [UInt64], of key: EventReaderKey
     ) throws(StoreFailure) {

@@ -25,9 +25,14 @@ final class SQLiteWriter: WritableStore {
     private var searched: Int64 = 0
     private var storedCounter: UInt64
     var counter: UInt64
-    let source = UInt64.random(in: 1...UInt64(Int64.max))
+    let source: UInt64
 
-    init(_ options: SQLiteOptions) throws(StoreFailure) {
+    /// - Parameter source: differs from that of every other opening of the file. It is the epoch of the
+    ///   events that are kept from now on.
+    init(
+        _ options: SQLiteOptions, source: UInt64 = .random(in: 1...UInt64(Int64.max))
+    ) throws(StoreFailure) {
+        self.source = source
         connection = try options.openWriter()
         identity = options.fileSystem == nil ? FileIdentity(options.path) : nil
         storedCounter = try connection.counter()
