@@ -353,7 +353,7 @@ let testing: [Target] = [
         [
             "RTMModel", "RTMClient", "RTMProtocol", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer",
             "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer", "RTMGatewayServer", "RTMWire",
-            "RTMRedis", "RTMTestKit", protobuf, logging,
+            "RTMRedis", "RTMTestKit", "RTMWebhookCall", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio),
     // It reads the modules that were built beside it.

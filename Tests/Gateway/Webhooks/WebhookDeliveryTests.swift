@@ -2,6 +2,7 @@ import NIOCore
 import RTMModel
 import RTMServiceKit
 import RTMTestSupport
+import RTMWebhookCall
 import RTMWire
 import Testing
 

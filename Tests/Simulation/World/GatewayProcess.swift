@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import RTMModel
 import RTMServiceKit
+import RTMWebhookCall
 import RTMWire
 
 @testable import RTMGatewayServer

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import RTMWebhookCall
 
 @testable import RTMGatewayServer
 @testable import RTMTestKit

@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import RTMModel
+import RTMWebhookCall
 import RTMWire
 
 /// What a gateway does about one webhook: it claims the reader until it gets it, delivers as its owner
