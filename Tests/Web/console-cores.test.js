@@ -53,6 +53,12 @@ test('a command means the same in a shell, whatever a name has in it', () => {
   }
 });
 
+test('a form without its names gives no command', () => {
+  for (const make of [calls.asCurl, calls.asRtm]) {
+    assert.throws(() => make('http://gateway', 'dev', calls.ban({ seconds: 60 })), /Fill in the form first/);
+  }
+});
+
 test('a user who is called like a folder is refused, not resolved', () => {
   for (const user of ['.', '..']) assert.throws(() => calls.pathOf('dev', calls.kick({ user })), /browsers resolve it/);
 });

@@ -68,7 +68,7 @@ test('a session that ended leads to the login, and from there back to the page',
 test('a tab whose session another tab has replaced does nothing under the other key', { skip }, async (t) => {
   const user = fresh('replaced');
   const tab = await opened(t, 'inspector', { user });
-  await tab.evaluate(`fetch('/console/session', { method: 'POST', body: JSON.stringify({ key: ${JSON.stringify(operator.keys.some.secret)} }) }).then(() => 1)`);
+  await tab.evaluate(`fetch('/console/session', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ key: ${JSON.stringify(operator.keys.some.secret)} }) }).then(() => 1)`);
   await tab.unfold('Lift a ban');
   await tab.press('Unban');
   await tab.shows('Another tab has logged in. Nothing was done');

@@ -39,8 +39,13 @@ extension GatewayError {
         self.init(
             status: status, code: error["code"]?.int ?? 0, name: name, reason: error["reason"]?.text ?? "",
             operation: operation, limit: error["limit"],
-            retryAfter: error["retryAfter"]?.double.map { .milliseconds(Int64(($0 * 1_000).rounded(.up))) },
+            retryAfter: error["retryAfter"]?.double.map(Self.pause),
             conflict: error["conflict"])
+    }
+
+    /// A day at most: the answer may have any number.
+    private static func pause(_ seconds: Double) -> Duration {
+        .milliseconds(Int64((min(max(seconds, 0), 86_400) * 1_000).rounded(.up)))
     }
 
     var json: JSON {

@@ -286,6 +286,7 @@ export const configuration = ({ prefix, changed } = {}) => ({
 /** The path and the query of a call. */
 export function pathOf(app, { path, query = {}, isGlobal = false }) {
   const segments = isGlobal ? path : [app, ...path];
+  if (segments.includes(undefined)) throw new Error('Fill in the form first.');
   // Browsers take these for the folder and the one above it, however they are encoded.
   const lost = segments.find((segment) => segment === '.' || segment === '..');
   if (lost) throw new Error(`"${lost}" can't stand in an address: browsers resolve it. Use curl with --path-as-is.`);
@@ -313,6 +314,7 @@ export function asCurl(origin, app, call) {
 /** The call as a command of rtm; undefined if there is none. */
 export function asRtm(origin, app, { rtm }) {
   if (!rtm) return undefined;
+  if (rtm.names.includes(undefined)) throw new Error('Fill in the form first.');
   const options = { ...rtm.options, 'app-id': app, gateway: rtm.isBackend ? origin : undefined };
   const words = ['rtm', ...rtm.command.split(' ')];
   for (const [name, value] of Object.entries(options)) {

@@ -16,8 +16,8 @@ struct HTTPCall: Sendable {
         let body: ByteBuffer
     }
 
-    /// Limit: the bytes of an answer.
-    private static let bodyBytesMax = 256 * 1024
+    /// Limit: the bytes of an answer. The report of a node with 10,000 apps has about 1 MB.
+    private static let bodyBytesMax = 4 * 1024 * 1024
 
     let method: HTTPMethod
     let path: String

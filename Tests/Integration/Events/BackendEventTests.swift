@@ -154,6 +154,19 @@ import Testing
             #expect(lines.filter { $0.hasPrefix("id: ") }.count == 4)
             session.invalidateAndCancel()
 
+            // A browser asks the same address again, and names the last event that it got.
+            let first = try #require(lines.first { $0.hasPrefix("id: ") }).dropFirst("id: ".count)
+            request.url = URL(
+                string: "http://\(gateway.system.address("gateway"))/v1/dev/events?after=latest")
+            request.setValue(String(first), forHTTPHeaderField: "Last-Event-ID")
+            let again = EventStreamReader()
+            let second = URLSession(configuration: .default, delegate: again, delegateQueue: nil)
+            second.dataTask(with: request).resume()
+            try await eventually("the stream continues") { again.text.present.contains("lock.changed") }
+            let rest = again.text.present.split(separator: "\n").filter { $0.hasPrefix("id: ") }
+            #expect(rest == lines.filter { $0.hasPrefix("id: ") }.dropFirst())
+            second.invalidateAndCancel()
+
             for (query, error) in [
                 ("after=x", "invalidQuery"), ("types=x", "invalidQuery"), ("wait=31s", "invalidQuery"),
                 ("limit=0", "invalidQuery"), ("limit=1001", "invalidQuery"),

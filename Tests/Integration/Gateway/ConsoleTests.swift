@@ -7,8 +7,11 @@ import Testing
 @Suite(.serialized, .ends(withinMinutes: 2)) struct ConsoleTests {
     private func login(_ gateway: GatewaySystem, key: String = "admin") async throws -> GatewaySystem.Answer {
         try await gateway.call(
-            "POST", "/console/session", key: nil, #"{"key": "\#(gateway.text(of: key))"}"#)
+            "POST", "/console/session", key: nil, #"{"key": "\#(gateway.text(of: key))"}"#, headers: Self.json
+        )
     }
+
+    private static let json = ["Content-Type": "application/json"]
 
     private func cookie(_ answer: GatewaySystem.Answer) throws -> String {
         String(try #require(answer.headers["set-cookie"]?.split(separator: ";").first))
@@ -52,7 +55,7 @@ import Testing
             for key in ["old", "none"] {
                 let text = key == "none" ? "rtmk_none" : gateway.text(of: key)
                 let answer = try await gateway.call(
-                    "POST", "/console/session", key: nil, #"{"key": "\#(text)"}"#)
+                    "POST", "/console/session", key: nil, #"{"key": "\#(text)"}"#, headers: Self.json)
                 #expect(answer.status == 401 && answer.headers["set-cookie"] == nil)
             }
             let key = gateway.text(of: "admin")
@@ -68,7 +71,8 @@ import Testing
     func limited() async throws {
         try await GatewaySystem.with(.standalone, ["--rates-key", "1"]) { gateway in
             let long = #"{"key": "\#(String(repeating: "a", count: 2_000))"}"#
-            let refused = try await gateway.call("POST", "/console/session", key: nil, long)
+            let refused = try await gateway.call(
+                "POST", "/console/session", key: nil, long, headers: Self.json)
             #expect(refused.status == 413)
             var statuses: Set<Int> = []
             for _ in 0..<6 { statuses.insert(try await login(gateway).status) }

@@ -91,6 +91,7 @@ import Testing
             for path in ["/v1/nodes", "/v1/incidents", "/v1/configuration"] {
                 for (key, error) in [
                     ("admin", "operatorNeeded"), ("all", "missingScope"), ("old", "unknownKey"),
+                    ("chat", "channelOutOfReach"),
                 ] {
                     #expect(try await gateway.call("GET", path, key: key).error == error, "\(path) \(key)")
                 }

@@ -40,7 +40,7 @@ struct EventRoutes: Sendable {
         }
         // A browser's EventSource names the last event that it got.
         if let name = HTTPField.Name("Last-Event-ID"), let last = request.headers[name] {
-            ask.after = try Self.position(last)
+            (ask.after, ask.fromNewest) = (try Self.position(last), false)
         }
         return try await stream(ask, of: client)
     }

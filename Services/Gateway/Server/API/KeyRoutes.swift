@@ -41,6 +41,7 @@ struct KeyRoutes: Sendable {
     @Sendable func all(_ request: Request, _ context: GatewayContext) throws -> Response {
         let record = try admit(request)
         guard record.scopes.contains(.admin) else { throw APIError.missing(.admin) }
+        guard record.channels == nil else { throw APIError.installationOutOfReach }
         let keys = api.authentication.keys.uses.filter { record.app == "*" || $0.record.app == record.app }
         return Response(json: Keys(keys: keys.map { Key($0.record, lastUse: $0.use?.last) }))
     }
@@ -51,4 +52,10 @@ struct KeyRoutes: Sendable {
         try api.rates.spend(by: APIClient(record, app: record.app), now: .now())
         return record
     }
+}
+
+extension APIError {
+    /// For a key that is only for channels whose names begin so.
+    static let installationOutOfReach = APIError(
+        .forbidden, "channelOutOfReach", "a key for some channels reaches neither keys nor the installation")
 }

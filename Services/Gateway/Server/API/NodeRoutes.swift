@@ -48,6 +48,7 @@ struct NodeRoutes: Sendable {
         let record = try api.authentication.key(in: request.headers, now: Date())
         try api.rates.spend(by: APIClient(record, app: record.app), now: .now())
         guard record.scopes.contains(.admin) else { throw APIError.missing(.admin) }
+        guard record.channels == nil else { throw APIError.installationOutOfReach }
         guard record.app == "*" else {
             throw APIError(
                 .forbidden, "operatorNeeded",

@@ -84,6 +84,10 @@ struct ConsoleRoutes: Sendable {
     }
 
     @Sendable func login(_ request: Request, _ context: GatewayContext) async throws -> Response {
+        // Another site's form can't send this type, so it can't log somebody in with a key of its own.
+        guard request.headers[.contentType]?.lowercased().hasPrefix("application/json") ?? false else {
+            throw APIError(.badRequest, "jsonNeeded", "a login needs the Content-Type application/json")
+        }
         let body = try await request.body(Login.self, upTo: Self.loginBytesMax)
         guard let key = APIKey(body.key) else {
             throw APIError(.unauthorized, "unknownKey", "the API key is unknown, revoked or expired")

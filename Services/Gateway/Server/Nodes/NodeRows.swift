@@ -54,10 +54,10 @@ struct NodeRow: Encodable, Sendable {
         (program, version, commit) = (report.program, report.version, report.commit)
         (since, ready, notReady) = (report.since, report.isReady, report.notReady)
         cpuSeconds = report.total("process_cpu_seconds_total")
-        memoryBytes = UInt64(report.total("process_resident_memory_bytes"))
+        memoryBytes = whole(report.total("process_resident_memory_bytes"))
         let has = Set(report.settings.map { $0.key.prefix { $0 != "." } })
         func count(_ service: Substring, _ metric: String, outcome: String? = nil) -> UInt64? {
-            has.contains(service) ? UInt64(report.total(metric, outcome: outcome)) : nil
+            has.contains(service) ? whole(report.total(metric, outcome: outcome)) : nil
         }
         sessions = count("edge", "rtm_edge_sessions")
         connections = count("edge", "rtm_edge_connections")
@@ -82,7 +82,7 @@ struct NodeRow: Encodable, Sendable {
                 || figure.labels["outcome"] == "refused"
             guard isOne else { return nil }
             let words = [figure.metric] + figure.labels.sorted { $0.key < $1.key }.map(\.value)
-            return Refusal(limit: words.joined(separator: " "), count: UInt64(figure.value))
+            return Refusal(limit: words.joined(separator: " "), count: whole(figure.value))
         }
         .sorted { ($1.count, $0.limit) < ($0.count, $1.limit) }
     }
@@ -99,7 +99,7 @@ struct NodeRow: Encodable, Sendable {
             ("storage.bytesMax", "rtm_storage_bytes", report.total("rtm_storage_max_bytes")),
         ]
         return bounds.filter { $0.max > 0 }.map {
-            Use(limit: $0.limit, used: UInt64(report.total($0.used)), max: UInt64($0.max))
+            Use(limit: $0.limit, used: whole(report.total($0.used)), max: whole($0.max))
         }
     }
 
@@ -107,6 +107,11 @@ struct NodeRow: Encodable, Sendable {
     private static func number(_ key: String, _ report: NodeReport) -> Double {
         report.settings.first { $0.key == key }?.value.flatMap(Double.init) ?? 0
     }
+}
+
+/// A count that another process has reported. It may be anything.
+private func whole(_ value: Double) -> UInt64 {
+    value > 0 ? UInt64(min(value, 9_007_199_254_740_992)) : 0
 }
 
 /// What went wrong lately at some node, as `GET /v1/incidents` shows it.
