@@ -33,7 +33,8 @@ import Testing
                 try answer(
                     "a:1",
                     """
-                    "figures": [\(figures.joined(separator: ","))], "settings": [\(setting(bound))], "warnings": []
+                    "figures": [\(figures.joined(separator: ","))], "warnings": [],
+                    "settings": [\(setting(bound))]
                     """))
             #expect(row.memoryBytes == (number == "-1" ? 0 : 1 << 53))
             #expect(row.refusals?.first?.count == row.memoryBytes)

@@ -164,7 +164,7 @@ import Testing
             second.dataTask(with: request).resume()
             try await eventually("the stream continues") { again.text.present.contains("lock.changed") }
             let rest = again.text.present.split(separator: "\n").filter { $0.hasPrefix("id: ") }
-            #expect(rest == lines.filter { $0.hasPrefix("id: ") }.dropFirst())
+            #expect(rest == Array(lines.filter { $0.hasPrefix("id: ") }.dropFirst()))
             second.invalidateAndCancel()
 
             for (query, error) in [

@@ -54,13 +54,15 @@ struct WebhookDelivery {
         (self.record, self.node, self.settings, self.types) = (record, node, settings, types)
     }
 
+    // Not inlined: Swift 6.3.1 crashes when it optimises a caller that holds the delivery `inout`.
+
     /// The term in which this gateway owns the reader; nil if it doesn't.
-    var term: UInt64? { ownership?.term }
+    @inline(never) var term: UInt64? { ownership?.term }
     /// When the oldest event that isn't delivered happened, in milliseconds since 1970; nil if there is none,
     /// or another gateway owns the reader.
-    var oldest: UInt64? { ownership?.queue.oldest }
+    @inline(never) var oldest: UInt64? { ownership?.queue.oldest }
     /// It was stopped, and has given up what it had.
-    var isFinished: Bool { isStopping && ownership == nil && claimSentAt == nil }
+    @inline(never) var isFinished: Bool { isStopping && ownership == nil && claimSentAt == nil }
 
     // MARK: - What happened
 

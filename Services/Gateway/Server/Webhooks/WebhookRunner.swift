@@ -100,15 +100,7 @@ final class WebhookRunner: Sendable {
                 take(happening, &delivery, now, &random)
                 // What was begun in a term ends with it.
                 if term != nil && delivery.term == nil || delivery.isFinished { break }
-                for action in delivery.actions(now: now, using: &random) {
-                    guard case .read = action else {
-                        group.addTask { happen.yield(await self.perform(action)) }
-                        continue
-                    }
-                    // Unstructured: a read waits at storage for an event, and nothing ends it. Were it waited
-                    // for, a webhook that was moved or is another gateway's now would stand still meanwhile.
-                    Task { happen.yield(await self.perform(action)) }
-                }
+                for action in delivery.actions(now: now, using: &random) { begin(action, in: &group, happen) }
                 state.withLock { $0.oldest = delivery.oldest }
                 if let alarm = delivery.nextAlarm(now: now) {
                     group.addTask {
@@ -120,6 +112,19 @@ final class WebhookRunner: Sendable {
             delivery.forgetAlarms()
             state.withLock { state in (state.happen, state.oldest) = (nil, nil) }
             group.cancelAll()
+        }
+    }
+
+    private func begin(
+        _ action: WebhookDelivery.Action, in group: inout DiscardingTaskGroup,
+        _ happen: AsyncStream<Happening>.Continuation
+    ) {
+        if action.isRead {
+            // Unstructured: a read waits at storage for an event, and nothing ends it. Were it waited for, a
+            // webhook that was moved or is another gateway's now would stand still meanwhile.
+            Task { happen.yield(await self.perform(action)) }
+        } else {
+            group.addTask { happen.yield(await self.perform(action)) }
         }
     }
 
@@ -171,6 +176,10 @@ final class WebhookRunner: Sendable {
             return .kept(try? await backend.keepReader(request).isKept, term: term)
         }
     }
+}
+
+extension WebhookDelivery.Action {
+    fileprivate var isRead: Bool { if case .read = self { true } else { false } }
 }
 
 extension WebhookTime {
