@@ -19,11 +19,7 @@ package struct PublishHookKeys: ServiceKeys {
 
     package static let rules = [
         ConfigurationRule(hooks) { PublishHookRecord.problem($0) },
-        ConfigurationRule(privateAddresses) { networks in
-            networks.first { AddressRange($0) == nil }.map {
-                "has \"\($0)\", which is no network such as 10.1.0.0/16"
-            }
-        },
+        .networks(privateAddresses),
     ]
 }
 
@@ -87,8 +83,11 @@ package struct PublishHookRecord: ConfigurationRecord, Hashable {
         return record
     }
 
-    /// Whether the hook wants to be asked about messages to the channel, topic or user.
-    package func asks(about channel: ChannelKey) -> Bool { channel.name.hasPrefix(channels ?? "") }
+    /// Whether the hook wants to be asked about messages to the channel, topic or user. Names are compared
+    /// byte by byte, as everywhere.
+    package func asks(about channel: ChannelKey) -> Bool {
+        channels.map { channel.name.utf8.starts(with: $0.utf8) } ?? true
+    }
 
     /// Nil if the URL is no address of a receiver, or a secret is none.
     package var target: WebhookTarget? {

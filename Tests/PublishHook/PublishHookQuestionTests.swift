@@ -87,4 +87,17 @@ struct PublishHookQuestionTests {
         record.url = "ftp://hook.example.com"
         #expect(PublishHookRecord.problem([record])?.contains("needs a url") == true)
     }
+
+    @Test("a prefix is compared byte by byte, as the names of channels are")
+    func prefix() {
+        var record = PublishHookRecord(app: "dev", url: "https://a.example/", secret: Secret("whsec_x"))
+        let composed = ChannelKey(appID: "dev", type: .message, name: "caf\u{E9}-1")
+        #expect(record.asks(about: composed))
+        record.channels = "caf\u{E9}"
+        #expect(record.asks(about: composed))
+        record.channels = "cafe\u{301}"
+        #expect(!record.asks(about: composed))
+        record.channels = "caf"
+        #expect(record.asks(about: composed))
+    }
 }

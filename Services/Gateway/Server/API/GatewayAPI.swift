@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
@@ -58,6 +59,13 @@ struct GatewayAPI: Sendable {
         }
         try client.check(key)
         return key
+    }
+
+    /// Admits a call about no app, and returns the key that makes it.
+    func admitHolder(_ headers: HTTPFields) throws -> APIKeyRecord {
+        let record = try authentication.key(in: headers, now: Date())
+        try rates.spend(by: APIClient(record, app: record.app), now: .now())
+        return record
     }
 
     /// Admits a call that asks and changes at most one thing.

@@ -32,25 +32,20 @@ struct KeyRoutes: Sendable {
     struct Keys: Encodable, Sendable { let keys: [Key] }
 
     @Sendable func own(_ request: Request, _ context: GatewayContext) throws -> Response {
-        let record = try admit(request)
+        let record = try api.admitHolder(request.headers)
+        _ = try request.query([])
         // The last use is this one, which is no news.
         return Response(json: Key(record, lastUse: api.authentication.keys.use(of: record.id)?.before))
     }
 
     /// Those of the caller's app.
     @Sendable func all(_ request: Request, _ context: GatewayContext) throws -> Response {
-        let record = try admit(request)
+        let record = try api.admitHolder(request.headers)
+        _ = try request.query([])
         guard record.scopes.contains(.admin) else { throw APIError.missing(.admin) }
         guard record.channels == nil else { throw APIError.installationOutOfReach }
         let keys = api.authentication.keys.uses.filter { record.app == "*" || $0.record.app == record.app }
         return Response(json: Keys(keys: keys.map { Key($0.record, lastUse: $0.use?.last) }))
-    }
-
-    private func admit(_ request: Request) throws -> APIKeyRecord {
-        let record = try api.authentication.key(in: request.headers, now: Date())
-        _ = try request.query([])
-        try api.rates.spend(by: APIClient(record, app: record.app), now: .now())
-        return record
     }
 }
 

@@ -1,4 +1,3 @@
-import Foundation
 import Hummingbird
 import RTMAPIKey
 import RTMModel
@@ -45,8 +44,7 @@ struct NodeRoutes: Sendable {
     }
 
     private func admit(_ request: Request) throws {
-        let record = try api.authentication.key(in: request.headers, now: Date())
-        try api.rates.spend(by: APIClient(record, app: record.app), now: .now())
+        let record = try api.admitHolder(request.headers)
         guard record.scopes.contains(.admin) else { throw APIError.missing(.admin) }
         guard record.channels == nil else { throw APIError.installationOutOfReach }
         guard record.app == "*" else {

@@ -106,9 +106,7 @@ struct ConsoleRoutes: Sendable {
     }
 
     private func describe(_ session: ConsoleSession) throws -> Session {
-        let record = try api.authentication.key(
-            in: [.authorization: "Bearer \(session.key.text)"], now: Date())
-        try api.rates.spend(by: APIClient(record, app: record.app), now: .now())
+        let record = try api.admitHolder([.authorization: "Bearer \(session.key.text)"])
         return Session(
             csrf: session.csrf, key: KeyRoutes.Key(record, lastUse: nil),
             apps: record.app == "*" ? api.authentication.apps : [record.app], edges: settings.sockets,

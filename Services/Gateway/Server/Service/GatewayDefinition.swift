@@ -77,11 +77,7 @@ package enum GatewayDefinition {
 
     private static let webhookRules = [
         ConfigurationRule(GatewayKeys.webhooks) { WebhookRecord.problem($0) },
-        ConfigurationRule(GatewayKeys.privateAddresses) { networks in
-            networks.first { AddressRange($0) == nil }.map {
-                "has \"\($0)\", which is no network such as 10.1.0.0/16"
-            }
-        },
+        .networks(GatewayKeys.privateAddresses),
     ]
 
     /// What can't be used of the files that the configuration names.

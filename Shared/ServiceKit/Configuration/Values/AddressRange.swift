@@ -43,3 +43,14 @@ package struct AddressRange: Sendable, Equatable {
         return isMapped ? Array(bytes[12...]) : bytes
     }
 }
+
+extension ConfigurationRule {
+    /// Each element of the list is a network.
+    package static func networks(_ key: ConfigurationKey<[String]>) -> ConfigurationRule {
+        ConfigurationRule(key) { networks in
+            networks.first { AddressRange($0) == nil }.map {
+                "has \"\($0)\", which is no network such as 10.1.0.0/16"
+            }
+        }
+    }
+}
