@@ -90,7 +90,7 @@ struct ChatRoomTests {
         await world.end()
     }
 
-    @Test("a server that refuses is told on the screen, and the next line goes through")
+    @Test("a refusal of the server is shown on the screen, and the next line is published")
     func refused() async throws {
         let world = try await TestWorld()
         let alice = try await open("alice", in: world)

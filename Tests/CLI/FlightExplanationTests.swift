@@ -45,14 +45,14 @@ import Testing
         #expect(lines[2].hasPrefix("7 of publish failed with -11025, first at 00:00:01.000: too often."))
         #expect(lines[2].contains("retryAfter"))
         #expect(lines[3] == "00:00:02.000 A subscribe took 4.2 s, and succeeded.")
-        #expect(lines[4].contains("lost in a channel (message)"))
+        #expect(lines[4].contains("gap in a channel (message)"))
     }
 
     @Test("who is away still, a quiet record, an empty one")
     func others() {
         #expect(
             explain([Entry(at: 89_999_000, kind: .link, name: "disconnected", reason: "reset")]).last
-                == "The client was away still 1.0 s later.")
+                == "The client was still away 1.0 s later.")
         #expect(explain([Entry(at: 1, kind: .calls, name: "login", longest: 30)]).last == "Nothing unusual.")
         #expect(explain([])[0].contains("is empty"))
     }

@@ -79,7 +79,7 @@ struct PresenceCommandTests {
         #expect(transcript.line(for: event(.errorOutOfService(.notAskedFor))) == nil)
         #expect(
             transcript.line(for: event(.errorOutOfService(.unavailable)))
-                == "00:00:00 -- the server can't tell at present who is here")
+                == "00:00:00 -- the server doesn't know at the moment who is here")
     }
 
     @Test("a snapshot of many names some and counts the rest; nothing in states steers the terminal")

@@ -343,7 +343,7 @@ extension LinkStateMachine {
     /// continue (S-13).
     private mutating func loginTimedOut(_ outage: Outage) -> [Action] {
         guard parameters.reconnectTimeout == nil else { return [] }
-        let text = "no login has succeeded so far, attempts go on" + outage.cause
+        let text = "no login has succeeded so far, and the client keeps trying" + outage.cause
         return completeLogin(RTMError(.loginTimeout, text))
     }
 

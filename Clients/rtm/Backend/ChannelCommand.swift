@@ -42,7 +42,8 @@ struct ChannelListCommand: AsyncParsableCommand {
 
 struct ChannelShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show how many are in a channel, and its newest message's place.",
+        commandName: "show",
+        abstract: "Show how many are in a channel, and its newest message's position.",
         discussion: "The key needs the scope read.")
 
     @Argument(help: "Name of the channel.")

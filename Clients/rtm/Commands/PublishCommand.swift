@@ -7,11 +7,11 @@ struct PublishCommand: AsyncParsableCommand {
         commandName: "publish", abstract: "Publish a message to all subscribers of a channel.",
         discussion: """
             A text that begins with '-' goes behind '--'. When the server says that messages come too fast, \
-            the command waits as long as it asks, and goes on.
+            the command waits as long as it asks, and continues.
 
             With --outbox each message is on the disk before it is sent, and stays there until the server has it. \
-            When there is no server, or the command is killed, the next command with the same user and outbox goes \
-            on where it ended: each message is published once, in order.
+            When there is no server, or the command is killed, the next command with the same user and outbox \
+            continues where it ended: each message is published once, in order.
             """)
 
     @Argument(help: "Name of the message channel.")

@@ -61,7 +61,7 @@ struct FlightExplanation {
             }
         }
         if let lost, let end = record.entries.map(\.until).max() {
-            findings.append("The client was away still \(span(lost.at, max(end, record.exportedAt))) later.")
+            findings.append("The client was still away \(span(lost.at, max(end, record.exportedAt))) later.")
         }
     }
 
@@ -104,7 +104,7 @@ struct FlightExplanation {
     private func advice(error: Int) -> String {
         switch ErrorCode(rawValue: error) {
         case .channelPublishMessageTooFrequent, .operationRateExceedLimitation:
-            " The app calls faster than the server allows; retryAfter of the error says when to go on."
+            " The app calls faster than the server allows; retryAfter of the error says when to call again."
         case .channelPublishMessageFailed, .channelPublishMessageTimeout:
             " Whether these messages were published is unknown, unless the error has a retryAfter."
         case .notConnected, .channelNotConnected, .presenceNotConnected:
@@ -128,7 +128,7 @@ struct FlightExplanation {
     private mutating func explainGaps() {
         for entry in record.entries where entry.kind == .gap {
             findings.append(
-                "\(WallTime(entry.at)) The server said that something is lost in a channel (\(entry.name)): "
+                "\(WallTime(entry.at)) The server reported a gap in a channel (\(entry.name)): "
                     + "the client was away for longer than its log reaches back, or the log began anew.")
         }
     }

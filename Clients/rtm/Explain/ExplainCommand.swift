@@ -3,7 +3,7 @@ import ArgumentParser
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say why a message did not arrive, or would not, as a backend asks.",
+        abstract: "Explain why a message did not arrive, or would not arrive, as a backend asks.",
         subcommands: [ExplainMessageCommand.self, ExplainUserCommand.self, ExplainPublishCommand.self])
 
     /// Asks, and shows the answer.
@@ -46,7 +46,7 @@ struct ExplainCommand: AsyncParsableCommand {
 
 struct ExplainMessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "message", abstract: "Say what became of a message, hop by hop.",
+        commandName: "message", abstract: "Show what became of a message, hop by hop.",
         discussion: """
             The offset is what publishing has answered. Without --user the answer goes as far as the edges. \
             The key needs the scope moderate.
@@ -83,7 +83,7 @@ struct ExplainMessageCommand: AsyncParsableCommand {
 struct ExplainUserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "Say whether messages reach a user, and what happened to the user lately.",
+        abstract: "Show whether messages reach a user, and what happened to the user lately.",
         discussion: "The key needs the scope moderate.")
 
     @Argument(help: "User id.")
@@ -98,7 +98,7 @@ struct ExplainUserCommand: AsyncParsableCommand {
 
 struct ExplainPublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "publish", abstract: "Say what would become of a message. Nothing is published.",
+        commandName: "publish", abstract: "Show what would become of a message. Nothing is published.",
         discussion: "Without --as the backend itself would publish. The key needs the scope moderate.")
 
     @Argument(help: "Name of the channel.")

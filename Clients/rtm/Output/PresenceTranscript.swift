@@ -17,7 +17,7 @@ extension Transcript {
         case .remoteStateChanged(let user): return "\(user.userID)\(place): \(user.states.text)"
         case .errorOutOfService(.notAskedFor): return nil
         case .errorOutOfService(.unavailable):
-            return "the server can't tell at present who is\(place.isEmpty ? " here" : place)"
+            return "the server doesn't know at the moment who is\(place.isEmpty ? " here" : place)"
         }
     }
 

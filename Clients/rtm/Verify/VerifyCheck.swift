@@ -160,8 +160,8 @@ extension VerifyCheck.Violation: CustomStringConvertible {
     var description: String {
         switch self {
         case .lost(let client, let channel, let message):
-            "client \(client) lost message \(message) of channel \(channel), which was acknowledged, and was "
-                + "told of no gap"
+            "client \(client) lost message \(message) of channel \(channel), which was acknowledged, and "
+                + "no gap was reported to it"
         case .repeated(let client, let channel, let message):
             "client \(client) received message \(message) of channel \(channel) again"
         case .disordered(let client, let channel, let message):
@@ -178,7 +178,7 @@ extension VerifyCheck.Violation: CustomStringConvertible {
             "client \(client) acquired the lock with the fencing token \(token), which is not greater "
                 + "than the last one"
         case .unannounced(let isEntry):
-            "the others were not told in time that a user \(isEntry ? "came" : "left")"
+            "the others did not learn in time that a user \(isEntry ? "came" : "left")"
         }
     }
 }

@@ -10,8 +10,8 @@ struct VerifyCommand: AsyncParsableCommand {
         discussion: """
             Several clients publish, receive, count by compare-and-set, take turns with a lock, and come and go. \
             Then it is checked that each acknowledged message was received once, in one order, by everybody who \
-            was not told of a gap; that no write of the counter was lost; that the lock had one owner at a time \
-            and growing fencing tokens; and that others were told in time who came and left. The exit status is \
+            got no gap; that no write of the counter was lost; that the lock had one owner at a time \
+            and growing fencing tokens; and that others learned in time who came and left. The exit status is \
             1 if a promise was broken. Kill processes meanwhile, as you like.
 
             It works within the rates of the server, in channels of its own, and leaves nothing behind. --user \
@@ -26,7 +26,8 @@ struct VerifyCommand: AsyncParsableCommand {
     var channels = 3
 
     @Option(
-        help: .init("How long to go on.", valueName: "duration"), transform: { try Duration(argument: $0) })
+        help: .init("How long the clients work.", valueName: "duration"),
+        transform: { try Duration(argument: $0) })
     var duration: Duration = .seconds(10)
 
     @Option(
@@ -104,9 +105,9 @@ extension VerifyCheck {
     var sentence: String {
         let work = """
             \(summary.published) messages published, \(summary.received) received, \
-            \(summary.gaps) gaps told; \(summary.comparisons) comparisons; \
+            \(summary.gaps) gaps reported; \(summary.comparisons) comparisons; \
             \(summary.acquisitions) times the lock; \
-            \(summary.announcements) comings and goings, told within \(summary.slowestAnnouncement.text)
+            \(summary.announcements) comings and goings, announced within \(summary.slowestAnnouncement.text)
             """
         return violations.isEmpty
             ? "every promise was kept: \(work)" : "\(violations.count) promises were broken: \(work)"

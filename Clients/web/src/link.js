@@ -226,10 +226,10 @@ export class Link {
     return [this.#move('suspended', 'autoReconnect', 'reconnectTimeout', reason), ...this.#loginTimedOut()];
   }
 
-  /** Without a `reconnectTimeout` a first login ends with the first window, while attempts go on (S-13). */
+  /** Without a `reconnectTimeout` a first login ends with the first window, while the client keeps trying (S-13). */
   #loginTimedOut() {
     if (this.#options.reconnectTimeout < Infinity) return [];
-    return this.#finish(loginError(-10011, `no login so far, attempts go on${this.#outage.last}`));
+    return this.#finish(loginError(-10011, `no login so far, the client keeps trying${this.#outage.last}`));
   }
 
   // MARK: Transitions

@@ -77,7 +77,8 @@ final class EdgeMetrics: Sendable {
             "Bytes of compressed messages to clients over WebSocket, before compression.")
         compressionOutput = registry.counter(
             "rtm_edge_web_socket_compression_output_bytes_total",
-            "Bytes of these messages after compression. Nearly the input: compression isn't worth its time.")
+            "Bytes of compressed messages to clients over WebSocket, after compression. Nearly the input: compression isn't worth its time."
+        )
         deliveries = registry.counter(
             "rtm_edge_deliveries_total", "Log entries handed to sessions: the fan-out's output.")
         let publishes = registry.counters(
@@ -117,7 +118,7 @@ final class EdgeMetrics: Sendable {
             by: ClientCall.Service.self)
         callsRefused = registry.counters(
             "rtm_edge_calls_refused_total",
-            "Calls of clients refused, here or by the service. Many: it is away, or clients exceed rates.",
+            "Calls of clients refused, here or by the service. Many: that service is away, or clients exceed rates.",
             by: ClientCall.Service.self)
         lockWaits = registry.gauge("rtm_edge_lock_waits", "Sessions in the queues of locks.")
         gaps = registry.counter(

@@ -76,7 +76,7 @@ struct PublishExplanation {
         HopFinding(
             hop: Hop(
                 hop: .hook, verdict: .asked,
-                reason: "The app's hook is asked about the message first, and what it will say isn't known."),
+                reason: "The app's hook is asked about the message first, and its answer isn't known."),
             arrival: .unknown)
     }
 

@@ -17,7 +17,7 @@ package struct GatewayKeys: ServiceKeys {
         "gateway.tls.key", "PEM file with the private key of the certificate.")
     package let messaging = ServiceAddressesKey(
         "gateway.messaging", default: "127.0.0.1:7720",
-        "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis tell the addresses of the others.")
+        "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis announce the addresses of the others.")
     package let presence = ServiceAddressesKey(
         "gateway.presence", default: "127.0.0.1:7730",
         "Presence nodes, as HOST:PORT, of which any will do; several have to share a Redis. Without a link to one, the next is tried."

@@ -161,7 +161,7 @@ extension Broker {
         _ number: UInt64, by interest: Interest, _ holder: UInt64, at slot: ChannelSlot, now: UInt64
     ) throws(RTMError) -> Interest? {
         guard number <= Self.claimMax else {
-            throw RTMError(.invalidParameter, "no messaging node has given the claim \(number)")
+            throw RTMError(.invalidParameter, "no messaging node has issued the claim \(number)")
         }
         let present = channels[slot].claim
         if number != 0, let present, number < present.number {

@@ -345,7 +345,7 @@ final class RedisJournal {
                 ? "Redis may have lost what was acknowledged"
                 : "there was no journal in Redis, which is so when an installation is new"
             logger.warning(
-                "this node leads with new logs: clients that come back to older ones are told of gaps",
+                "this node leads with new logs: clients that come back to older ones get gaps",
                 metadata: ["term": "\(term.term)", "cause": "\(cause)"])
         } else {
             logger.notice("this node leads", metadata: ["term": "\(term.term)"])

@@ -59,7 +59,7 @@ package enum MessagingDefinition {
         let settings = hasJournal ? try await JournalSettings(context, limits) : nil
         if hasJournal, settings == nil {
             context.logger.warning(
-                "this node leads with new logs: clients that come back to older ones are told of gaps",
+                "this node leads with new logs: clients that come back to older ones get gaps",
                 metadata: ["cause": "without messaging.redis.endpoints there is no journal"])
         }
         let (node, journals) = try await loop.submit {

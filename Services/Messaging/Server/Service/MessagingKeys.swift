@@ -19,7 +19,7 @@ package struct MessagingKeys: ServiceKeys {
         "Bytes of a channel that a returning subscriber receives; beyond it there is a gap.")
     package let tailTotalBytesMax = ConfigurationKey<Int>.byteSize(
         "messaging.tail.totalBytesMax", default: 0, in: 0...1024 * 1024 * 1024 * 1024,
-        "Memory for the newest entries of all channels; beyond it the oldest entries of the app that holds most go. "
+        "Memory for the newest entries of all channels; beyond it the oldest entries of the app that holds most are dropped. "
             + "0 means an eighth of the machine's memory, and at most 384 MiB.")
     package let tailAgeMax = ConfigurationKey<Duration>.duration(
         "messaging.tail.ageMax", default: .seconds(150), in: .zero ... .seconds(86_400),
@@ -27,8 +27,8 @@ package struct MessagingKeys: ServiceKeys {
     )
     package let feedOutageMax = ConfigurationKey<Duration>.duration(
         "messaging.feed.outageMax", default: .seconds(3_600), in: .zero ... .seconds(86_400),
-        "How long after storage was last heard of the entries that it still has to collect as events are kept "
-            + "beyond messaging.tail.ageMax, if there is memory for them."
+        "How long after the last request of storage the entries that it still has to collect as events are "
+            + "kept beyond messaging.tail.ageMax, if there is memory for them."
     )
     package let channelsMax = ConfigurationKey<Int>.int(
         "messaging.channels.max", default: 1_000_000, in: 1...100_000_000,

@@ -29,7 +29,7 @@ package final class MessagingMetrics: Sendable {
             "rtm_messaging_refused_total", "Requests refused, including messages to users who are offline.")
         repeated = registry.counter(
             "rtm_messaging_repeated_total",
-            "Messages and events that were sent again because the answer was lost;  "
+            "Messages and events that were sent again because the answer was lost; "
                 + "each is in the log once.")
         pushed = registry.counter(
             "rtm_messaging_pushes_total", "Entries pushed to edges: once per entry and interested link.")
@@ -116,10 +116,11 @@ final class JournalMetrics: Sendable {
             "rtm_messaging_terms_total", "How often this node has become the leader of a shard.")
         newLogs = registry.counter(
             "rtm_messaging_new_logs_total",
-            "How often it began with new logs, so that clients that came back were told of gaps.")
+            "How often a shard began with new logs, so that clients that came back got gaps.")
         batches = registry.counter(
             "rtm_messaging_journal_batches_total", "Batches sent to the journal in Redis.")
-        bytes = registry.counter("rtm_messaging_journal_bytes_total", "Bytes of these batches.")
+        bytes = registry.counter(
+            "rtm_messaging_journal_bytes_total", "Bytes of the batches sent to the journal in Redis.")
         backlog = registry.gauge(
             "rtm_messaging_journal_backlog_bytes",
             "Bytes that wait for Redis. At messaging.journal.backlogMax messages are refused.")

@@ -15,14 +15,14 @@ package struct PresenceKeys: ServiceKeys {
     package let messaging = ServiceAddressesKey(
         "presence.messaging", default: "127.0.0.1:7720",
         "Messaging nodes, as HOST:PORT, to whose logs presence appends its events. Nodes with a journal in Redis "
-            + "tell the addresses of the others.")
+            + "announce the addresses of the others.")
     package let announceMax = ConfigurationKey<Int>.int(
         "presence.announce.max", default: 50, in: 0...1_000_000,
         "Up to this many visible users in a channel, every change is an event of its own; above it, changes are collected."
     )
     package let interval = ConfigurationKey<Duration>.duration(
         "presence.interval", default: .seconds(30), in: .milliseconds(10) ... .seconds(300),
-        "How long the changes of a big channel are collected before its users hear of them.")
+        "How long the changes of a big channel are collected before they are announced to its users.")
     package let intervalStatesBytesMax = ConfigurationKey<Int>.byteSize(
         "presence.states.intervalBytesMax", default: 256 * 1024, in: 1024...2 << 20,
         "Bytes of states that a big channel announces at the end of one interval; what exceeds them comes with the next one (L-51)."
@@ -39,7 +39,7 @@ package struct PresenceKeys: ServiceKeys {
         "presence.states.valueBytesMax", default: 1_024, in: 1...65_536, "Bytes of a state's value.")
     package let leaseTimeToLive = ConfigurationKey<Duration>.duration(
         "presence.leaseTtl", default: .seconds(15), in: .seconds(1) ... .seconds(300),
-        "After this time without a sign of life an edge counts as gone, and the presence timeouts of its users begin."
+        "An edge that has sent nothing for this time counts as gone, and the presence timeouts of its users begin."
     )
     package let grace = ConfigurationKey<Duration>.duration(
         "presence.grace", default: .seconds(30), in: .zero ... .seconds(600),

@@ -31,7 +31,7 @@ package final class PresenceMetrics: Sendable {
         )
         members = registry.gauge(
             "rtm_presence_members",
-            "Users in these channels, including quiet ones; a user in two channels counts twice. With Redis it is 0."
+            "Users in the channels of this node's memory, including quiet ones; a user in two channels counts twice. With Redis it is 0."
         )
         leases = registry.gauge("rtm_presence_leases", "Leases of edges, one for each of their loops.")
         links = registry.gauge("rtm_presence_links", "Links from edges. At 0 no edge reaches this node.")
@@ -48,7 +48,7 @@ package final class PresenceMetrics: Sendable {
             "rtm_presence_appends_repeated_total", "Appends that were tried again after a lost answer.")
         expiredLeases = registry.counter(
             "rtm_presence_leases_expired_total",
-            "Leases that ended without a sign of life from their edge. Each means that an edge died or was cut off."
+            "Leases that ended because their edge did not renew them. Each means that an edge died or was cut off."
         )
         refused = registry.counter("rtm_presence_refused_total", "Requests refused.")
         channelsFull = registry.counter(

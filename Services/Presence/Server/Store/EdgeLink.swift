@@ -21,5 +21,5 @@ package struct EdgeLink: Sendable, Hashable {
 
 extension RTMError {
     /// Nobody waits for this answer: the edge has given up the link.
-    static let olderLink = RTMError(.presenceOperationFailed, "the caller goes on over a newer link")
+    static let olderLink = RTMError(.presenceOperationFailed, "the caller uses a newer link now")
 }

@@ -186,7 +186,7 @@ struct LockTable: Sendable, Hashable {
         if let place = lock.waiters.firstIndex(where: { $0.claimant.place.session == session }) {
             let waiter = lock.waiters.remove(at: place)
             step.settle(
-                waiter, .failure(RTMError(.lockOperationFailed, "the session left the line")))
+                waiter, .failure(RTMError(.lockOperationFailed, "the session left the queue")))
         }
         if let owner = lock.owner, owner.user == claimant.user, owner.instance == claimant.instance {
             release(&lock, &step)

@@ -15,7 +15,7 @@ struct StorageKeys: ServiceKeys {
     ).forOwnProcess
     let messaging = ServiceAddressesKey(
         "storage.messaging", default: "127.0.0.1:7720",
-        "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis tell the addresses of the others.")
+        "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis announce the addresses of the others.")
     let synchronous = ConfigurationKey<Synchronous>.choice(
         "storage.synchronous", default: .full,
         "What a power cut may undo of acknowledged changes. full: nothing; normal: the last moments, as "

@@ -127,10 +127,10 @@ extension StoreFailure {
     var sentence: String {
         let advice: String? =
             switch kind {
-            case .full: "Make room on the disk"
+            case .full: "Free space on the disk"
             case .locked: "End the process that holds it"
             case .readOnly, .inputOutput:
-                "See that this user may read and write the file, and that the disk is well"
+                "Check that this user may read and write the file, and that the disk works"
             case .corrupt: "Put a backup in its place, or move it away to begin with an empty one"
             case .missing, .refused: nil
             }

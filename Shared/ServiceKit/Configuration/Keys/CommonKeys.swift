@@ -26,8 +26,8 @@ package struct CommonKeys: ServiceKeys {
 
     package let tracedPerMillion = ConfigurationKey<Int>.int(
         "tracing.perMillion", default: 1_000, in: 0...1_000_000,
-        "How many of a million requests of clients an edge traces, chosen by chance. The other services go on "
-            + "with what an edge has begun.")
+        "How many of a million requests of clients an edge traces, chosen by chance. The other services "
+            + "continue the traces that an edge has begun.")
 
     /// Listed by the services that admit clients.
     package static let apps = ConfigurationKey<[AppRecord]>.records(

@@ -8,7 +8,7 @@ package struct ServiceLinkKeys: ServiceKeys {
     ).live
     package let open = ConfigurationKey<Bool>.bool(
         "link.open", default: false,
-        "Lets a service listen on more than loopback without a secret; only for a network that keeps strangers out."
+        "Lets a service listen on more than loopback without a secret; only for a network that nobody else reaches."
     ).forOwnProcess
     package let tls = ConfigurationKey<Bool>.bool(
         "link.tls.enabled", default: false,
@@ -35,7 +35,7 @@ package struct ServiceLinkKeys: ServiceKeys {
                 }
                 return
                     "\(address) can be reached from other machines, and link.secret is not set. Set it, or "
-                    + "set link.open to true if the network keeps strangers out"
+                    + "set link.open to true if nobody else reaches the network"
             },
             ConfigurationRule(tls, needs: [certificate, key], when: { $0 }),
         ]
