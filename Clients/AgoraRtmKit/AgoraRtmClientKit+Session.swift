@@ -12,8 +12,8 @@ extension AgoraRtmClientKit {
     ///   - token: the token. Nil or empty sends the app id, which is enough for apps without a certificate
     ///     (S-1).
     ///   - completionBlock: gets `.loginCanceled` (-10023) if a newer `login` or a `logout` replaced this
-    ///     login, or `.loginTimeout` (-10011) if no server was reached within two minutes (the client keeps trying,
-    ///     S-13) or within `reconnectTimeout`. The server may refuse with `.invalidAppId` (-10003),
+    ///     login, or `.loginTimeout` (-10011) if no server was reached within two minutes (the client keeps
+    ///     trying, S-13) or within `reconnectTimeout`. The server may refuse with `.invalidAppId` (-10003),
     ///     `.invalidToken` (-10005), `.invalidUserId` (-10006), `.tokenExpired` (-10009),
     ///     `.loginNoServerResources` (-10010), `.loginRejected` (-10012), `.loginNotAuthorized` (-10015) or
     ///     `.loginInconsistentAppId` (-10016).

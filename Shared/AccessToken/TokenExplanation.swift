@@ -1,7 +1,7 @@
 package import RTMModel
 
-/// What a server would answer to a token, check by check, as far as it can be told without everything that a
-/// server knows.
+/// What a server would answer to a token, check by check, as far as that can be known without everything that
+/// a server knows.
 package struct TokenExplanation: Sendable {
     package let signed: SignedToken
     /// The outcomes of all checks in their order.

@@ -52,7 +52,7 @@ extension RedisClient {
     private func redirect(_ trial: Trial, to place: RedisPlace, isAsking: Bool) {
         guard !isStopped else { return send(trial) }
         connection(to: place).send(trial.command, isAsking: isAsking) { [self] outcome in
-            // A node that hasn't heard of a failover yet sends us to the master that is gone.
+            // A node that doesn't know of a failover yet sends us to the master that is gone.
             guard case .failure(.notConnected) = outcome else { return answered(trial, outcome, by: place) }
             follow(.clusterDown, trial, outcome)
         }

@@ -2,7 +2,7 @@ package import Logging
 package import NIOCore
 import RTMServiceLink
 
-/// Is told about the connections to Redis. All calls come on the client's event loop.
+/// Receives what happens to the connections to Redis. All calls come on the client's event loop.
 package protocol RedisClientDelegate: AnyObject {
     /// Every master is connected, and commands are accepted from now on. Some masters may be other ones than
     /// before, with other or older data. It is called again when there is a new master.
@@ -11,7 +11,7 @@ package protocol RedisClientDelegate: AnyObject {
     func redisIsDown(_ cause: String)
 }
 
-/// Is told what is to be counted. All calls come on the client's event loop.
+/// Receives what is to be counted. All calls come on the client's event loop.
 package protocol RedisObserver: AnyObject {
     /// A connection to a master is up, perhaps not for the first time.
     func redisConnected()
@@ -196,7 +196,7 @@ package final class RedisClient {
         perform(locator.moved(slot, to: master, now: now))
     }
 
-    /// A node of a Cluster that hasn't heard of a failover yet names a master that is gone. So a map that
+    /// A node of a Cluster that doesn't know of a failover yet names a master that is gone. So a map that
     /// works is used until all masters of the next one are connected. What sentinels say has an epoch, and
     /// is used at once.
     private func use(_ map: SlotMap) {
@@ -213,7 +213,7 @@ package final class RedisClient {
         retireIdle()
         if !isCluster { only = map.masters.first.map { connection(to: $0) } }
         observer?.redisHasMasters(map.masters.count)
-        // A new master may lack what its predecessor was told last.
+        // A new master may lack what was written to its predecessor last.
         if isUp, hasNewMaster, cause == nil, !isBeginning { begin() }
         look()
     }

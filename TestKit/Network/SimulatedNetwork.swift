@@ -36,7 +36,7 @@ final class SimulatedNetwork {
     }
 
     struct Weather {
-        /// Of a packet, in microseconds.
+        /// How long a packet is on its way, in microseconds.
         var delay: ClosedRange<Int> = 100...2_000
         /// Packets in a thousand that have to be sent again.
         var lossPerMille = 0

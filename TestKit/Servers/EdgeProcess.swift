@@ -65,7 +65,7 @@ final class EdgeProcess {
 }
 
 extension SimulatedNetwork {
-    /// Of every process, where callers expect a port.
+    /// The port of every process, where callers expect one.
     static let port = 1
 
     func address(of host: Host) -> ServiceLinkAddress { .tcp(host: host.description, port: Self.port) }

@@ -2,7 +2,7 @@ import RTMClient
 import RTMModel
 import Synchronization
 
-/// Counts what apps have asked, and what they were told and have not taken up yet.
+/// Counts what apps have asked, and what they received and have not taken up yet.
 final class AppWatch: ClientWatch {
     private struct State {
         var clients: [WatchedClient] = []
@@ -15,7 +15,7 @@ final class AppWatch: ClientWatch {
 
     private let state = Mutex(State())
     private let thread: WorldThread
-    /// Called on the world's thread when an app was told something.
+    /// Called on the world's thread when an app received something.
     private let appInformed: @Sendable () -> Void
 
     init(_ thread: WorldThread, appInformed: @escaping @Sendable () -> Void) {

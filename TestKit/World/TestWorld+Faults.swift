@@ -4,7 +4,7 @@ public import RTMModel
 
 /// What can happen to users and servers. Everything stays as it is until it is taken back.
 extension TestWorld {
-    /// The user's network is gone: nothing comes through in either direction, and nobody is told.
+    /// The user's network is gone: nothing comes through in either direction, and nobody learns of it.
     public func cut(_ userID: String) async { await run { $0.cut(userID) } }
 
     /// The user's network is there again.

@@ -15,7 +15,7 @@ extension TestWorld {
     }
 
     /// Lets time pass, with everything that is due on the way. It returns when the app has acted on what it
-    /// was told.
+    /// received.
     public func advance(by time: Duration) async {
         await runInTurn { $0.advance(by: TimeAmount(time)) }
     }

@@ -28,7 +28,7 @@ import Synchronization
 /// give the address to the app that is tested.
 ///
 /// Time passes in two ways. What a call needs arrives by itself, after the ``Configuration/latency`` of the
-/// network. All other time passes with ``advance(by:)``, as fast as the machine can. Whenever an app was told
+/// network. All other time passes with ``advance(by:)``, as fast as the machine can. Whenever an app received
 /// something, time stands still until the app has acted. If a call can't be answered without more time, such
 /// as a login while the network is cut, and the test does nothing but wait for it, then time passes, too.
 public final class TestWorld: Sendable {

@@ -1,4 +1,4 @@
-// Where an installation of a test lives: one event loop whose time passes only when it is told to, and one
+// Where an installation of a test lives: one event loop whose time passes only when the test lets it, and one
 // seed that every random number comes from.
 
 import NIOCore

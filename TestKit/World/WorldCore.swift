@@ -11,7 +11,7 @@ import RTMServiceLink
 
 /// What is in a world, on the world's thread: servers, the network, and how time passes.
 ///
-/// Time passes while packets are on their way, and by `advance`. Whenever an app was told something, time
+/// Time passes while packets are on their way, and by `advance`. Whenever an app received something, time
 /// stands still until the app has acted.
 final class WorldCore {
     let world: VirtualWorld
@@ -229,7 +229,7 @@ final class WorldCore {
 
     // MARK: Apps
 
-    /// An app was told something. Nothing more happens before it has acted.
+    /// An app received something. Nothing more happens before it has acted.
     private func appInformed() {
         guard !isSettling else { return }
         isSettling = true

@@ -1,7 +1,7 @@
 /// Cores decide, shells do. A core holds ids and values, never a session or a connection: then a test can
 /// drive it without either, and no decision hides in an object that something else changes meanwhile.
 ///
-/// **What is a core:** a type whose comment says "Pure" ("Pure: told the time."), and each type that is
+/// **What is a core:** a type whose comment says "Pure" ("Pure: it gets the time."), and each type that is
 /// named in `named`. All its extensions in its room belong to it.
 ///
 /// **What it may not know:** any class or actor of the product, because sessions, connections, links, loops

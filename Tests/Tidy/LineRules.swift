@@ -69,6 +69,17 @@ enum LineRules {
 }
 
 extension SwiftFile {
+    /// The lines with their comments and strings alone.
+    var prose: [String] {
+        zip(lines, code).map { line, code in
+            line == code
+                ? ""
+                : String(
+                    decoding: zip(line.utf8, code.utf8).map { $0 == $1 ? UInt8(ascii: " ") : $0 },
+                    as: UTF8.self)
+        }
+    }
+
     /// How far above a line its reason may stand.
     static let reasonLinesMax = 6
 

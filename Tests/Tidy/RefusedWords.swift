@@ -51,6 +51,25 @@ enum RefusedWords {
         "dayOfEra", "era", "yearOfEra",
     ]
 
+    /// Verbs of our own that stood for a dozen others in sentences, so that a reader had to guess which one.
+    private static let verbs = [
+        "told", "tells?", "hears?", "heard(?!:)", "goes on", "go on", "went on", "gone on",
+        "ma(?:kes?|de) room", "signs? of life",
+    ]
+
+    /// One violation for each line of prose that has such a verb.
+    static func verbs(in prose: [String], of path: String) throws -> [Violation] {
+        let verb = try Regex("(?i)\\b(?:\(verbs.joined(separator: "|")))\\b")
+        return prose.enumerated().compactMap { index, line in
+            line.firstMatch(of: verb).map { match in
+                Violation(
+                    path: path, line: index + 1,
+                    advice: "\"\(line[match.range])\" can mean many things: write the one that happens, "
+                        + "such as send, receive, report, answer, announce, continue or replace")
+            }
+        }
+    }
+
     /// One violation for each identifier, by that identifier.
     static func violations(in index: IdentifierIndex) -> [String: Violation] {
         let refused = Dictionary(grouping: instead.keys.map { $0.split(separator: " ").map(String.init) }) {

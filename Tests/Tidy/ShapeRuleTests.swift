@@ -129,6 +129,23 @@ struct ShapeRuleTests {
         #expect(IdentifierIndex.identifiers(on: CodeOnly.lines(of: text)[0]) == ["let", "a1", "b_c"])
     }
 
+    @Test("a refused verb is found in comments, texts and documents, and not in code or in another word")
+    func refusedVerbs() throws {
+        let found = [
+            "// who is told", "let a = 1 // it hears", #"log("the session goes on")"#, "/// Signs of life.",
+            "\"\"\"\nthe oldest makes room\n\"\"\"",
+        ]
+        for text in found {
+            #expect(try RefusedWords.verbs(in: file(text).prose, of: "A.swift").count == 1, "\(text)")
+        }
+        let fine = ["session.tell(1)", "// a teller, and what is shearing", "///   - heard: called again."]
+        for text in fine {
+            #expect(try RefusedWords.verbs(in: file(text).prose, of: "A.swift").isEmpty, "\(text)")
+        }
+        let advice = try RefusedWords.verbs(in: ["", "The app is told."], of: "a.md").first
+        #expect(advice?.line == 2 && advice?.advice.contains("\"told\"") == true)
+    }
+
     @Test("a refused word is found in every part of an identifier, and only as a word")
     func refusedWords() {
         func found(_ text: String) -> [String] {

@@ -96,6 +96,17 @@ struct TidyTests {
         #expect(gone.isEmpty, "Tests/Tidy/RefusedWords.swift allows what isn't there: \(gone)")
     }
 
+    @Test("comments, texts and documents say which thing happens")
+    func verbs() throws {
+        report(try SourceTree.sources.flatMap { try RefusedWords.verbs(in: $0.prose, of: $0.path) })
+        // These two list the words. The table of bugs in Tests/README.md quotes tests and what they printed.
+        let quoting = ["docs/glossary.md", "CONTRIBUTING.md", "Tests/README.md"]
+        for path in SourceTree.paths where path.hasSuffix(".md") && !quoting.contains(path) {
+            let lines = SourceTree.text(of: path).components(separatedBy: "\n")
+            report(try RefusedWords.verbs(in: lines, of: path))
+        }
+    }
+
     @Test(
         "the prose of documents wraps at 110 columns",
         .enabled("python3 is not installed") { FileManager.default.fileExists(atPath: "/usr/bin/python3") })

@@ -22,7 +22,7 @@ struct ServerFrameReader {
     }
 
     private var buffer = ByteBuffer()
-    /// Of the frame that was read last, with its length.
+    /// The bytes of the frame that was read last, those of its length included.
     private(set) var frameBytes = 0
 
     mutating func append(_ bytes: ByteBuffer) {

@@ -8,9 +8,9 @@ struct OutgoingMessage: Sendable {
     var destination: MessageDestination
     var customType: String
     var storeInHistory: Bool
-    /// Of a topic.
+    /// How urgent a message of a topic is; it has no meaning elsewhere.
     var priority = TopicPriority.normal
-    /// Of the outbox. Other messages get their numbers when they are sent.
+    /// The number that an outbox gave the message. Other messages get theirs when they are sent.
     var number: OutboxNumber?
 
     /// - Parameter size: how much of the server's limit is left to the app (L-20).

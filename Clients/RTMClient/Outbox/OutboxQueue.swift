@@ -21,7 +21,7 @@ struct OutboxQueue {
     /// A message that is to be sent now.
     struct Sending: Hashable {
         let message: OutboxMessage
-        /// Of one that was sent before.
+        /// What the server needs to know to recognise it, if the message was sent before.
         let again: PublishRepetition?
     }
 

@@ -1,6 +1,6 @@
 // When a client continues over its second path (N-5).
 //
-// The path in use is asked for a sign of life every second. When an answer stays out, the connection that
+// The client sends a heartbeat on the path in use every second. When an answer stays out, the connection that
 // stands by is asked, too. If its answer comes first, it is the better path, however slow it is by itself,
 // and the client changes to it. So a pause of both paths, as of a device that slept, changes nothing.
 
@@ -221,7 +221,7 @@ private struct DialRounds: Sendable {
 
 /// The times of a choice between two paths. Tests shorten them.
 package struct PathTiming: Sendable, Hashable {
-    /// How often the path in use is asked for a sign of life.
+    /// How often a heartbeat is sent on the path in use.
     package var beat: Duration = .seconds(1)
     /// A path that has left a question open for so long has stalled.
     package var stall: Duration = .seconds(1)

@@ -9,7 +9,7 @@ final class Rosters {
     private let events: EventOutlet
     private let encryption: Encryption?
     private let topics: TopicRosters
-    /// Of the subscriptions that asked for presence.
+    /// The rosters of the channels whose subscriptions asked for presence.
     private var rosters: [ChannelID: ChannelRoster] = [:]
     private var watchers = RosterWatchers()
 

@@ -33,7 +33,7 @@ final class FrameRouter: FrameReceiver {
 
     func received(_ frame: Rtm_Client_ServerFrame, on socket: ServerConnection) {
         guard isPresent(socket) else {
-            // Of a connection that has sent Logout only its end matters.
+            // When a connection has sent Logout, only its end matters.
             switch frame.body {
             case .loggedOut, .disconnect: link.calls.closed(socket)
             default: break

@@ -41,8 +41,8 @@ struct RestorationProgress: Equatable {
 
     init() {}
 
-    /// - Parameter earlier: what an attempt of the same loss restored before it failed. Its gaps were told,
-    ///   so the session is not resumed, whatever the next attempt brings (S-17).
+    /// - Parameter earlier: what an attempt of the same loss restored before it failed. Its gaps were
+    ///   reported, so the session is not resumed, whatever the next attempt brings (S-17).
     init(after earlier: RestorationProgress?) {
         guard let earlier, !earlier.isReported else { return }
         interruptedChannels = earlier.interruptedChannels

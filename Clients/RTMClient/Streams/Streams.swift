@@ -19,7 +19,7 @@ final class Streams {
     private let ownStates: OwnStates
     private let messages: Messages
     private let locks: OwnLocks
-    /// Of the topics that this user publishes with another priority than the normal one.
+    /// The priorities of the topics that this user publishes with another one than the normal one.
     private var priorities: [TopicName: TopicPriority] = [:]
     /// By topic whose subscription is being changed: the changes that wait for the one under way.
     private var changes: [TopicName: Deque<() -> Void>] = [:]

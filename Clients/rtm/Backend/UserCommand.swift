@@ -100,7 +100,7 @@ struct ModerationArguments: ParsableArguments {
 
     /// - Parameters:
     ///   - command: the last piece of the path.
-    ///   - fields: of the body, beside the reason.
+    ///   - fields: the fields of the body beside the reason.
     func carryOut(_ command: String, _ fields: [JSON.Field] = []) async throws {
         let reason = reason.map { [JSON.Field(name: "reason", value: .string($0))] } ?? []
         try await gateway.run("user \(command)", naming: [.user(user)]) { client, output in

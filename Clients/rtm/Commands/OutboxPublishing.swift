@@ -96,7 +96,7 @@ extension RTMClient {
 /// How the messages of an outbox have ended.
 private struct OutboxTally {
     var published = 0
-    /// Of the first that wasn't published.
+    /// The error of the first message that wasn't published.
     var failure: RTMError?
 
     init(of events: RTMEvents) async {

@@ -4,7 +4,7 @@ import RTMClient
 ///
 /// `login` itself keeps trying for minutes, but at a shell a person waits. Pure.
 struct LoginWatch: Sendable {
-    /// Silence that a person bears without asking what is going on.
+    /// How long a person waits without asking what is happening.
     static let silence: Duration = .seconds(1)
 
     /// The servers as a person knows them.

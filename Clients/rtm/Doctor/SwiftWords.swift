@@ -127,7 +127,8 @@ extension SwiftWords {
         /// The name before the dot that stands in front, empty if there is a dot without a name; nil without
         /// a dot.
         let owner: String?
-        /// Of the parentheses that follow, `_` for an argument without one; nil without parentheses.
+        /// The labels in the parentheses that follow, `_` for an argument without one; nil without
+        /// parentheses.
         let labels: [String]?
     }
 

@@ -9,7 +9,7 @@ struct ExplainCommand: AsyncParsableCommand {
     /// Asks, and shows the answer.
     ///
     /// - Parameters:
-    ///   - kind: of the question.
+    ///   - kind: the kind of the question.
     ///   - names: what the command line names.
     fileprivate static func ask(
         _ kind: String, _ question: JSON, naming names: [ArgumentName], _ gateway: GatewayOptions

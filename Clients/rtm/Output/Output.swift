@@ -52,7 +52,7 @@ struct Output: Sendable {
         }
     }
 
-    /// Writes what a command has reached before it goes on: to a program as every event, to a person on
+    /// Writes what a command has reached before it continues: to a program as every event, to a person on
     /// standard error, so that standard output has nothing but what was asked for.
     func status(_ sentence: String, _ kind: String, _ json: JSON) async throws(OutputClosed) {
         switch format {

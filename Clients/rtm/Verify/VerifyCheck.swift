@@ -3,7 +3,7 @@
 struct VerifyCheck {
     /// A promise, by what breaks it. The rules are those of docs/behaviour.md.
     enum Violation: Sendable, Hashable {
-        /// An acknowledged message was not received, and no gap was told (M-25).
+        /// An acknowledged message was not received, and no gap was reported (M-25).
         case lost(client: Int, channel: Int, message: Int)
         /// A message was received more than once (M-25).
         case repeated(client: Int, channel: Int, message: Int)
@@ -20,7 +20,7 @@ struct VerifyCheck {
         case twoOwners(first: Int, second: Int)
         /// A fencing token was not greater than the one before (section 7).
         case staleToken(client: Int, fencingToken: UInt64)
-        /// Nobody was told in time that a user came or left.
+        /// Nobody learned in time that a user came or left.
         case unannounced(isEntry: Bool)
     }
 

@@ -11,7 +11,7 @@ enum VerifyEvent: Sendable, Hashable {
 
     case published(client: Int, channel: Int, message: Int, Outcome)
     case received(client: Int, channel: Int, message: Int, offset: UInt64)
-    /// Messages of the channel are lost for the client, which was told.
+    /// Messages of the channel are lost for the client, and a gap was reported to it.
     case gap(client: Int, channel: Int)
     /// The counter was written if its revision was still the one that was read.
     case compared(client: Int, revision: Int64, Outcome)
@@ -20,7 +20,7 @@ enum VerifyEvent: Sendable, Hashable {
     case acquired(client: Int, fencingToken: UInt64)
     /// Written down before the lock is released, so whoever acquires it later comes later.
     case released(client: Int, fencingToken: UInt64)
-    /// A user has entered or left the channel of presence; nil if nobody was told in time.
+    /// A user has entered or left the channel of presence; nil if nobody learned of it in time.
     case announced(isEntry: Bool, after: Duration?)
 }
 

@@ -233,7 +233,7 @@ final class VerifyRun: Sendable {
 
     // MARK: Presence
 
-    /// A user enters a channel and leaves it, and each time it is measured when another one is told.
+    /// A user enters a channel and leaves it, and each time it is measured when another one learns of it.
     private func comeAndGo(
         _ newcomer: RTMClient, before watcher: RTMClient, until deadline: ContinuousClock.Instant
     ) async throws {

@@ -41,7 +41,7 @@ export function makeOutlet(encryption, translate) {
   };
 }
 
-/** The events of one consumer, which reads at its own pace: beyond `capacity` the oldest are dropped, and it is told how many. */
+/** The events of one consumer, which reads at its own pace: beyond `capacity` the oldest are dropped, and it gets their number. */
 export class EventStream {
   #waiting = [];
   #readers = [];

@@ -107,7 +107,7 @@ export class Link {
   }
 
   /**
-   * Everything is answered for. `unrestored` are the channels that were refused, `interrupted` those that go on behind a gap, and
+   * Everything is answered for. `unrestored` are the channels that were refused, `interrupted` those that continue behind a gap, and
    * `incomplete` says that messages to the user were lost, or that a user isn't followed any more.
    */
   restored(attempt, { unrestored, interrupted, incomplete }, now) {

@@ -127,7 +127,7 @@ class Turns {
 
   #send() {
     const { isOpen, publisher, now } = this.#session;
-    // The next login goes on.
+    // The next login continues.
     if (!isOpen) return;
     publisher.send(this.#queue.takeDue(now, publisher.epoch));
     if (this.#queue.nextDue < Infinity) this.#wait();

@@ -5,7 +5,7 @@
 //   onSubscribed(entry, answer)  a subscription is there, for the first time or again
 //   onUnsubscribed(entry)        it is over
 //   onUnrestored(entry, restoring, error)   it is over because it could not be restored
-//   onGap(entry, position)       events were lost; what follows goes on after the position
+//   onGap(entry, position)       events were lost; what follows continues after the position
 //   onForget()                   the session is over
 //   translate(event)             the events that the app gets for this one; undefined for itself
 //   and a method by the name of each kind of frame, or content of a publication, that the server sends of its own accord

@@ -13,7 +13,7 @@ export class Roster {
     this.self = self;
   }
 
-  /** The subscription goes on over a new connection, or in a new log: a snapshot comes. */
+  /** The subscription continues over a new connection, or in a new log: a snapshot comes. */
   begin(epoch) {
     this.epoch = epoch;
     this.#arriving = null;

@@ -237,7 +237,7 @@ export function openSession(client, config, environment) {
     return socket;
   }
 
-  /** The connection is gone. Publishes, and those who wait for a lock, go on over the next one. */
+  /** The connection is gone. Publishes, and those who wait for a lock, continue over the next one. */
   function drop(socket) {
     socket?.close();
     publisher.queue.lost();

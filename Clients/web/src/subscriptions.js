@@ -79,7 +79,7 @@ export class Subscriptions {
     return true;
   }
 
-  /** The server goes on from another position. Returns the gap; nothing if this isn't subscribed. */
+  /** The server continues from another position. Returns the gap; nothing if this isn't subscribed. */
   skip(gap) {
     const entry = this.about(gap);
     return entry?.position && this.#move(entry, gap.position);

@@ -1,4 +1,4 @@
-// Tokens that end: who is told, and where the next one comes from.
+// Tokens that end: who learns of it, and where the next one comes from.
 
 // How soon a provider that fails is asked again, and how seldom at last.
 const firstPause = 1000;

@@ -64,7 +64,7 @@ package struct Canary {
         subscription = succeeded ? .attached : .none
     }
 
-    /// - Parameter offset: of the entry; nil if the publish was refused or has no answer.
+    /// - Parameter offset: the canary's offset in its log; nil if the publish was refused or has no answer.
     package mutating func published(_ offset: UInt64?, now: UInt64) {
         // The subscription may be gone although the link is up, so it is made anew.
         guard let offset else {

@@ -4,8 +4,8 @@ import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
-/// Who calls storage and hears from it. All calls come on the link's event loop. A context is the number that
-/// the caller gave a call.
+/// Who calls storage and gets its answers. All calls come on the link's event loop. A context is the number
+/// that the caller gave a call.
 package protocol StorageCaller: AnyObject {
     func storageIsUp()
     /// Storage can't be called until the link comes back, which it does by itself. The latest pushes may not

@@ -1,7 +1,7 @@
 package import RTMModel
 
-/// What a server would answer to a JWT, check by check, as far as it can be told without everything that a
-/// server knows.
+/// What a server would answer to a JWT, check by check, as far as that can be known without everything that
+/// a server knows.
 package struct JWTExplanation: Sendable {
     package let header: JWTHeader
     package let claims: JWTClaims

@@ -3,7 +3,7 @@ import Logging
 import NIOCore
 import RTMServiceLink
 
-/// Is told about a connection. All calls come on its event loop.
+/// Receives what happens to a connection. All calls come on its event loop.
 protocol RedisConnectionDelegate: AnyObject {
     /// Commands are accepted from now on. The server may be another one than before, with other data.
     func connectionIsUp(_ connection: RedisConnection)

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// Which masters a Redis Cluster has, as one of its nodes says. The nodes are asked in turn, one at a time:
-/// at a regular interval, and soon when something suggests that the map is old. Pure: told the time.
+/// at a regular interval, and soon when something suggests that the map is old. Pure: it gets the time.
 struct ClusterMap: MasterLocator {
     /// How soon the next question follows when the map is in doubt.
     static let pause = TimeAmount.milliseconds(100)

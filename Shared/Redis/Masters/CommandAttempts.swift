@@ -2,7 +2,7 @@ import NIOCore
 import RTMServiceLink
 
 /// How often and how long one command is tried in a Cluster. Only a command that was certainly not done is
-/// tried again. Pure: told the time.
+/// tried again. Pure: it gets the time.
 struct CommandAttempts: Sendable, Hashable {
     enum Action: Sendable, Hashable {
         /// Send it to this node.

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// Knows which masters there are, and asks again when that may have changed. Values that conform are pure:
-/// they are told the time and what was answered, and return what is to be done.
+/// they get the time and what was answered, and return what is to be done.
 protocol MasterLocator: Sendable {
     /// What `LocatorAction.ask` asks.
     var question: RedisCommand { get }

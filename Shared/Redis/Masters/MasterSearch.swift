@@ -2,7 +2,7 @@ import NIOCore
 
 /// Which server is the master, as the sentinels say. All of them are asked in one round. Each one names a
 /// master with the epoch of the failover that made it the master; the highest epoch counts, because sentinels
-/// learn of a failover one after the other. Pure: told the time.
+/// learn of a failover one after the other. Pure: it gets the time.
 struct MasterSearch: MasterLocator {
     /// How soon the next round follows when the master is in doubt, and otherwise.
     static let pause = TimeAmount.milliseconds(100)

@@ -22,7 +22,7 @@ package struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible
 package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     package let problems: [ConfigurationProblem]
 
-    /// - Parameter problems: several services of a program may find the same one, which is told once.
+    /// - Parameter problems: several services of a program may find the same one, which is kept once.
     package init(_ problems: [ConfigurationProblem]) {
         var known: Set<ConfigurationProblem> = []
         self.problems = problems.filter { known.insert($0).inserted }

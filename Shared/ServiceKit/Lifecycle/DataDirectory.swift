@@ -76,8 +76,8 @@ package final class DataDirectory: Service {
         return isDirectory.boolValue ? nil : ENOTDIR
     }
 
-    /// Finds what would keep `start` from making the directory or writing there. Only an attempt tells: for
-    /// root, and on a volume that is mounted read-only, the mode bits say nothing.
+    /// Finds what would keep `start` from making the directory or writing there. Only an attempt shows it:
+    /// for root, and on a volume that is mounted read-only, the mode bits say nothing.
     private func obstacle() -> Obstacle? {
         var nearest = path
         while access(nearest, F_OK) != 0, errno == ENOENT {

@@ -62,7 +62,7 @@ package struct LifecycleStateMachine: Sendable {
     package enum FailureAction: Sendable, Hashable {
         /// The shell logs the failure and begins the shutdown of the services.
         case drain(until: ContinuousClock.Instant)
-        /// The shell logs the failure; the shutdown goes on.
+        /// The shell logs the failure; the shutdown continues.
         case note
     }
 

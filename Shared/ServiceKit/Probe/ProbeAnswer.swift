@@ -13,7 +13,7 @@ struct ProbeAnswer: Hashable {
     }
 
     /// - Parameters:
-    ///   - status: of the answer to `GET /ready`.
+    ///   - status: the status of the answer to `GET /ready`.
     ///   - body: what `AdminPages` has written, or what somebody else who listens there has sent.
     init(_ program: String, at address: HostPort, status: Int, body: some Sequence<UInt8>) {
         guard let page = try? JSONDecoder().decode(Page.self, from: Data(body)) else {

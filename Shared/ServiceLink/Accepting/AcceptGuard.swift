@@ -67,7 +67,7 @@ package final class AcceptGuard: Sendable {
     /// are accepted for a moment. Call it on the connection's loop.
     package func admits(_ connection: any Channel) -> Bool { admits(connection.descriptor) }
 
-    /// - Parameter descriptor: of the connection; nil if it is no socket.
+    /// - Parameter descriptor: the connection's descriptor; nil if it is no socket.
     package func admits(_ descriptor: CInt?) -> Bool {
         guard let descriptor, !policy.plan.mayKeep(Int(descriptor), for: caller) else { return true }
         exhausted("the last of its \(policy.plan.limit ?? 0) descriptors are kept for the process itself")

@@ -6,7 +6,7 @@ package final class ConnectionLimiter: Sendable {
     package enum Verdict: Equatable {
         case admitted
         case refused(reason: String)
-        /// Too many are being told already. There is no descriptor to spare for one more.
+        /// Too many refusals are being sent already. There is no descriptor to spare for one more.
         case dropped
     }
 
@@ -21,7 +21,7 @@ package final class ConnectionLimiter: Sendable {
     private let refusedMax: Int
     private let counts = Mutex(Counts())
 
-    /// - Parameter refusedMax: how many connections beyond the limits may be told so at a time.
+    /// - Parameter refusedMax: how many connections beyond the limits may get a refusal at a time.
     package init(totalMax: Int, perAddressMax: Int, refusedMax: Int = .max) {
         self.totalMax = totalMax
         self.perAddressMax = perAddressMax

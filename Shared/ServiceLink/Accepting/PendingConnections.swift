@@ -11,7 +11,7 @@ package protocol PendingConnection: AnyObject {
 /// The connections of a loop whose clients haven't logged in, the oldest first.
 ///
 /// Silent connections cost an attacker nothing, and each of them may stay until its time to log in is over.
-/// If they fill the server, they make room for newcomers, so that they keep nobody out: a client that means
+/// If they fill the server, newcomers replace them, so that they keep nobody out: a client that means
 /// it logs in within a round trip or two, long before it is the oldest.
 ///
 /// Members that have logged in, or have gone, leave late. There are never more than twice as many members as

@@ -5,8 +5,8 @@ import RTMWire
 /// The connections of a listener that haven't proved who they are.
 ///
 /// They cost an attacker nothing, so they have limits of their own: they can't take the places of callers
-/// that know the secret. If they are as many as there may be, the oldest one makes room: a caller that means
-/// it ends its handshake within two round trips, long before it is the oldest.
+/// that know the secret. If they are as many as there may be, a newcomer replaces the oldest: a caller that
+/// means it ends its handshake within two round trips, long before it is the oldest.
 ///
 /// It is confined to the loop of the listener.
 final class UnauthenticatedConnections {
@@ -19,7 +19,7 @@ final class UnauthenticatedConnections {
 
     private var members = PendingConnections<UnauthenticatedConnection>()
     private let limiter: ConnectionLimiter
-    /// Called whenever one makes room for another one.
+    /// Called whenever a newcomer replaces one of them.
     private let crowded: () -> Void
 
     init(_ configuration: ServiceLinkServerConfiguration, crowded: @escaping () -> Void) {

@@ -181,7 +181,7 @@ extension OpenRequests {
 
     private static func amount(of timeout: Duration) -> TimeAmount { max(.zero, TimeAmount(timeout)) }
 
-    /// Rounded up, because zero would tell the peer that there is no time at all.
+    /// Rounded up, because to the peer zero would mean that there is no time at all.
     private static func milliseconds(of timeout: Duration) -> UInt32 {
         let nanoseconds = amount(of: timeout).nanoseconds
         return UInt32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1))

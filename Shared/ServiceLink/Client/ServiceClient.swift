@@ -28,7 +28,7 @@ package final class ServiceCalls {
     package let arena = DecodeArena()
 
     /// - Parameters:
-    ///   - addresses: of the service's nodes, of which any will do.
+    ///   - addresses: the addresses of the service's nodes, of which any will do.
     ///   - node: the name of this process, for the service's log.
     ///   - timeout: how long every call may take.
     package init(

@@ -1,8 +1,8 @@
 import NIOCore
 import RTMWire
 
-/// The calling end of a link: it connects, greets, stays alive and comes back. The type is pure: it is told
-/// what happened and when, and says what to do; `ServiceLinkClient` does it.
+/// The calling end of a link: it connects, greets, stays alive and comes back. The type is pure: it gets
+/// what happened and when, and returns what to do; `ServiceLinkClient` does it.
 ///
 ///     idle → connecting → greeting → proving → up
 ///              ↑    └─────────┴─────────┴──────┴→ waiting (back-off) → connecting …

@@ -24,7 +24,7 @@ package final class OutputGate {
 /// What a connection sends through a gate.
 struct GatedOutput {
     let gate: OutputGate
-    /// What may go as soon as the transport takes it: what has passed the gate, and signs of life.
+    /// What may go as soon as the transport takes it: what has passed the gate, and heartbeats.
     var ready = ByteBuffer()
     private var held: [(number: UInt64, bytes: ByteBuffer)] = []
     private var heldBytes = 0

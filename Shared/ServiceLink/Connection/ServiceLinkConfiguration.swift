@@ -73,8 +73,8 @@ package struct ServiceLinkServerConfiguration: Sendable {
     package var incarnation: UInt64 = .random(in: 1...UInt64.max)
     /// How many links there may be at the same time. One more is refused.
     package var linksMax = 1024
-    /// How many connections may be in their handshake at the same time, in all and from one address. The
-    /// oldest one makes room for one more. They don't count as links.
+    /// How many connections may be in their handshake at the same time, in all and from one address. One
+    /// more replaces the oldest. They don't count as links.
     package var unauthenticatedMax = 1024
     package var unauthenticatedPerAddressMax = 128
     /// To which other nodes callers are relayed; nil: to none.

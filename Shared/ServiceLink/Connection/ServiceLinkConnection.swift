@@ -19,7 +19,7 @@ protocol ServiceLinkConnectionOwner: AnyObject {
 /// connection.
 ///
 /// Frames are appended to one buffer, which goes to the transport at the end of the turn. Whatever ends the
-/// connection, the owner is told once and at the end of the turn, so it is never called back from within a
+/// connection, the owner is called once and at the end of the turn, so it is never called back from within a
 /// call of its own.
 final class ServiceLinkConnection: ServiceLinkTransportReceiver, Flushable {
     /// A buffer that has grown beyond this is kept for the next turn only while turns fill a quarter of it.
@@ -269,7 +269,8 @@ extension ServiceLinkConnection {
         if gated?.release(through: number) == true { markDirty() }
     }
 
-    /// A sign of life passes a closed gate: the peer must not take waiting for death.
+    /// Appends a heartbeat or its answer, which goes out even while the gate is closed: otherwise the peer
+    /// would take this end for dead.
     private func appendSign(_ encode: (inout ByteBuffer) -> Void) {
         guard isOpen, canQueue(for: ServiceLinkFrame.overheadBytesMax) else { return }
         if gated?.addSign(encode) == nil { encode(&outbound) }

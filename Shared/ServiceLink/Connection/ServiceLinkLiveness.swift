@@ -2,9 +2,9 @@ import NIOCore
 
 /// Whether the peer still lives, judged by what it sends. Both ends of a link judge in the same way.
 ///
-/// Every byte is a sign of life. After a quiet interval the peer is asked once, and it is gone if it has sent
-/// nothing by the deadline. A late wake-up means that this process stood still, so the peer is asked again
-/// instead of blamed.
+/// Every byte shows that the peer is alive. After a quiet interval the peer is asked once, and it is gone if
+/// it has sent nothing by the deadline. A late wake-up means that this process stood still, so the peer is
+/// asked again instead of blamed.
 struct ServiceLinkLiveness {
     enum WakeAction: Equatable {
         case none

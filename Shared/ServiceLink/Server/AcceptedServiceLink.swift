@@ -129,8 +129,8 @@ package final class AcceptedServiceLink {
     /// What waits at the gate under this number, or a smaller one, goes out at the end of the turn.
     package func release(through number: UInt64) { connection?.release(through: number) }
 
-    /// Ends the link after what has been sent, and tells the peer why. `draining` asks the peer to connect
-    /// again.
+    /// Ends the link after what has been sent, and sends the peer the reason. `draining` asks the peer to
+    /// connect again.
     package func close(saying goAway: ServiceLinkGoAway = ServiceLinkGoAway(.draining)) {
         eventLoop.assertInEventLoop()
         connection?.close(.shutDown, saying: goAway)
@@ -151,7 +151,7 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
         connection.close(.shutDown, saying: refusal)
     }
 
-    /// Ends a connection in its handshake that makes room for another one.
+    /// Ends a connection in its handshake, so that another one is accepted in its place.
     func refuseForOthers() {
         connection?.close(
             .shutDown, saying: ServiceLinkGoAway(.overflow, "too many connections are in their handshake"))

@@ -98,7 +98,7 @@ final class ServiceLinkRegistry: Sendable {
         for waiter in waiting { waiter.resume() }
     }
 
-    /// Lets every link tell its caller that the server drains, and returns when the last link has closed.
+    /// Lets every link send its caller that the server drains, and returns when the last link has closed.
     func drain() async {
         let links = state.withLock { state in
             state.isDraining = true

@@ -114,7 +114,7 @@ package final class ServiceLinkServer: Sendable {
             handler: handler)
     }
 
-    /// Accepts no more callers, tells the present ones to go, and returns when their last bytes have been
+    /// Accepts no more callers, asks the present ones to go, and returns when their last bytes have been
     /// handed over.
     package func drain() async {
         let (channels, endpoints) = listening.withLock { listening in

@@ -18,7 +18,7 @@ package protocol ServiceLinkTransport: AnyObject {
     /// Sends the last batch, and closes when the peer has read it or `linger` has passed. The receiver is not
     /// called any more.
     func finish(_ batch: ByteBuffer, linger: TimeAmount)
-    /// From now on what happens goes to this receiver, which isn't told that the transport is open.
+    /// From now on what happens goes to this receiver, which gets no call that the transport is open.
     func pass(to receiver: any ServiceLinkTransportReceiver)
     /// While nothing is read, what the peer sends waits in the system, and then at the peer. That the peer
     /// has closed isn't noticed either.

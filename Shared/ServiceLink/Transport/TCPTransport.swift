@@ -85,7 +85,7 @@ extension TCPTransport {
     static let readBuffers = AdaptiveRecvByteBufferAllocator(
         minimum: 1 << 10, initial: 1 << 14, maximum: 1 << 18)
 
-    /// Connects on the receiver's event loop and tells the receiver the result.
+    /// Connects on the receiver's event loop and passes the result to the receiver.
     static func connect(
         to host: String, port: Int, tls: ServiceLinkTLS?, timeout: Duration,
         receiver: any ServiceLinkTransportReceiver,

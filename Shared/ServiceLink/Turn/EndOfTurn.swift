@@ -27,7 +27,7 @@ package final class EndOfTurn {
     package let eventLoop: any EventLoop
     /// Nil where nothing is traced.
     package var tracer: Tracer?
-    /// Hears how long each turn took, from its first work to its end. Without it no clock is read for that.
+    /// Gets how long each turn took, from its first work to its end. Without it no clock is read for that.
     package var turnEnded: ((TimeAmount) -> Void)?
     private var began: NIODeadline?
     private var dirty: [any Flushable] = []

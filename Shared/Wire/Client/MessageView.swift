@@ -7,7 +7,7 @@ package struct MessageView: WireMessage {
     package let type: MessageType?
     package let payload: WireText
     package let customType: WireText
-    /// Of a topic.
+    /// How urgent a message of a topic is; it has no meaning elsewhere.
     package let priority: TopicPriority
 
     package init(

@@ -77,11 +77,11 @@ package struct JournaledEntries: WireMessage {
     package var user: UInt32 = 0
     /// Number of the publisher's client; 0 = it sends nothing again.
     package var client: UInt64 = 0
-    /// Of the first entry, at its client.
+    /// The number that the client gave the first entry.
     package var sequence: UInt64 = 0
     /// Offset of the channel's entry before; 0 = there was none.
     package var previous: UInt64 = 0
-    /// Of an event: who appended it, and under which number; 0 = it is never sent again.
+    /// For an event, who appended it, and under which number; 0 = it is never sent again.
     package var source: UInt64 = 0
     package var sourceSequence: UInt64 = 0
 

@@ -6,8 +6,8 @@ import RTMWire
 /// time is a parameter.
 ///
 /// A connection has one entry in its loop's `DeadlineWheel`, at the deadline that `check` returned last. A
-/// sign of life only moves the deadline; the next check finds it out, so a busy connection costs no timer
-/// work.
+/// frame of the client only moves the deadline; the next check notices that, so a busy connection costs no
+/// timer work.
 struct ConnectionDeadline {
     private var deadline: NIODeadline
     /// How long the client may be silent; nil until it has logged in.

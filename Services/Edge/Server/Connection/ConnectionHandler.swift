@@ -213,7 +213,7 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
 
     // MARK: The end
 
-    /// Tells the client why, and closes once that is written, or when the client doesn't read it.
+    /// Sends the client the reason, and closes once that is written, or when the client doesn't read it.
     func disconnect(_ reason: Disconnect) {
         guard !machine.isEnded, let context else { return }
         ended(SessionEnd(reason.code), "\(reason.code)")

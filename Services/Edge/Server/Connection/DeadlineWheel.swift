@@ -20,8 +20,8 @@ struct DeadlineWheelSlot {
 /// (A timer of the event loop for each connection costs a promise, a closure and an entry in a heap, and
 /// cancelling one walks through all of them.) A member is due at the end of the slot that its deadline falls
 /// into, never before it. A deadline beyond the wheel's horizon is due at the horizon: a member that is
-/// reminded too early says when to ask again. It has to do that anyway, because a sign of life moves its
-/// deadline without moving the member.
+/// reminded too early says when to ask again. It has to do that anyway, because a frame moves its deadline
+/// without moving the member.
 ///
 /// A value without a clock: the time is a parameter.
 struct DeadlineWheel<Member: DeadlineWheelMember> {

@@ -15,7 +15,7 @@ struct DeliveryBatch {
         let count: Int
         fileprivate let feature: SubscriptionFeatures
         fileprivate let publisherSession: UInt64
-        /// Of a topic: the publisher's number in its audience.
+        /// In a topic, the publisher's number in its audience.
         fileprivate let publisher: Int
     }
 
@@ -30,11 +30,11 @@ struct DeliveryBatch {
     /// A subscriber that wants all of these features and is none of these publishers may see everything.
     private var features: SubscriptionFeatures = []
     private var publishers: [UInt64] = []
-    /// Of a topic: who wants whose messages; nil for every other channel.
+    /// In a topic, who wants whose messages; nil for every other channel.
     private var audience: TopicAudience?
-    /// Of a topic: whose entries these are.
+    /// In a topic, whose entries these are.
     private var topicPublishers = PublisherSet()
-    /// Of a topic: how urgent the most urgent of them is; nil for every other channel.
+    /// In a topic, how urgent the most urgent of them is; nil for every other channel.
     private(set) var topic: TopicRank?
 
     var isEmpty: Bool { slices.isEmpty }

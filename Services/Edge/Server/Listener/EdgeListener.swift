@@ -156,7 +156,7 @@ private final class BoundChannel: Sendable {
     let channel = Mutex<(any Channel)?>(nil)
 }
 
-/// Tells a client why it can't come in, and closes.
+/// Sends a client the reason why it can't come in, and closes.
 private final class RefusedConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

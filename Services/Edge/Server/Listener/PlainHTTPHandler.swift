@@ -2,9 +2,9 @@ import NIOCore
 import NIOHTTP1
 import RTMWire
 
-/// Stands before TLS until the client's first bytes have come. A client that speaks HTTP in the clear is told
-/// so in its own protocol: TLS has no answer to it, and would only reset the connection. To one that sends
-/// frames in the clear TLS answers by itself, with an alert.
+/// Stands before TLS until the client's first bytes have come. A client that speaks HTTP in the clear gets an
+/// answer in its own protocol: TLS has no answer to it, and would only reset the connection. To one that
+/// sends frames in the clear TLS answers by itself, with an alert.
 ///
 /// The handler behind TLS watches the time that the client has, as it does for every connection.
 final class PlainHTTPHandler: ChannelInboundHandler, RemovableChannelHandler {

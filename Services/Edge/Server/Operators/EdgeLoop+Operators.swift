@@ -39,7 +39,7 @@ extension EdgeLoop {
 
     /// Returns where to continue; nil behind the last slot.
     ///
-    /// - Parameter body: returns whether to go on.
+    /// - Parameter body: returns whether to continue.
     private func eachSession(from slot: Int, _ body: (Session) -> Bool) -> Int? {
         let end = min(sessions.slotCount, slot + Self.slotsPerTurn)
         var index = slot

@@ -4,7 +4,7 @@ protocol DatedFact {
     var at: UInt64 { get }
 }
 
-/// The latest facts of one kind; the oldest makes room. Pure.
+/// The latest facts of one kind; one more replaces the oldest. Pure.
 struct FactRing<Fact: DatedFact> {
     private let countMax: Int
     private var ring: [Fact] = []

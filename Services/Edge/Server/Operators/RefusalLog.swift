@@ -14,7 +14,7 @@ final class RefusalLog {
         let code: ErrorCode
     }
 
-    /// Limit: refusals that are remembered; the oldest makes room.
+    /// Limit: refusals that are remembered; one more replaces the oldest.
     private static let countMax = 512
 
     /// A refusal, and those like it that came next.
@@ -23,7 +23,7 @@ final class RefusalLog {
         let appID: String
         let userID: String
         let session: UInt64
-        /// Of the first of them; nil where it isn't known any more.
+        /// The channel of the first of them; nil where it isn't known any more.
         let channel: ChannelKey?
         let code: ErrorCode
         let reason: String

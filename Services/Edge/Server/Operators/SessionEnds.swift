@@ -1,6 +1,6 @@
 /// The latest ends of sessions of one loop, so that an operator sees why a user was away. Pure.
 struct SessionEnds {
-    /// Limit: ends that are remembered; the oldest makes room.
+    /// Limit: ends that are remembered; one more replaces the oldest.
     static let countMax = 1_024
 
     struct End: DatedFact, Sendable, Equatable {

@@ -3,7 +3,7 @@ import RTMModel
 /// What has become of subscriptions on one loop lately, so that a backend learns why a message did not reach
 /// somebody. A subscribe, its end and a gap leave a fact; a message leaves none. Pure.
 struct SubscriptionFacts {
-    /// Limit: facts that are remembered; the oldest makes room.
+    /// Limit: facts that are remembered; one more replaces the oldest.
     static let countMax = 4_096
 
     enum Kind: Equatable {
@@ -11,11 +11,11 @@ struct SubscriptionFacts {
         ///
         /// - Parameters:
         ///   - after: up to where the client had the channel before, which was read for it; nil if it began.
-        ///   - gap: something behind `after` was lost, and the client was told.
+        ///   - gap: something behind `after` was lost, which was reported to the client.
         case subscribed(after: StreamPosition?, gap: Bool)
         /// The session was given everything up to `position`.
         case unsubscribed
-        /// What lay behind `after` and up to `position` was lost, and all subscribers were told.
+        /// What lay behind `after` and up to `position` was lost, which was reported to all subscribers.
         case gap(after: StreamPosition)
     }
 

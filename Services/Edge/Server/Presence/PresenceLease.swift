@@ -201,7 +201,7 @@ struct PresenceLease {
         case done(refreshes: Bool)
     }
 
-    /// - Parameter channelIndices: of the memberships in the request that presence doesn't list.
+    /// - Parameter indices: which memberships of the request presence doesn't list.
     mutating func synced(unlisted indices: [Int] = [], _ sessions: @autoclosure () -> [SessionKey]) -> Synced
     {
         guard isSyncing else { return .done(refreshes: false) }

@@ -19,7 +19,7 @@ final class PublishRun {
     private var firstRequestID: UInt64 = 0
     /// As the client named it; 0 = its instance.
     private var namedOrigin: UInt64 = 0
-    /// Of the first publish.
+    /// The origin of the first publish.
     private var origin = PublishOrigin.none
     private(set) var type = ChannelType.none
     private var channel = ByteBuffer()

@@ -15,7 +15,7 @@ final class Publishing {
         /// The request id of the first publish; the others follow without a gap.
         let requestID: UInt64
         let count: Int
-        /// Of the first publish.
+        /// The origin of the first publish.
         let origin: PublishOrigin
         /// What it counts for in the `PublishWindow`.
         let bytes: Int

@@ -58,7 +58,7 @@ final class EdgeLoop {
     private var handshakeBytes = 0
     private let canaries: Canaries?
 
-    /// - Parameter number: of the loop among those of the edge.
+    /// - Parameter loopNumber: which of the edge's loops this is, from 0 on.
     init(
         eventLoop: any EventLoop, number loopNumber: Int = 0, configuration: EdgeConfiguration,
         links: EdgeServiceLinks,

@@ -49,8 +49,8 @@ final class Session {
     var grant: TokenGrant?
     private(set) var connection: (any SessionConnection)?
 
-    /// - Parameter instance: the number of the client object, the same on every connection of it. It tells a
-    ///   return from a takeover (S-12b), and what it publishes is known by it. 0 if it is unknown.
+    /// - Parameter instance: the number of the client object, the same on every connection of it. By it, a
+    ///   return differs from a takeover (S-12b), and what it publishes is known by it. 0 if it is unknown.
     init(
         key: SessionKey, application: Application, userID: String, instance: UInt64 = 0, attempt: UInt64 = 0,
         isReturn: Bool = false, heartbeatInterval: Int,

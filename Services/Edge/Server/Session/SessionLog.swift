@@ -18,7 +18,7 @@ final class SessionLog {
     private(set) var refusedLogins: FactRing<RefusedLogin>
 
     struct RefusedLogin: DatedFact {
-        /// Limit: those that are remembered; the oldest makes room.
+        /// Limit: refused logins that are remembered; one more replaces the oldest.
         fileprivate static let countMax = 512
 
         let appID: String

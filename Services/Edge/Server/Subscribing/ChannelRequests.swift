@@ -62,7 +62,7 @@ final class ChannelRequests {
         }
     }
 
-    /// - Parameter name: of the channel, as the client has sent it.
+    /// - Parameter name: the name of the channel, as the client has sent it.
     private func check(
         _ request: SubscribeRequest, _ name: WireText, for session: Session
     ) throws(RTMError) {

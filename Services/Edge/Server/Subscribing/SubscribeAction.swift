@@ -91,7 +91,7 @@ struct PageQuery: Hashable {
     let features: SubscriptionFeatures
     /// The owner of an inbox sees the messages that he sent himself (M-33).
     let showsOwn: Bool
-    /// Of a topic: whose messages are wanted.
+    /// In a topic, the publishers whose messages are wanted.
     var publishers: [String] = []
 }
 

@@ -75,7 +75,7 @@ struct SubscribeMachine {
     private var reply: SubscribeReply
     /// Up to where the client had the channel before this; nil if it has just begun.
     private var continuesAfter: StreamPosition?
-    /// Something behind that is lost, and the client was told.
+    /// Something behind that is lost, which was reported to the client.
     private var hasGap = false
     /// Features that the session didn't have before. Each of them needs a snapshot.
     private var added: SubscriptionFeatures

@@ -31,7 +31,7 @@ struct SubscribeRequest {
     let features: SubscriptionFeatures
     /// Where the client wants to continue; nil if it begins at the channel's position.
     let after: StreamPosition?
-    /// Of a topic: whose messages are delivered.
+    /// In a topic, the publishers whose messages are delivered.
     var publishers: [String] = []
     /// What lets the user join a stream channel; empty where there is none.
     var token = ""

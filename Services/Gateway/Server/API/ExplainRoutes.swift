@@ -25,7 +25,7 @@ struct ExplainRoutes: Sendable {
         /// Absent: the inbox of the user.
         var channel: String?
         var offset: UInt64
-        /// Of the log; absent: of the present one.
+        /// The epoch of the log that the offset is of; absent: that of the present log.
         var epoch: UInt64?
         /// For whom; absent: as far as the edges.
         var user: String?

@@ -35,9 +35,9 @@ struct ListRoutes: Sendable {
 
     struct Channel: Encodable, Sendable {
         let channel: String
-        /// Of the log of the channel.
+        /// The epoch of the channel's log.
         let epoch: UInt64
-        /// Of the newest message; 0 if there never was one.
+        /// The offset of the newest message; 0 if there never was one.
         let offset: UInt64
         /// When the newest entry came, events included; absent if the channel isn't in memory.
         var active: UInt64?
@@ -287,7 +287,7 @@ struct ListQuery {
 /// The last row of a page. Its text is opaque to backends.
 struct PageCursor: Equatable {
     let name: String
-    /// Of a list of connections; otherwise 0.
+    /// The session of the last row in a list of connections; 0 in other lists.
     var session: UInt64 = 0
 
     init(name: String, session: UInt64 = 0) { (self.name, self.session) = (name, session) }

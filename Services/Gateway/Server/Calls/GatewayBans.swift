@@ -19,7 +19,7 @@ final class GatewayBans: Sendable {
         table.withLock { $0.until(user, of: app, nowMilliseconds: nowMilliseconds) }
     }
 
-    /// - Parameter issuedAtSeconds: of the user's token.
+    /// - Parameter issuedAtSeconds: when the user's token was issued, in seconds since 1970.
     /// - Throws: `.loginRejected` (-10012) or `.tokenExpired` (-10009).
     func check(
         _ user: String, of app: String, issuedAtSeconds: UInt32, nowMilliseconds: UInt64

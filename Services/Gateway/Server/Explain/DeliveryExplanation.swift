@@ -25,20 +25,20 @@ struct Hop: Encodable, Sendable, Equatable {
     }
 
     enum Verdict: String, Encodable, Sendable {
-        // Of a publisher.
+        // A publisher's:
         case allowed, permissionDenied, rateReached, permissionNotKnown
-        // Of a hook.
+        // A hook's:
         case asked
-        // Of a log.
+        // A log's:
         case accepted, reachable, neverAccepted, noSubscribers
-        // Of an edge.
+        // An edge's:
         case pushed, behind, detached
-        // Of a session.
+        // A session's:
         case written, waiting, subscribed, subscribing, notSubscribed, subscribedLater, notWanted, ownMessage
         case gapReported
-        // Of a user and a session that has ended.
+        // A user's, and those of a session that has ended:
         case online, offline, banned, tooSlow, tokenExpired, loginRefused, publishRefused, subscribeRefused
-        // Of any.
+        // Every hop may have these:
         case notKnown, noLongerKnown, unreachable, refused
     }
 
@@ -88,7 +88,7 @@ struct UserFacts: Sendable {
     let now: UInt64
     /// Until when the user is banned, in milliseconds since 1970; nil if the user isn't.
     var bannedUntil: UInt64?
-    /// Of the user's inbox.
+    /// What messaging says of the user's inbox.
     var inbox: Result<ExplainedLog, RTMError>
     var edges: Result<EdgeReports, RTMError>
 

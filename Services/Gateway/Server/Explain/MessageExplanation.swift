@@ -137,7 +137,7 @@ extension Hop {
 }
 
 extension Arrival {
-    /// Of a message that was published.
+    /// The verdict about a message that was published.
     fileprivate var past: DeliveryExplanation.Verdict {
         switch self {
         case .arrives: .delivered
@@ -357,7 +357,7 @@ extension UserFacts {
 
     /// What is known of a user of whom no session is there.
     ///
-    /// - Parameter time: of the message.
+    /// - Parameter time: when the message came.
     func absence(when time: UInt64) -> HopFinding {
         func finding(_ arrival: Arrival, _ verdict: Hop.Verdict, at time: UInt64? = nil, _ reason: String)
             -> HopFinding

@@ -29,15 +29,15 @@ struct SubscriptionHistory {
 
     private let message: Message
     private let session: UInt64
-    /// Of this session and of all subscribers of the channel, the newest first.
+    /// What is remembered of this session and of all subscribers of the channel, the newest first.
     private let facts: [SessionFact]
     private let since: UInt64
     /// Whether the session's login is remembered, and so everything that came after it.
     private let isWhole: Bool
 
     /// - Parameters:
-    ///   - channel: of the message.
-    ///   - loop: of the session.
+    ///   - channel: the channel of the message.
+    ///   - loop: the event loop that has the session.
     init(of message: Message, in channel: ChannelKey, for session: UInt64, at loop: EdgeExplanation) {
         self.message = message
         self.session = session

@@ -29,14 +29,14 @@ struct APIError: Error {
 
     /// What a write that compared something found instead.
     struct Conflict: Encodable, Sendable {
-        /// Of metadata.
+        /// The revision of the set of metadata; beside it the item that differs, with its revision.
         var revision: Int64?
         var key: String?
         var itemRevision: Int64?
-        /// Of the channel's newest message.
+        /// The position of the channel's newest message.
         var epoch: UInt64?
         var offset: UInt64?
-        /// Of the channel's newest whole state.
+        /// The version of the channel's newest whole state.
         var version: UInt64?
         var versionEpoch: String?
     }

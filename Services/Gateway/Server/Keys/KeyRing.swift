@@ -5,8 +5,8 @@ import RTMModel
 import RTMServiceKit
 import Synchronization
 
-/// The keys that this gateway accepts, and when each was used last. Who is refused isn't told what was wrong
-/// with the key, so that ids can't be tried out.
+/// The keys that this gateway accepts, and when each was used last. A refusal doesn't say what was wrong with
+/// the key, so that ids can't be tried out.
 final class KeyRing: Sendable {
     private struct State {
         var records: [String: APIKeyRecord] = [:]

@@ -8,7 +8,7 @@ import Synchronization
 final class NodeReports: Sendable {
     /// What one node has answered.
     struct Answer: Sendable {
-        /// Of its admin port; nil for this process.
+        /// The address of its admin port; nil for this process.
         let address: String?
         let outcome: Result<NodeReport, AdminClient.Failure>
 

@@ -120,7 +120,7 @@ struct IncidentRow: Encodable, Sendable {
     var program: String?
     /// RFC 3339 in UTC; absent for a node that can't be asked now.
     var time: String?
-    /// Of the log: warning, error or critical.
+    /// The level of the line in the log: warning, error or critical.
     let level: String
     let message: String
     var cause: String?

@@ -5,7 +5,7 @@ import RTMWebhookCall
 import RTMWire
 
 /// What a gateway does about one webhook: it claims the reader until it gets it, delivers as its owner
-/// (`WebhookQueue`), and claims again when the reader is lost. Pure: told the time and given the randomness.
+/// (`WebhookQueue`), and claims again when the reader is lost. Pure: it gets the time and the randomness.
 ///
 /// Everything that it asks for as the owner has the term of that ownership, and so have the answers: what was
 /// asked for in an earlier term, and is answered only now, changes nothing.

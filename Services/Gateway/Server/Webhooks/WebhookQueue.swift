@@ -5,8 +5,8 @@ import RTMModel
 import RTMWebhookCall
 
 /// What one webhook has to deliver: which events go out next and in which requests, which are retried and
-/// when, and up to where everything is delivered (docs/decisions/0027-webhooks.md). Pure: told the time and
-/// given the randomness.
+/// when, and up to where everything is delivered (docs/decisions/0027-webhooks.md). Pure: it gets the
+/// time and the randomness.
 ///
 /// **Order.** Events of one key go out in their order: none before those ahead of it are delivered or given
 /// up. A request takes events of many keys, and a key has events in one request at a time.

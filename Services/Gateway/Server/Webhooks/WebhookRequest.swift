@@ -1,7 +1,7 @@
 import NIOCore
 import RTMModel
 
-/// The time, as a clock that only goes on, and as a calendar has it.
+/// The time, as a clock has it that is never set back, and as a calendar has it.
 struct WebhookTime: Sendable, Equatable {
     let uptime: NIODeadline
     /// Milliseconds since 1970.

@@ -107,7 +107,7 @@ extension EntryTail {
         var frames = ByteBuffer()
         var count = 0
         var last: EntryIdentity?
-        /// Of the last entry.
+        /// Where the tail has the last entry.
         var place = EntryPlace.none
         var more = false
     }

@@ -31,7 +31,7 @@ package struct Broker {
     let names: NameHash
     private var interestsOfLinks: [ServiceLinkID: [UInt64: ChannelSlot]] = [:]
     var recorder = JournalRecorder()
-    /// Of what was before this time nothing is known, in milliseconds; nil if the logs began here.
+    /// The logs have nothing from before this time, in milliseconds; nil if they began here.
     let begin: UInt64?
     /// The logs are at least as old as this, in milliseconds: nothing that was published later can be in logs
     /// that were before them.

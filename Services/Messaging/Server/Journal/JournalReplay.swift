@@ -16,7 +16,7 @@ package struct JournalReplay {
     let names: NameHash
     private(set) var channels: LogTable
     private(set) var lastClaim: UInt64 = 0
-    /// Of what was before this time nothing is known, in milliseconds; nil if nothing was read.
+    /// The logs have nothing from before this time, in milliseconds; nil if nothing was read.
     private(set) var begin: UInt64?
 
     /// - Parameters: `firstEpoch` and `secret` are those of the broker that wrote the journal.

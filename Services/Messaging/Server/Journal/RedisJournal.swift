@@ -259,7 +259,7 @@ final class RedisJournal {
         }
     }
 
-    /// - Parameter epoch: of the first partition, if a journal may begin; otherwise nil.
+    /// - Parameter epoch: the epoch of the first partition, if a journal may begin; otherwise nil.
     private func requestLeadership(
         _ leaderToken: UInt64, epoch: UInt64?, _ electionDelay: UInt64, _ readUntil: JournalPosition?
     ) {

@@ -49,7 +49,7 @@ struct ChannelChain {
     }
 
     /// - Parameters:
-    ///   - head: of the partition.
+    ///   - head: the offset of the partition's newest entry.
     ///   - forgotten: what the channel may have had in an earlier life.
     init(head: UInt64, forgotten: ForgottenChannels.Dropped?, now: UInt64) {
         self.head = head

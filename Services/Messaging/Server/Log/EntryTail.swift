@@ -37,13 +37,13 @@ struct EntryTail {
     /// Whether the tail has the entry still. A place of no entry is in no tail.
     func holds(_ place: EntryPlace) -> Bool { place.segment >= firstSegment }
 
-    /// - Parameter place: of an entry that the tail holds.
+    /// - Parameter place: where an entry is that the tail holds.
     func record(at place: EntryPlace) -> EntryRecord {
         if place.segment == open.number { return open.records[Int(place.index)] }
         return full[Int(place.segment - firstSegment)].records[Int(place.index)]
     }
 
-    /// - Parameter place: of an entry that the tail holds.
+    /// - Parameter place: where an entry is that the tail holds.
     func entry(at place: EntryPlace) -> LogEntry {
         let segment = segment(place)
         let head = segment.records[Int(place.index)]

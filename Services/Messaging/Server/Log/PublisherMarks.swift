@@ -1,11 +1,11 @@
 /// How far each publishing client has got in one log. A message that arrives after a newer one of its client
 /// is refused, so nobody sees a client's messages in another order than it published them, or twice (M-25).
 ///
-/// A message can be late although its client has gone on: it waits in a connection that lets nothing through
-/// for a while, and the client gives the call up, or comes back over another edge and sends the message
-/// again. When the late message arrives, its call was answered already, or nobody waits for the answer any
-/// more. A link that is silent for 15 seconds is given up, so nothing is later than that. A client is
-/// remembered for `lateMax`, and for as long as its newest message is in the tail.
+/// A message can be late although its client has published others since: it waits in a connection that lets
+/// nothing through for a while, and the client gives the call up, or comes back over another edge and sends
+/// the message again. When the late message arrives, its call was answered already, or nobody waits for the
+/// answer any more. A link that is silent for 15 seconds is given up, so nothing is later than that. A client
+/// is remembered for `lateMax`, and for as long as its newest message is in the tail.
 ///
 /// Most messages follow one of the same client, and those cost no lookup.
 struct PublisherMarks {

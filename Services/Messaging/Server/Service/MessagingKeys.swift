@@ -82,7 +82,7 @@ package struct MessagingKeys: ServiceKeys {
             because: "a client that comes back within the window has to find every entry it missed")
     ]
 
-    /// Of a node of its own process.
+    /// The rules of rtm-messaging alone: rtm-standalone has no journal.
     static let journalRules = [
         ConfigurationRule(journalBytesMax) { bytesMax, configuration in
             let backlogMax = configuration[journalBacklogMax]

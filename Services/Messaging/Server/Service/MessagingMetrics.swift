@@ -103,7 +103,7 @@ final class JournalMetrics: Sendable {
     let backlog: Gauge
     let time: Histogram
 
-    /// - Parameter shards: of this node.
+    /// - Parameter shards: how many shards the installation has.
     init(_ registry: MetricsRegistry, shards: Int) {
         registry.gauge(
             "rtm_messaging_shards",

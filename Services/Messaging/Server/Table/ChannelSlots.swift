@@ -27,7 +27,7 @@ struct ChannelSlots {
         return nil
     }
 
-    /// - Parameter number: of a channel that has no slot yet.
+    /// - Parameter number: the number of a channel that has no slot yet.
     mutating func insert(_ slot: UInt32, _ number: UInt64) {
         var number = number
         while slots[number] != nil { number &+= 1 }

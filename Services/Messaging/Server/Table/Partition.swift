@@ -24,7 +24,7 @@ struct Partition {
 
     var position: StreamPosition { StreamPosition(epoch: epoch, offset: head) }
 
-    /// - Parameter number: of the channel.
+    /// - Parameter number: the number of the channel.
     func slot(of channel: ChannelView, _ number: UInt64) -> UInt32? {
         slots.slot(of: number) { channels[Int($0)].key?.isSame(as: channel) ?? false }
     }

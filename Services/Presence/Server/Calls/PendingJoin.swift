@@ -71,8 +71,8 @@ struct PendingJoins {
             .compactMap { finish($0) }
     }
 
-    /// Adds a join and returns its number. Its deadline comes before the caller's own, so that the caller is
-    /// told the cause.
+    /// Adds a join and returns its number. Its deadline comes before the caller's own, so that the caller
+    /// gets the cause.
     mutating func add(_ join: PendingJoin, timeout: Duration, now: UInt64) -> UInt64 {
         last += 1
         joins[last] = join

@@ -1,7 +1,7 @@
 import RTMModel
 import RTMWire
 
-/// The reports of edges that are under way: an edge tells its members in several requests over one link, and
+/// The reports of edges that are under way: an edge sends its members in several requests over one link, and
 /// joins others meanwhile. At the end every member under the lease that wasn't reported is lost. Pure.
 struct Syncs {
     private struct Key: Hashable {

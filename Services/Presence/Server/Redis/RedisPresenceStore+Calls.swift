@@ -30,7 +30,8 @@ extension RedisPresenceStore {
         }
     }
 
-    /// - Parameter silentFor: so long after the data have begun the others aren't told, in milliseconds.
+    /// - Parameter silentFor: for how long after the data in Redis began other users get no event, in
+    ///   milliseconds.
     private func enter(
         _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, silentFor: UInt64, usersMax: Int,
         _ done: @escaping Completion<RosterReply>

@@ -29,7 +29,7 @@ struct SharedClock: Sendable, Hashable {
 }
 
 /// The time that all nodes share. It is kept in one key, so in a Cluster all nodes ask the same master, and
-/// nobody reads the clock of another one. The scripts are told the time.
+/// nobody reads the clock of another one. The scripts get the time as an argument.
 final class RedisClock {
     /// The longest step of the shared clock between two answers. It is much longer than a sweep takes.
     private static let stepMax: UInt64 = 5_000

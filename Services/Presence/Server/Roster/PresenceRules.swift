@@ -71,7 +71,7 @@ package struct PresenceRules: Sendable, Hashable {
         }
     }
 
-    /// What one more user of a full channel is told. Edges pass it on to the client.
+    /// The error for one more user of a full channel. Edges pass it on to the client.
     func isFull(_ type: ChannelType) -> RTMError {
         RTMError(
             type == .stream ? .channelJoinFailed : .channelSubscribeFailed,

@@ -94,7 +94,7 @@ package struct Roster: Sendable {
         if !entry.isQuiet { appear(entry, silently: silently, now) }
     }
 
-    /// The user returns in time: nobody is told, and the states are kept (S-43).
+    /// The user returns in time: there is no event, and the states are kept (S-43).
     private mutating func comeBack(_ present: Member, as entry: Entry, _ now: UInt64) {
         var member = present
         member.entry = entry
@@ -246,7 +246,7 @@ package struct Roster: Sendable {
     }
 }
 
-// MARK: - What others are told
+// MARK: - Events for other users
 
 extension Roster {
     private mutating func appear(_ entry: Entry, silently: Bool, _ now: UInt64) {

@@ -76,7 +76,7 @@ package struct RosterRegistry: Sendable {
     package mutating func adopt(
         _ entry: Entry, _ channel: ChannelKey, now: UInt64
     ) throws(RTMError) -> Bool {
-        // Subscribers who have seen the roster without this user have to be told.
+        // Subscribers who have seen the roster without this user need an event.
         let isUnseen = rosters[channel]?.isShown != true
         return try enter(entry, channel, silently: now < graceEnd && isUnseen, now)
     }

@@ -314,7 +314,7 @@ local function finish(outcome)
   return { outcome, src or '', int(seq), int(acked), position, isEmpty and 1 or 0, events, gone, count }
 end
 
--- The edge goes on over a newer link, perhaps to another node, and has told everything anew there. What came over this one
+-- The edge uses a newer link, perhaps to another node, and has reported everything anew there. What came over this one
 -- comes late: outcome 3 of every change.
 if ARGV[9] ~= '0' then
   local newest = redis.call('GET', KEYS[13])

@@ -1,7 +1,7 @@
 -- Gives the users in the channel according to the events so far. Users whose leave is held back are listed without states.
 -- KEYS  1 online, 2 deadlines, 3 members, 4 states, 5 header, 6 part, 7 absent (part.lua)
 -- ARGV  1 now, 2 how many users may be online, 3 how long after the part has begun edges fill the roster without events
---       (milliseconds); who is shown a roster meanwhile has to hear of what follows
+--       (milliseconds); who is shown a roster meanwhile has to get what follows
 -- Result: the number of the last event and of the last acknowledged one, the position of the latter, then the user and
 -- states of each; nothing at all when more users are online. Cost: O(n).
 if redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[2]) then return {} end

@@ -97,9 +97,9 @@ package enum PresenceDefinition {
         return store
     }
 
-    /// The longest time until other users are told that a user of a dead edge is gone, in whole seconds.
-    /// After the edge's last sign of life its lease ends, then the presence timeouts begin, then the users of
-    /// a big channel are told with the next interval, and each step is noticed by a sweep. Over Redis the
+    /// The longest time until other users learn that a user of a dead edge is gone, in whole seconds. First
+    /// the lease ends that the edge renewed last, then the presence timeouts end, then the users of a big
+    /// channel get the next interval, and each of these steps is noticed by a sweep. Over Redis the
     /// node that has claimed a step may die, and its claim has to end first.
     static func goneBound(_ configuration: Configuration, overRedis: Bool) -> Int {
         var sum =

@@ -1,9 +1,9 @@
 import RTMModel
 
 /// The link of an edge over which something comes. An edge that has lost a link continues over a newer one,
-/// perhaps to another node, and tells everything anew there. What it sent over the older link may arrive long
-/// after that: a join from then would bring back a user who has left meanwhile. So the newest link that has
-/// renewed a lease counts, and what comes over an older one is refused.
+/// perhaps to another node, and reports everything anew there. What it sent over the older link may arrive
+/// long after that: a join from then would bring back a user who has left meanwhile. So the newest link that
+/// has renewed a lease counts, and what comes over an older one is refused.
 package struct EdgeLink: Sendable, Hashable {
     /// The lease of the edge's loop.
     package var lease: UInt64

@@ -24,8 +24,8 @@ package protocol PresenceStore: AnyObject {
     /// A session's user comes into a channel or returns to it (S-12, S-43).
     func enter(
         _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Entered>)
-    /// Enters a member that an edge reports again after a loss. Within the grace period the other users are
-    /// not told. Gives whether the session is the member now; otherwise a newer login of the user is.
+    /// Enters a member that an edge reports again after a loss. Within the grace period the other users get
+    /// no event. Returns whether the session is the member now; otherwise a newer login of the user is.
     func adopt(
         _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Bool>)
     /// A session leaves a channel. A session that isn't in the channel is ignored.
@@ -81,7 +81,7 @@ extension PresenceStore {
     package func shutdown() {}
 }
 
-/// Is told what happens to the rosters.
+/// Receives what happens to the rosters.
 package protocol PresenceStoreObserver: AnyObject {
     /// Reports events that are to be appended to the channel's log, each once and in this order. There are
     /// none when the last user who goes was quiet.

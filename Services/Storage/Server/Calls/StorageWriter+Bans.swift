@@ -1,8 +1,8 @@
 import RTMModel
 import RTMWire
 
-/// Users whom an operator shuts out (S-4). Storage keeps them, because it is what lasts, and tells every
-/// edge.
+/// Users whom an operator shuts out (S-4). Storage keeps them, because it is what lasts, and announces
+/// them to every edge.
 extension StorageWriter {
     /// Limit: users who are shut out at one time. Every edge knows them all.
     private static var bansMax: Int { 100_000 }

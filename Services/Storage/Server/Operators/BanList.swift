@@ -1,6 +1,6 @@
 import RTMWire
 
-/// The users who are shut out, as each edge hears of them when its link opens. Pure.
+/// The users who are shut out, as each edge gets them when its link opens. Pure.
 struct BanList {
     private struct User: Hashable {
         let appID: String

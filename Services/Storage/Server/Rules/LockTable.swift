@@ -154,7 +154,7 @@ struct LockTable: Sendable, Hashable {
         RTMError(.lockOperationFailed, "the session left before its turn")
     }
 
-    /// An owner that comes back goes on with its token, or learns that it has lost the lock (K-12).
+    /// An owner that comes back keeps its token, or learns that it has lost the lock (K-12).
     mutating func reclaim(
         _ name: String, token: UInt64, for claimant: Claimant
     ) throws(RTMError) -> Acquisition {

@@ -4,8 +4,8 @@ import RTMWire
 /// The metadata of one channel or user (D-1), and what a write does to it. Pure.
 ///
 /// A write compares the set's revision first, then those of its items (D-6). After that the whole write takes
-/// place, or nothing of it (D-7). Each write takes one new revision from the set's counter. The counter goes
-/// on even when no item is left, so a comparison with an old revision can never succeed again (D-10).
+/// place, or nothing of it (D-7). Each write takes one new revision from the set's counter. The counter
+/// continues even when no item is left, so a comparison with an old revision can never succeed again (D-10).
 struct MetadataSet: Sendable, Hashable {
     /// An item and its place in the order of creation (D-31).
     struct Entry: Sendable, Hashable {

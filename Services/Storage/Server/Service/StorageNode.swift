@@ -516,7 +516,7 @@ extension StorageNode {
 // MARK: - Time
 
 extension StorageNode {
-    /// Learns who is shut out. Links that are open already hear it then.
+    /// Reads who is shut out. Links that are open already get the list then.
     func start() { _ = queues.writes.put(StorageWrite(.listBans)) }
 
     /// Limit: messages removed in one write, so that no other write waits long behind it.

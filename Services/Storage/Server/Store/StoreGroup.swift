@@ -165,7 +165,7 @@ struct GroupChanges: Sendable {
     /// Messages that have expired by then are removed, at most so many.
     var expiry: Expiry?
     /// Gives back the space of channels about which nothing is kept any more. Each call visits so many other
-    /// channels. Nobody can tell the difference: a channel whose metadata was ever written keeps its
+    /// channels. Nobody notices: a channel whose metadata was ever written keeps its
     /// revision, from which the next one counts (D-10).
     var unusedChannelsLimit: Int?
 

@@ -121,7 +121,7 @@ final class SQLiteConnection {
     /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Copies everything as it is at one moment to a new file, while writers of other processes go on.
+    /// Copies everything as it is at one moment to a new file, while other processes write.
     func copy(to target: SQLiteConnection) throws(StoreFailure) {
         guard let backup = sqlite3_backup_init(target.handle, "main", handle, "main") else {
             throw target.failure(sqlite3_errcode(target.handle), doing: "the copy")

@@ -166,7 +166,7 @@ extension SQLiteEvents {
 // MARK: - Writing
 
 extension SQLiteEvents {
-    /// - Parameter epoch: of the events that are kept from now on.
+    /// - Parameter epoch: the epoch of the events that are kept from now on.
     func keep(
         _ changes: EventLogs.Changes, _ keys: [ChannelKey: EventKey], epoch: UInt64
     ) throws(StoreFailure) {

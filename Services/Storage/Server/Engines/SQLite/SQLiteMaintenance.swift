@@ -2,7 +2,7 @@ import Foundation
 
 /// What an operator does with a database file, even while the service uses it.
 enum SQLiteMaintenance {
-    /// Copies the database as it is at one moment to a new file, while the service goes on. The copy gets its
+    /// Copies the database as it is at one moment to a new file, while the service runs. The copy gets its
     /// name only when it is complete and was found to be in order.
     static func backup(_ path: String, to target: String) throws(StoreFailure) {
         let files = FileManager.default

@@ -157,7 +157,7 @@ final class SQLiteWriter: WritableStore {
         try connection.run("BEGIN IMMEDIATE")
     }
 
-    /// SQLite goes on writing into a file that has no name any more, and everything would be gone with the
+    /// SQLite continues to write into a file that has no name any more, and everything would be gone with the
     /// process.
     private func checkFile() throws(StoreFailure) {
         guard let identity, FileIdentity(connection.path) != identity else { return }
