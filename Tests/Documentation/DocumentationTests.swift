@@ -85,11 +85,11 @@ struct DocumentationTests {
         #expect(found >= 5)
     }
 
-    @Test("the test of the README is one that runs")
-    func readmeTest() throws {
-        let example = try Self.text("README.md").split(separator: "## A test of your app").last?
+    @Test("the test of docs/swift.md is one that runs")
+    func documentedTest() throws {
+        let example = try Self.text("docs/swift.md").split(separator: "## Testing an app").last?
             .split(separator: "```swift\n").dropFirst().first?.split(separator: "```").first
-        #expect(try example.map(String.init) == Self.text("Samples/Tests/ReadmeTests.swift"))
+        #expect(try example.map(String.init) == Self.text("Samples/Tests/DocumentedTests.swift"))
     }
 
     @Test("the keys that the test kit's documentation names are there")

@@ -2,7 +2,7 @@ import RTMClient
 import RTMTestKit
 import Testing
 
-@Test("what was said while bob had no network reaches him afterwards")
+@Test("what was published while bob had no network reaches him afterwards")
 func noNetwork() async throws {
     let world = try await TestWorld()
     let alice = try await world.client("alice")
