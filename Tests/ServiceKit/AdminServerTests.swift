@@ -42,11 +42,13 @@ struct AdminServerTests {
     }
 
     private func get(
-        _ path: String, method: String = "GET", authorization: String? = nil, at address: HostPort
+        _ path: String, method: String = "GET", authorization: String? = nil, host: String = "127.0.0.1",
+        more: String = "", at address: HostPort
     ) async throws -> (head: String, body: String) {
         let key = authorization.map { "Authorization: \($0)\r\n" } ?? ""
         let text = try await RawConnection.exchange(
-            "\(method) \(path) HTTP/1.1\r\nHost: x\r\n\(key)Connection: close\r\n\r\n", with: address)
+            "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\n\(more)\(key)Connection: close\r\n\r\n",
+            with: address)
         let parts = text.components(separatedBy: "\r\n\r\n")
         return (parts[0], parts.dropFirst().joined(separator: "\r\n\r\n"))
     }
@@ -69,6 +71,27 @@ struct AdminServerTests {
             probe.ready()
             let ready = try NodeReport(json: Data(try await get("/node", at: address).body.utf8))
             #expect(ready.isReady && ready.notReady.isEmpty && ready.instance == report.instance)
+        }
+    }
+
+    @Test("a page of the web in a browser of this machine reads and changes nothing")
+    func browsers() async throws {
+        try await withServer { address, _ in
+            for host in ["localhost", "LOCALHOST:7711", "127.8.0.1", "[::1]:\(address.port)", "[::1]"] {
+                #expect(try await get("/live", host: host, at: address).head.hasPrefix("HTTP/1.1 200 "))
+            }
+            for host in [
+                "evil.example:\(address.port)", "127.0.0.1.evil.example", "127.evil", "10.0.0.1", "",
+            ] {
+                let answer = try await get("/node", host: host, at: address)
+                #expect(answer.head.hasPrefix("HTTP/1.1 403 ") && answer.body.contains("use 127.0.0.1"))
+            }
+            let answer = try await get("/live", more: "Origin: http://127.0.0.1:8080\r\n", at: address)
+            #expect(answer.head.hasPrefix("HTTP/1.1 403 ") && answer.body.contains("(header Origin)"))
+        }
+        try await withServer(isLoopback: false) { address, _ in
+            let answer = try await get("/live", host: "admin.example", at: address)
+            #expect(answer.head.hasPrefix("HTTP/1.1 200 "))
         }
     }
 
@@ -228,8 +251,8 @@ struct AdminServerTests {
     @Test("one connection serves several requests")
     func keepAlive() async throws {
         try await withServer { address, _ in
-            let request = "GET /live HTTP/1.1\r\nHost: x\r\n\r\n"
-            let last = "GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+            let request = "GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            let last = "GET /version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             let text = try await RawConnection.exchange(request + request + last, with: address)
             #expect(text.components(separatedBy: "HTTP/1.1 200 OK").count == 4)
         }

@@ -49,7 +49,8 @@ final class AdminHandler: ChannelInboundHandler {
         promise.completeWithTask { [pages] in
             await pages.answer(
                 method: head.method.rawValue, uri: head.uri,
-                authorization: head.headers.first(name: "Authorization"))
+                authorization: head.headers.first(name: "Authorization"),
+                host: head.headers.first(name: "Host"), origin: head.headers.first(name: "Origin"))
         }
         promise.futureResult.assumeIsolated().whenSuccess { answer in
             if context.channel.isActive { self.send(answer, to: head, context) }

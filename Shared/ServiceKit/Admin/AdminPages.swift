@@ -15,8 +15,13 @@ struct AdminPages: Sendable {
     /// - Parameters:
     ///   - uri: the target of the request line; a query is for those pages that services make.
     ///   - authorization: the header of that name.
-    func answer(method: String, uri: String, authorization: String? = nil) async -> AdminAnswer {
+    ///   - host: the header of that name.
+    ///   - origin: the header of that name, which browsers send for the script of a page.
+    func answer(
+        method: String, uri: String, authorization: String? = nil, host: String? = nil, origin: String? = nil
+    ) async -> AdminAnswer {
         let path = String(uri.prefix { $0 != "?" })
+        if let refusal = browserRefusal(host: host, origin: origin) { return refusal }
         if let route = others.route(path) {
             if let refusal = route.refusal(authorization, isLoopback: isLoopback) { return refusal }
             guard route.methods.contains(method) else { return .methodNotAllowed(path, route.methods) }
@@ -31,6 +36,20 @@ struct AdminPages: Sendable {
             return .methodNotAllowed(path, ["GET", "HEAD"])
         }
         return page()
+    }
+
+    /// A loopback port trusts whoever reaches it, and a page of the web in a browser of this machine does. Such
+    /// a page names itself as the origin of a change, or reads by a name of its own that leads to 127.0.0.1.
+    private func browserRefusal(host: String?, origin: String?) -> AdminAnswer? {
+        if origin != nil {
+            return .refused(
+                403, "The admin port answers no web pages, and one has sent this request (header Origin).")
+        }
+        guard isLoopback, let host, !HostPort.isLoopback(header: host) else { return nil }
+        return .refused(
+            403,
+            "The admin port answers this machine alone, and the request names another host: "
+                + "use 127.0.0.1.")
     }
 
     private func page(_ path: String) -> (() -> AdminAnswer)? {

@@ -37,8 +37,20 @@ package struct HostPort: Sendable, Hashable {
     }
 
     /// Whether only this machine can reach a listener there.
-    package var isLoopback: Bool {
-        host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    package var isLoopback: Bool { Self.isLoopback(host: host) }
+
+    /// - Parameter header: the header `Host` of a request, with a port or without.
+    static func isLoopback(header: String) -> Bool {
+        guard let address = try? HostPort(text: header) else {
+            return isLoopback(host: header.hasPrefix("[") ? String(header.dropFirst().dropLast()) : header)
+        }
+        return address.isLoopback
+    }
+
+    private static func isLoopback(host: String) -> Bool {
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+        return host.lowercased() == "localhost" || host == "::1"
+            || numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
     }
 }
 
