@@ -54,12 +54,14 @@ package final class AcceptGuard: Sendable {
         self.policy = policy
     }
 
-    /// To be called as the initializer of the listening channel.
+    /// To be called as the initializer of the listening channel, or as soon as it listens.
     package func watch(_ listener: any Channel) -> EventLoopFuture<Void> {
         state.withLock { $0.listener = listener }
         listener.closeFuture.whenComplete { _ in self.state.withLock { $0.listener = nil } }
         return listener.eventLoop.makeCompletedFuture {
-            try listener.pipeline.syncOperations.addHandler(AcceptFailureHandler(self))
+            try listener.pipeline.syncOperations.addHandler(
+                // Before handlers for which an error is the end of the listener.
+                AcceptFailureHandler(self), position: .first)
         }
     }
 

@@ -35,10 +35,11 @@ struct GatewaySystem {
     ///   - webhooks: entries of the configuration, in YAML.
     ///   - hooks: entries of `hooks.beforePublish`, in YAML.
     ///   - privateAddresses: which networks inside hooks may connect to.
+    ///   - entrance: a command that runs the one process, with its arguments.
     static func with(
         _ deployment: Deployment = .standalone, _ options: [String] = [], messagingNodes: Int = 1,
         edge: [String] = [], messaging: [String] = [], events: String? = nil, webhooks: [String] = [],
-        hooks: [String] = [], privateAddresses: String = "127.0.0.1/32",
+        hooks: [String] = [], privateAddresses: String = "127.0.0.1/32", entrance: [String] = [],
         _ body: (GatewaySystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
@@ -55,7 +56,9 @@ struct GatewaySystem {
         switch deployment {
         case .standalone:
             let flags = own.map { $0.hasPrefix("--") ? "--gateway-\($0.dropFirst(2))" : $0 }
-            try await RunningSystem.with(.standalone, edge: configuration + flags + edge) { system in
+            try await RunningSystem.with(
+                .standalone, edge: configuration + flags + edge, entrance: entrance
+            ) { system in
                 try await body(GatewaySystem(system: system, file: file, keys: keys))
             }
         case .fourProcesses:

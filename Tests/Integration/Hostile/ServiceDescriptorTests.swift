@@ -43,6 +43,35 @@ import Testing
         }
     }
 
+    @Test("a gateway whose descriptors a crowd wants to use up answers as soon as the crowd's time is over")
+    func gateway() async throws {
+        try await GatewaySystem.with(
+            .standalone, ["--idle-timeout", "3s"], entrance: Self.limited(to: 384)
+        ) { gateway in
+            let system = gateway.system
+            let crowd = SilentCrowd()
+            // Neither port takes all descriptors by itself.
+            try await crowd.gather(15, from: 12, before: system.address("edge"))
+            try await crowd.gather(40, from: 12, before: system.address("gateway"))
+            let process = try system.process("rtm-standalone")
+            let spent = try await ProcessorTime.of([process.pid], during: .seconds(1))
+            #expect(spent[0] < 0.5)
+            #expect(process.log.contains("no connections are accepted at gateway at "))
+            let live = try await system.get("http://\(system.address("rtm-standalone admin"))/live")
+            #expect(live.status == 200)
+            try await system.withClients("alice") { clients in
+                var received = clients[0].events().makeAsyncIterator()
+                try await clients[0].subscribe(to: "lobby", features: .message)
+                let answer = try await gateway.call(
+                    "POST", "/v1/dev/publish", #"{"channel": "lobby", "message": "still here"}"#)
+                #expect(answer.status == 200)
+                #expect(await received.nextMessage()?.payload == .text("still here"))
+            }
+            #expect(!process.hasExited)
+            await crowd.leave()
+        }
+    }
+
     @Test("with as few descriptors as are enough, the oldest connections make room and the process lives")
     func few() async throws {
         try await withMessaging(descriptors: 128) { messaging in

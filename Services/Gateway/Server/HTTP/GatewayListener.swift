@@ -6,6 +6,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import RTMServiceKit
+import RTMServiceLink
 import ServiceLifecycle
 
 /// Answers HTTP requests at one address.
@@ -21,7 +22,8 @@ final class GatewayListener: RTMServiceKit.Service {
 
     init(
         purpose: String, at place: HostPort, tls: TLSConfiguration?, _ router: Router<GatewayContext>,
-        idleTimeout: Duration, connectionsMax: Int, on loops: MultiThreadedEventLoopGroup, _ logger: Logger
+        idleTimeout: Duration, connectionsMax: Int, accepting: AcceptPolicy,
+        on loops: MultiThreadedEventLoopGroup, _ logger: Logger
     ) throws {
         name = "\(purpose) listener"
         self.purpose = purpose
@@ -31,10 +33,12 @@ final class GatewayListener: RTMServiceKit.Service {
         // The framework logs each request; here the metrics say it, and errors are answers.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
+        let acceptGuard = AcceptGuard("\(purpose) at \(place)", for: .peer, accepting)
         let idle = TimeAmount(idleTimeout)
         let plain = HTTPServerBuilder.http1(
             configuration: .init(
-                additionalChannelHandlers: [RequestDeadline(idle)], idleTimeout: idle,
+                additionalChannelHandlers: [AcceptGate(acceptGuard), RequestDeadline(idle)],
+                idleTimeout: idle,
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: Self.headerBytesMax, maxHeaderListSize: Self.headerBytesMax,
                     maxHeaderFieldCount: Self.headersMax)))
@@ -43,10 +47,13 @@ final class GatewayListener: RTMServiceKit.Service {
             server: try tls.map { try .tls(plain, tlsConfiguration: $0) } ?? plain,
             configuration: ApplicationConfiguration(
                 address: .hostname(place.host, port: place.port), serverName: nil,
-                availableConnectionsDelegate: MaximumAvailableConnections(connectionsMax)),
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    min(connectionsMax, accepting.plan.connectionsMax))),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? place.port
-                opened.succeed(HostPort(host: place.host, port: port))
+                opened.completeWith(
+                    channel.eventLoop.flatSubmit { acceptGuard.watch(channel) }
+                        .map { HostPort(host: place.host, port: port) })
             },
             eventLoopGroupProvider: .shared(loops), logger: quiet)
         group = ServiceGroup(configuration: .init(services: [application], logger: quiet))

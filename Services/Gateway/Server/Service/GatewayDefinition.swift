@@ -177,8 +177,8 @@ package enum GatewayDefinition {
             return try GatewayListener(
                 purpose: purpose, at: place, tls: tls, api.router(console),
                 idleTimeout: configuration[GatewayKeys.idleTimeout],
-                connectionsMax: configuration[GatewayKeys.connectionsMax], on: context.eventLoopGroup,
-                context.logger)
+                connectionsMax: configuration[GatewayKeys.connectionsMax], accepting: context.accepting,
+                on: context.eventLoopGroup, context.logger)
         }
         var all = [try listener("gateway", configuration[GatewayKeys.listen], nil)]
         if let place = configuration[GatewayKeys.tlsListen], let tls {
