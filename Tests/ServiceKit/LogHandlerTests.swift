@@ -57,11 +57,11 @@ struct LogHandlerTests {
         logger.logLevel = .debug
         logger[metadataKey: "cause"] = "no road"
         logger.info("accepted")
-        logger.warning("link down", metadata: ["user": "alice"])
+        logger.warning("link down", metadata: ["user": "alice", "app": "shop", "service": "storage"])
         #expect(lines.all.count == 2)
         let line = RecentWarnings.Line(
             time: "2026-11-21T08:15:30.042Z", level: "warning", logger: "relay", message: "link down",
-            cause: "no road")
+            subject: "service=storage app=shop", cause: "no road")
         #expect(kept.lines == [line])
         for number in 0..<RecentWarnings.countMax { logger.error("number \(number)") }
         #expect(kept.lines.count == RecentWarnings.countMax)
@@ -85,7 +85,7 @@ struct LogHandlerTests {
 
     @Test("hostile text stays inside its JSON string and its line, and comes back unchanged")
     func hostileJSON() throws {
-        let hostile = "a\"b\\c\n{\"level\":\"x\"}\u{0}\u{1B}[31m\u{2028}\u{85}é🙂\r\n\u{7F}"
+        let hostile = "a\"b\\c\n{\"level\":\"x\"}\u{0}\u{1B}[31m\u{2028}\u{85}\u{202E}\u{2066}é🙂\r\n\u{7F}"
         json().warning("x", metadata: ["user": "\(hostile)", "\(hostile)": "v"])
         let line = try #require(lines.all.first)
         #expect(line.dropLast().unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F })

@@ -60,7 +60,7 @@ struct NodeIncidentsCommand: AsyncParsableCommand {
                 path: .global("incidents"), rows: "incidents", kind: "incident",
                 columns: { row, _ in
                     [row["time"]?.text ?? "now", row["node"]?.text, row["level"]?.text, row["message"]?.text]
-                        + [row["cause"]?.text]
+                        + [row["subject"]?.text, row["cause"]?.text]
                 }, nothing: "nothing went wrong lately")
             try await incidents.show(client, output, limit: list.limit)
         }

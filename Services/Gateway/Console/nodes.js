@@ -71,6 +71,7 @@ export function incidentList(context) {
       { title: 'Time', cell: ({ time: when }) => (when === undefined ? 'now' : time(when)) },
       { title: 'Node', cell: ({ node }) => quoted(node) },
       { title: 'Level', cell: ({ level }) => level },
+      { title: 'Whom', cell: ({ subject }) => (subject === undefined ? '' : quoted(subject)) },
       { title: 'What', cell: ({ message, cause }) => [sentence(message), cause && element('p', { class: 'muted' }, sentence(cause))] },
     ], incidents, 'Nothing went wrong lately.'),
   );

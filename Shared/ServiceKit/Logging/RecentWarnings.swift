@@ -11,6 +11,8 @@ package final class RecentWarnings: Sendable {
         package let level: String
         package let logger: String
         package let message: String
+        /// Whom the line is about, such as `app=shop webhook=orders`; nil if its metadata names nobody.
+        package let subject: String?
         /// The metadata of the names `cause`, `reason` and `error`, if the line has any.
         package let cause: String?
     }
@@ -40,6 +42,9 @@ struct WarningLogHandler: LogHandler {
     let now: @Sendable () -> String
     let kept: RecentWarnings
 
+    /// The metadata that says whom a line is about. Users aren't among them.
+    private static let subjects = ["service", "app", "webhook", "shard", "node", "peer", "address"]
+
     var metadata: Logger.Metadata {
         get { handler.metadata }
         set { handler.metadata = newValue }
@@ -62,9 +67,11 @@ struct WarningLogHandler: LogHandler {
         handler.log(event: event)
         guard event.level >= .warning else { return }
         let metadata = LogMetadata.effective(handler.metadata, handler.metadataProvider, event)
+        let subject = Self.subjects.compactMap { name in metadata[name].map { "\(name)=\($0)" } }
         kept.add(
             RecentWarnings.Line(
                 time: now(), level: event.level.rawValue, logger: label, message: "\(event.message)",
+                subject: subject.isEmpty ? nil : subject.joined(separator: " "),
                 cause: ["cause", "reason", "error"].lazy.compactMap { metadata[$0] }.first.map { "\($0)" }))
     }
 }

@@ -79,8 +79,9 @@ struct NodeRow: Encodable, Sendable {
                 ["refused_total", "refusals_total", "too_frequent_total"].contains {
                     figure.metric.hasSuffix($0)
                 }
-                || figure.labels["outcome"] == "refused"
-            guard isOne else { return nil }
+                || figure.labels["outcome"] == "refused" || figure.labels["kind"] == "limited"
+            // A receiver of webhooks that answers 500 is no refusal of ours.
+            guard isOne, !figure.metric.hasPrefix("rtm_gateway_webhook_") else { return nil }
             let words = [figure.metric] + figure.labels.sorted { $0.key < $1.key }.map(\.value)
             return Refusal(limit: words.joined(separator: " "), count: whole(figure.value))
         }
@@ -123,6 +124,8 @@ struct IncidentRow: Encodable, Sendable {
     /// The level of the line in the log: warning, error or critical.
     let level: String
     let message: String
+    /// Whom it is about, such as `app=shop webhook=orders`; absent if the line names nobody.
+    var subject: String?
     var cause: String?
 
     /// The newest lines of all nodes, the newest first. Nodes that can't be asked stand before them.
@@ -139,7 +142,7 @@ struct IncidentRow: Encodable, Sendable {
                 lines += report.warnings.map {
                     IncidentRow(
                         node: answer.name, program: report.program, time: $0.time, level: $0.level,
-                        message: $0.message, cause: $0.cause)
+                        message: $0.message, subject: $0.subject, cause: $0.cause)
                 }
             }
         }
