@@ -139,11 +139,8 @@ package final class WebhookReceiver: Sendable {
             }
         case is HTTPParserError: .noAnswer("what came is not HTTP/1.1")
         case let error as AddressLookup.Failure: .noConnection(error.description)
-        case let error as NIOSSLError: .noConnection("TLS: \(error)")
-        case let error as BoringSSLError: .noConnection("TLS: \(error)")
-        case is NIOConnectionError: .noConnection(connectFailure(error))
         case let refusal as Refusal: .noConnection(refusal.reason)
-        default: .noConnection("\(error)")
+        default: .noConnection(connectFailure(error))
         }
     }
 
