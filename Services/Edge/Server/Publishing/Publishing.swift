@@ -146,13 +146,15 @@ extension Publishing {
         _ request: ClientRequest.Publish, _ requestID: UInt64, _ type: ChannelType, of session: Session,
         by gate: HeldPublishes.Gate
     ) throws(RTMError) -> Bool {
-        let held = HeldPublish(request, requestID, type, of: session, now: endOfTurn.now)
+        // Only what is put on hold is copied.
+        lazy var held = HeldPublish(request, requestID, type, of: session, now: endOfTurn.now)
         let verdict = try gate.arrived(
-            held, held.question, by: session.id.rawValue, to: held.key,
+            held, held.question, by: session.id.rawValue,
+            to: ChannelKey(appID: session.appID, type: type, name: request.channel.string),
             bytes: PublishWindow.requestBytes + request.message.payload.bytes.count)
         guard let verdict else { return true }
         // Nobody was asked, so there is no other content.
-        _ = try verdict.content(isAgain: held.isAgain)
+        _ = try verdict.content(isAgain: request.origin(of: session.caller).againAfter != nil)
         return false
     }
 
