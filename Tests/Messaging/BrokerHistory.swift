@@ -117,7 +117,13 @@ struct BrokerHistory {
 
     /// Another broker continues with what is in the journal.
     private mutating func takeOver() throws {
-        guard let journal else { return }
+        guard var journal else { return }
+        // Now and then Redis has lost the journal before, and the leader has written everything again.
+        if random.chance(1, in: 3) {
+            journal = broker.checkpoint(now: now)
+            forgetWhatWasLost()
+        }
+        self.journal = journal
         events.takeovers += 1
         var replay = JournalReplay(limits: limits, firstEpoch: firstEpoch)
         for batch in journal {
@@ -126,6 +132,20 @@ struct BrokerHistory {
         broker = Broker(continuing: replay, now: now)
         broker.keepJournal(settlingFor: 0, now: now)
         for interest in interests.keys { leave(interest, tellingBroker: false) }
+    }
+
+    /// A checkpoint says up to where a channel has lost entries, and not of which kinds. Of channels that
+    /// aren't there it says nothing, and they lie in any partition.
+    private mutating func forgetWhatWasLost() {
+        if Self.keys.contains(where: { broker.slot(of: $0) == nil }) {
+            unknown = heads
+        } else {
+            for (key, partition) in partitions {
+                guard let slot = broker.slot(of: key) else { continue }
+                unknown[partition] = max(
+                    unknown[partition] ?? 0, broker.channels[slot].chain.newestLost)
+            }
+        }
     }
 
     mutating func step() throws {

@@ -45,12 +45,8 @@ struct BrokerHistoryTests {
             _ = try broker.publish("text \(number)", to: keys[number % 5], now: 1_000 + UInt64(number))
         }
         var replay = JournalReplay(limits: limits, firstEpoch: 7)
-        var cursor = CheckpointCursor()
-        var isLast = false
-        while !isLast {
-            let page = broker.checkpointPage(&cursor, now: 2_000)
-            isLast = page.isLast
-            try page.bytes.withUnsafeReadableBytes { bytes in try replay.read(bytes) }
+        for page in broker.checkpoint(now: 2_000) {
+            try page.withUnsafeReadableBytes { bytes in try replay.read(bytes) }
         }
         var next = Broker(continuing: replay, now: 2_000)
         for key in keys {

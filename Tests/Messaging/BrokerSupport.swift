@@ -72,6 +72,21 @@ extension Broker {
     }
 }
 
+extension Broker {
+    /// Everything in memory, as it is written to a journal that was lost.
+    func checkpoint(now: UInt64) -> [ByteBuffer] {
+        var cursor = CheckpointCursor()
+        var batches: [ByteBuffer] = []
+        var isLast = false
+        while !isLast {
+            let page = checkpointPage(&cursor, now: now)
+            batches.append(page.bytes)
+            isLast = page.isLast
+        }
+        return batches
+    }
+}
+
 extension Broker.Attached {
     var gap: Bool { skippedTo != nil }
 }

@@ -31,6 +31,18 @@ struct EntryTailTests {
         #expect(entry.frame == ByteBuffer(bytes: [1, 1, 1, 1, 1]))
     }
 
+    @Test("what is known of an entry beside its frame takes 64 bytes, and has its feature and client whole")
+    func record() {
+        #expect(MemoryLayout<EntryRecord>.stride == 64)
+        for feature in LostEntries.features {
+            let record = EntryRecord(
+                timestamp: 1, publisherSession: 2, offset: 3, previous: .none,
+                channel: ChannelSlot(index: 4, partition: 5), feature: feature,
+                EntryOrigin(user: 6, client: .max - 7, sequence: 8), (start: 9, length: 10))
+            #expect(record.feature == feature && record.client == .max - 7)
+        }
+    }
+
     @Test("messages appended together have consecutive offsets and timestamps, and their frames in a row")
     mutating func together() {
         scene.append(to: 0, now: 200)

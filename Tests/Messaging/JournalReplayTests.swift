@@ -32,16 +32,8 @@ import Testing
         first.keepJournal(settlingFor: 0, now: 1)
         let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
         for now in 2...4 as ClosedRange<UInt64> { try greet(&first, now: now) }
-        var cursor = CheckpointCursor()
-        var batches: [ByteBuffer] = []
-        var isLast = false
-        while !isLast {
-            let page = first.checkpointPage(&cursor, now: 5)
-            batches.append(page.bytes)
-            isLast = page.isLast
-        }
 
-        var second = try successor(batches, now: 100)
+        var second = try successor(first.checkpoint(now: 5), now: 100)
         try greet(&second, now: 101)
         let page = try second.read(inbox, after: attached.position, now: 102)
         #expect(page.entries.count == 4 && !page.gap)
@@ -141,6 +133,37 @@ import Testing
         }
         #expect(try again(1, after: 90_000) == 1)
         #expect(throws: RTMError.self) { try again(2, after: 95_000) }
+    }
+
+    @Test("W-24, M-25: what a leader wrote again after a loss, later leaders recognise when it is repeated")
+    func repeatedBehindCheckpoints() throws {
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
+        broker.keepJournal(settlingFor: 0, now: 1)
+        let lobby = ChannelKey.message("lobby")
+        // The keys of backends, and a client whose sequence has passed 32 bits.
+        let keys = (1...5 as ClosedRange<UInt64>).map {
+            PublishOrigin(instance: $0 << 40 | 3, sequence: 1, againAfter: 0)
+        }
+        let numbers = [1 << 33 - 1, 1 << 33, 1 << 33 + 1].map {
+            PublishOrigin(instance: 9, sequence: $0, againAfter: 0)
+        }
+        let origins = keys + numbers
+        let offsets = try origins.map { origin in
+            try broker.publish("m", to: lobby, origin: origin, now: 10).entries.offset
+        }
+        _ = try broker.publish("nobody's", times: 3, to: lobby, now: 20)
+
+        for time in [30_000, 60_000] as [UInt64] {
+            broker = try successor(broker.checkpoint(now: time), now: time)
+            for (origin, offset) in zip(origins, offsets) {
+                let again = try broker.publish("m", to: lobby, origin: origin, now: time + 1).entries
+                #expect(again.count == 0 && again.offset == offset)
+            }
+        }
+        let late = PublishOrigin(instance: 9, sequence: 1 << 33 + 1)
+        #expect(throws: RTMError.self) { try broker.publish("m", to: lobby, origin: late, now: 60_002) }
+        let next = PublishOrigin(instance: 9, sequence: 1 << 33 + 2)
+        #expect(try broker.publish("m", to: lobby, origin: next, now: 60_003).entries.count == 1)
     }
 
     private func successor(_ batches: [ByteBuffer], now: UInt64) throws -> Broker {

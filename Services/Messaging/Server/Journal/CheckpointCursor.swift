@@ -68,11 +68,11 @@ struct CheckpointCursor {
                 channel: key, offset: record.offset, timestamp: record.timestamp, count: 1,
                 publisherSession: record.publisherSession, feature: record.feature,
                 frames: WireText(UnsafeRawBufferPointer(rebasing: frame)))
-            entries.user = record.user
-            // The upper halves are gone: a repeated message after one more change of the leader isn't
-            // recognised.
-            entries.client = UInt64(record.client)
-            entries.sequence = UInt64(record.sequence)
+            let origin = channel.chain.origin(of: record)
+            (entries.user, entries.client, entries.sequence) = (origin.user, origin.client, origin.sequence)
+            if let append = channel.sources.append(at: record.offset) {
+                (entries.source, entries.sourceSequence) = append
+            }
             entries.previous =
                 tail.holds(record.previous)
                 ? tail.record(at: record.previous).offset : channel.chain.newestLost

@@ -41,6 +41,11 @@ struct AppendSources {
         }
     }
 
+    /// Who appended the event at this offset, and under which number; nil if that isn't remembered.
+    func append(at offset: UInt64) -> (source: UInt64, sequence: UInt64)? {
+        appends.last { $0.position.offset == offset }.map { ($0.source, $0.sequence) }
+    }
+
     /// Remembers that the append is in the log now. Source 0 never repeats an append, so nothing is
     /// remembered of it.
     mutating func appended(_ sequence: UInt64, from source: UInt64, at position: Position) {

@@ -135,6 +135,16 @@ extension ChannelChain {
 // MARK: - What was published before
 
 extension ChannelChain {
+    /// Who published an entry of the channel, with the whole sequence number. The entry has the lower half of
+    /// it, and the newest one of its client, which is remembered whole, is at most four billion above.
+    func origin(of entry: EntryRecord) -> EntryOrigin {
+        var sequence = UInt64(entry.sequence)
+        if let newest = publishers.lastSequence(of: entry.client), newest >= sequence {
+            sequence = newest - UInt64(UInt32(truncatingIfNeeded: newest) &- entry.sequence)
+        }
+        return EntryOrigin(user: entry.user, client: entry.client, sequence: sequence)
+    }
+
     /// What the channel knows of a publish that its client sends once more.
     enum Memory {
         /// The message is here.
@@ -160,7 +170,6 @@ extension ChannelChain {
 
     /// Looks for a message that was first sent `age` milliseconds ago, from the newest entry to the oldest.
     func memory(of origin: EntryOrigin, age: UInt64, in tail: EntryTail, now: UInt64) -> Memory {
-        let client = UInt32(truncatingIfNeeded: origin.client)
         let sequence = UInt32(truncatingIfNeeded: origin.sequence)
         // What the client is known to have sent may be older than its age says, if a clock was wrong.
         let known = publishers.lastSequence(of: origin.client)
@@ -169,7 +178,7 @@ extension ChannelChain {
         var steps = 0
         while tail.holds(place) {
             let entry = tail.record(at: place)
-            if entry.client == client, entry.sequence == sequence {
+            if entry.client == origin.client, entry.sequence == sequence {
                 return .published(tail.entry(at: place))
             }
             if known == nil, !Self.mayBe(from: age, before: entry.timestamp, now: now) { return .new }

@@ -10,19 +10,20 @@ struct EntryPlace: Equatable {
     static let none = EntryPlace(segment: 0, index: 0)
 }
 
-/// What is known of an entry beside its frame.
+/// What is known of an entry beside its frame, in 64 bytes. The order of the fields leaves hardly a gap.
 struct EntryRecord {
     let timestamp: UInt64
     let publisherSession: UInt64
     let offset: UInt64
+    /// As `EntryOrigin.client`.
+    let client: UInt64
     /// The entry before it in its channel, whether the tail still has it or not.
     let previous: EntryPlace
     let channel: ChannelSlot
-    let feature: SubscriptionFeatures
+    /// The bits of the one feature that selects the entry.
+    private let featureBits: UInt8
     let user: UInt32
-    /// The lower halves of the client and of its sequence number: no tail holds four billion messages of one
-    /// client, and the frame says whose message it is.
-    let client: UInt32
+    /// The lower half of the client's sequence number: no tail holds four billion messages of one client.
     let sequence: UInt32
     /// Where the frame lies in the segment.
     let start: UInt32
@@ -39,13 +40,17 @@ struct EntryRecord {
         self.offset = offset
         self.previous = previous
         self.channel = channel
-        self.feature = feature
+        featureBits = UInt8(truncatingIfNeeded: feature.rawValue)
         user = origin.user
-        client = UInt32(truncatingIfNeeded: origin.client)
+        client = origin.client
         sequence = UInt32(truncatingIfNeeded: origin.sequence)
         start = frame.start
         length = frame.length
     }
+
+    /// The feature that selects the entry.
+    @inline(__always)
+    var feature: SubscriptionFeatures { SubscriptionFeatures(rawValue: UInt32(featureBits)) }
 
     /// Who doesn't receive the entry because it is the user's own; 0 if everybody does.
     var owner: UInt32 { publisherSession == 0 ? 0 : user }
