@@ -35,13 +35,14 @@ final class GatewayListener: RTMServiceKit.Service {
         quiet.logLevel = max(logger.logLevel, .warning)
         let acceptGuard = AcceptGuard("\(purpose) at \(place)", for: .peer, accepting)
         let idle = TimeAmount(idleTimeout)
-        let plain = HTTPServerBuilder.http1(
-            configuration: .init(
-                additionalChannelHandlers: [AcceptGate(acceptGuard), RequestDeadline(idle)],
-                idleTimeout: idle,
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: Self.headerBytesMax, maxHeaderListSize: Self.headerBytesMax,
-                    maxHeaderFieldCount: Self.headersMax)))
+        let channel = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [AcceptGate(acceptGuard), RequestDeadline(idle)], idleTimeout: idle,
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: Self.headerBytesMax, maxHeaderListSize: Self.headerBytesMax,
+                maxHeaderFieldCount: Self.headersMax))
+        let plain = HTTPServerBuilder { responder in
+            LoopBoundChannel(base: HTTP1Channel(responder: responder, configuration: channel))
+        }
         let application = Application(
             router: router,
             server: try tls.map { try .tls(plain, tlsConfiguration: $0) } ?? plain,

@@ -1,0 +1,35 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// Connections whose tasks run on the event loop that reads and writes them.
+///
+/// The framework answers each connection in a task. On Swift's own pool of threads such a task would change
+/// threads whenever it waits for bytes, for the links or for a write, and on one core two threads would take
+/// turns all the time: that was more work than the requests themselves. What a task does between two waits
+/// holds up its loop, so nothing on the path of a request may block.
+struct LoopBoundChannel<Base: ServerChildChannel>: ServerChildChannel {
+    let base: Base
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+        base.setup(channel: channel, logger: logger)
+    }
+
+    func handle(value: Base.Value, logger: Logger) async {
+        await withTaskExecutorPreference(LoopExecutor(eventLoop: value.channel.eventLoop)) {
+            await base.handle(value: value, logger: logger)
+        }
+    }
+}
+
+/// Runs tasks on an event loop, each piece of them at the end of the turn in which it became ready.
+private final class LoopExecutor: TaskExecutor {
+    private let eventLoop: any EventLoop
+
+    init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        eventLoop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
