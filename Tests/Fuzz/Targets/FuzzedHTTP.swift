@@ -46,6 +46,7 @@ enum FuzzedHTTP {
 
     /// A body that is accepted has the same messages for a reader that knows nothing of them.
     private static func batch(_ body: Data) throws(Disagreement) {
+        try Disagreement.unless(GatewayReading.isReadAlike(body), "two readers read the batch differently")
         guard let count = GatewayReading.batch(body) else { return }
         let object = (try? JSONSerialization.jsonObject(with: body)) as? [String: Any]
         let messages = object?["messages"] as? [Any]

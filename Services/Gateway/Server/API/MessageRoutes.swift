@@ -22,7 +22,7 @@ struct MessageRoutes: Sendable {
 
     // MARK: Bodies
 
-    struct Message: APIBody {
+    struct Message: APIBody, Equatable {
         /// The channel, or the user to whose inbox the message goes: one of the two.
         var channel: String?
         var user: String?
@@ -65,14 +65,14 @@ struct MessageRoutes: Sendable {
         }
     }
 
-    struct Batch: APIBody {
+    struct Batch: APIBody, Equatable {
         var messages: StrictList<Message>
 
         enum CodingKeys: String, CodingKey, CaseIterable { case messages }
     }
 
     /// Where a message is in its channel's log.
-    struct Published: Encodable, Sendable {
+    struct Published: Sendable {
         /// Of the log. With another epoch it has begun anew, and offsets of before mean nothing.
         let epoch: UInt64
         let offset: UInt64
@@ -93,24 +93,12 @@ struct MessageRoutes: Sendable {
     }
 
     /// What became of one of several messages: its place, or the error.
-    struct Outcome: Encodable, Sendable {
+    struct Outcome: Sendable {
         var channel: String?
         var user: String?
         var published: Published?
         var error: APIError.Body?
-
-        private enum CodingKeys: String, CodingKey { case channel, user, error }
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encodeIfPresent(channel, forKey: .channel)
-            try container.encodeIfPresent(user, forKey: .user)
-            try container.encodeIfPresent(error, forKey: .error)
-            try published?.encode(to: encoder)
-        }
     }
-
-    struct Outcomes: Encodable, Sendable { let results: [Outcome] }
 
     // MARK: Routes
 
@@ -120,7 +108,7 @@ struct MessageRoutes: Sendable {
         try api.rates.spend(by: client, now: .now())
         let item = try outgoing(body, by: client, request.idempotency(client).origin(0))
         let published = try await publish([item])[0].get()
-        return Response(json: Published(published))
+        return Response(json: JSONWriter(Published(published)))
     }
 
     @Sendable func broadcast(_ request: Request, _ context: GatewayContext) async throws -> Response {
@@ -168,7 +156,7 @@ struct MessageRoutes: Sendable {
             }
         }
         let hasFailure = outcomes.contains { $0.error != nil }
-        return Response(json: Outcomes(results: outcomes), status: hasFailure ? .init(code: 207) : .ok)
+        return Response(json: JSONWriter(outcomes), status: hasFailure ? .init(code: 207) : .ok)
     }
 
     // MARK: Publishing

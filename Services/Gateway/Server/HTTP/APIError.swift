@@ -139,11 +139,17 @@ extension Response {
         String(decoding: (try? encoder.encode(value)) ?? Data(), as: UTF8.self)
     }
 
+    private static let headers: HTTPFields = [.contentType: "application/json"]
+
     init(json value: some Encodable, status: HTTPResponse.Status = .ok) {
         // Values of the API are structs of texts and numbers, which always can be written.
         let data = (try? Self.encoder.encode(value)) ?? Data()
         self.init(
-            status: status, headers: [.contentType: "application/json"],
-            body: .init(byteBuffer: ByteBuffer(bytes: data)))
+            status: status, headers: Self.headers, body: .init(byteBuffer: ByteBuffer(bytes: data)))
+    }
+
+    init(json: JSONWriter, status: HTTPResponse.Status = .ok) {
+        self.init(
+            status: status, headers: Self.headers, body: .init(byteBuffer: ByteBuffer(bytes: json.bytes)))
     }
 }

@@ -6,6 +6,13 @@ import RTMModel
 /// A body of a request. A key that it doesn't have is refused: a misspelt option must not be passed over.
 protocol APIBody: Decodable, Sendable {
     associatedtype CodingKeys: CodingKey & CaseIterable
+
+    /// The body, if it is one that comes often and is written as usual; nil leaves it to the decoder.
+    static func plain(_ bytes: [UInt8]) -> Self?
+}
+
+extension APIBody {
+    static func plain(_ bytes: [UInt8]) -> Self? { nil }
 }
 
 extension Request {
@@ -18,14 +25,19 @@ extension Request {
     func body<Body: APIBody>(_ type: Body.Type, upTo bytesMax: Int) async throws -> Body {
         let bytes = try await bytes(upTo: bytesMax)
         do {
-            return try Self.decode(type, from: Data(bytes.readableBytesView))
+            return try Self.decode(type, from: Array(bytes.readableBytesView))
         } catch let error as DecodingError {
             throw APIError(.badRequest, "invalidBody", error.sentence)
         }
     }
 
-    static func decode<Body: APIBody>(_ type: Body.Type, from data: Data) throws -> Body {
-        try decoder.decode(Strict<Body>.self, from: data).body
+    static func decode<Body: APIBody>(_ type: Body.Type, from bytes: [UInt8]) throws -> Body {
+        try type.plain(bytes) ?? decodeStrictly(type, from: bytes)
+    }
+
+    /// Any body, and why it is refused.
+    static func decodeStrictly<Body: APIBody>(_ type: Body.Type, from bytes: [UInt8]) throws -> Body {
+        try decoder.decode(Strict<Body>.self, from: Data(bytes)).body
     }
 
     /// The whole body.
@@ -111,7 +123,9 @@ struct Query: Sendable, Equatable {
 extension GatewayContext {
     /// A piece of the path, decoded. A slash in a name is written as `%2F`.
     func parameter(_ name: String) throws(APIError) -> String {
-        guard let text = parameters.get(name), let decoded = text.removingPercentEncoding, !decoded.isEmpty
+        guard let text = parameters.get(name),
+            let decoded = text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : text,
+            !decoded.isEmpty
         else { throw APIError(.badRequest, "invalidPath", "the path is not URL-encoded UTF-8") }
         return decoded
     }
@@ -144,6 +158,8 @@ struct Strict<Body: APIBody>: Decodable, Sendable {
 struct StrictList<Element: APIBody>: Decodable, Sendable {
     let elements: [Element]
 
+    init(_ elements: [Element]) { self.elements = elements }
+
     init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
         var elements: [Element] = []
@@ -151,6 +167,8 @@ struct StrictList<Element: APIBody>: Decodable, Sendable {
         self.elements = elements
     }
 }
+
+extension StrictList: Equatable where Element: Equatable {}
 
 extension DecodingError {
     /// What is wrong with a body, in words.

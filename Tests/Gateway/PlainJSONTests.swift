@@ -1,0 +1,115 @@
+import Foundation
+import NIOCore
+import RTMModel
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMGatewayServer
+
+@Suite("Messages in JSON: the fast reader and the writer, beside Foundation's")
+struct PlainJSONTests {
+    private static let all = #"""
+        {"channel": "lobby", "user": "anna", "message": "a \"b\"\n\t\\\/ ä 😀", "data": "AAEC", "customType": "t",
+         "publisher": "p", "store": true, "ifOffset": 0, "ifEpoch": 9999999999999999999,
+         "version": 12, "versionEpoch": ""}
+        """#
+
+    private func plain(_ json: String) -> MessageRoutes.Message? {
+        MessageRoutes.Message.plain(Array(json.utf8))
+    }
+
+    private func strict(_ json: some Sequence<UInt8>) -> MessageRoutes.Message? {
+        try? Request.decodeStrictly(MessageRoutes.Message.self, from: Array(json))
+    }
+
+    @Test(
+        "what is written as usual is read fast, and as Foundation reads it",
+        arguments: [
+            all, "{}", " { } ", #"{"channel":"a"}"#, "\r\n{\t\"store\" : false }\n", #"{"message": ""}"#,
+            #"{"data": ""}"#, #"{"version": 0}"#, #"{"message": "\/"}"#,
+        ])
+    func usual(json: String) {
+        let message = plain(json)
+        #expect(message != nil && message == strict(json.utf8))
+    }
+
+    @Test(
+        "what is unusual is left to Foundation, whether it is right or wrong",
+        arguments: [
+            "", " ", "[]", "{", "}", "{}}", "{} {}", "{,}", #"{"channel": "a",}"#, #"{"channel" "a"}"#,
+            #"{"channel": "a" "user": "b"}"#, #"{"channel": "a", "channel": "a"}"#, #"{"chanel": "a"}"#,
+            #"{"channel": null}"#, #"{"channel": 1}"#, #"{"channel": "a}"#, #"{"channel": "\u0061"}"#,
+            #"{"channel": "\x"}"#, #"{"channel": "\"#, "{\"channel\": \"a\nb\"}", #"{"store": True}"#,
+            #"{"store": tru}"#, #"{"store": "true"}"#, #"{"version": 01}"#, #"{"version": -1}"#,
+            #"{"version": 1.0}"#, #"{"version": 1e3}"#, #"{"version": 18446744073709551616}"#,
+            #"{"version": }"#, #"{"data": "!"}"#, #"{"data": "AAE"}"#, "\u{FEFF}{}", #"{channel: "a"}"#,
+        ])
+    func unusual(json: String) { #expect(plain(json) == nil) }
+
+    @Test("bytes that are no UTF-8 are not read")
+    func encoding() {
+        for bytes: [UInt8] in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xC3]] {
+            let json = Array(#"{"channel": ""#.utf8) + bytes + Array(#""}"#.utf8)
+            #expect(MessageRoutes.Message.plain(json) == nil)
+        }
+        #expect(MessageRoutes.Message.plain(Array("{}".data(using: .utf16LittleEndian) ?? Data())) == nil)
+    }
+
+    @Test("whatever is changed in a body, the fast reader reads nothing that Foundation reads differently")
+    func changed() {
+        var random = SeededGenerator(seed: 1)
+        let pieces = Array(#"{}[]",:\u0 1nt"#.utf8) + [0, 0x0A, 0x7F, 0x80, 0xC3, 0xFF]
+        var read = 0
+        for _ in 0..<20_000 {
+            var json = Array(Self.all.utf8)
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let place = json.indices.randomElement(using: &random) ?? 0
+                let piece = pieces.randomElement(using: &random) ?? 0
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: json[place] = piece
+                case 1: json.insert(piece, at: place)
+                default: json.remove(at: place)
+                }
+            }
+            guard let message = MessageRoutes.Message.plain(json) else { continue }
+            read += 1
+            #expect(message == strict(json), "\(String(decoding: json, as: UTF8.self))")
+        }
+        #expect(read > 1_000, "so that something was compared")
+    }
+
+    @Test("a batch is read fast, with its messages in their order")
+    func batch() {
+        let json = #"{"messages": [{"channel": "a", "message": "1"}, {}, {"user": "b"}]}"#
+        let batch = MessageRoutes.Batch.plain(Array(json.utf8))
+        #expect(batch?.messages.elements.map(\.channel) == ["a", nil, nil])
+        #expect(batch == (try? Request.decodeStrictly(MessageRoutes.Batch.self, from: Array(json.utf8))))
+        for wrong in ["{}", #"{"messages": [{},]}"#, #"{"messages": [], "messages": []}"#, #"{"a": []}"#] {
+            #expect(MessageRoutes.Batch.plain(Array(wrong.utf8)) == nil)
+        }
+    }
+
+    @Test("what is written is JSON, with its members in the order of their names")
+    func written() throws {
+        let texts = ["", "a/b", "\"\\\"", "\n\u{1}\u{1F}\u{7F}", "ä 😀"]
+        var outcomes = texts.map { MessageRoutes.Outcome(channel: $0) }
+        outcomes[0].error = APIError(.badRequest, "wrong", "a \"reason\"").body
+        outcomes[1].published = MessageRoutes.Published(
+            BackendPublishResponse(
+                outcome: .repeated, position: StreamPosition(epoch: .max, offset: 0),
+                timestampMilliseconds: 1_700_000_000_000, rememberedMilliseconds: 120_000))
+        outcomes[1].user = "u"
+        let bytes = JSONWriter(outcomes).bytes
+        let object = try #require(
+            JSONSerialization.jsonObject(with: Data(bytes)) as? [String: [[String: Any]]])
+        let results = try #require(object["results"])
+        #expect(results.map { $0["channel"] as? String } == texts)
+        #expect((results[0]["error"] as? [String: Any])?["reason"] as? String == "a \"reason\"")
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(
+            text.contains(
+                #"{"channel":"a/b","epoch":18446744073709551615,"offset":0,"rememberedFor":120,"replayed":true,"#
+                    + #""timestamp":1700000000000,"user":"u"}"#), "\(text)")
+    }
+}
