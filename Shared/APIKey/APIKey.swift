@@ -11,12 +11,13 @@ package struct APIKey: Sendable, Hashable {
     private let secret: String
 
     /// Nil if the text is no key.
-    package init?(_ text: some StringProtocol) {
-        let parts = text.split(separator: "_", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0] == Self.prefix, parts[1].count == Self.idLength,
+    package init?(_ text: String) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].elementsEqual(Self.prefix.utf8), parts[1].count == Self.idLength,
             parts[2].count == Self.secretLength
         else { return nil }
-        (id, secret) = (String(parts[1]), String(parts[2]))
+        id = String(decoding: parts[1], as: UTF8.self)
+        secret = String(decoding: parts[2], as: UTF8.self)
     }
 
     /// A key whose secret has 256 bits of the system's randomness.
@@ -30,15 +31,20 @@ package struct APIKey: Sendable, Hashable {
 
     private init(id: String, secret: String) { (self.id, self.secret) = (id, secret) }
 
+    /// Whether it is the same key. How long the answer takes says nothing about the secret.
+    package func isEqual(to other: APIKey) -> Bool {
+        id == other.id && MessageCode.areEqual(Array(secret.utf8), Array(other.secret.utf8))
+    }
+
     package var text: String { "\(Self.prefix)_\(id)_\(secret)" }
 
     /// What is stored of the secret. A slow hash, as for passwords, would protect nothing more: nobody
     /// guesses 256 random bits.
     package var hash: String {
-        MessageCode.make(over: Array(secret.utf8), key: Array("heliograph api key \(id)".utf8))
-            .map { byte in
-                let text = String(byte, radix: 16)
-                return byte < 16 ? "0" + text : text
-            }.joined()
+        let code = MessageCode.make(over: Array(secret.utf8), key: Array("heliograph api key \(id)".utf8))
+        let digits = code.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
+        return String(decoding: digits, as: UTF8.self)
     }
+
+    private static let digits = Array("0123456789abcdef".utf8)
 }

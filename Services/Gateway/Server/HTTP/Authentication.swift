@@ -117,16 +117,19 @@ enum Credentials: Equatable {
     private static let fields = [HTTPField.Name.authorization, .apiKey, .agoraToken]
 
     /// Whether the request says in any way who calls.
-    static func areIn(_ headers: HTTPFields) -> Bool { fields.contains { headers[$0] != nil } }
+    static func areIn(_ headers: HTTPFields) -> Bool { fields.contains { headers.contains($0) } }
 
     init(_ headers: HTTPFields) throws(APIError) {
-        let named = Self.fields.flatMap { headers[fields: $0] }
-        guard named.count <= 1 else {
-            throw APIError(
-                .unauthorized, "ambiguousCredentials",
-                "send one of Authorization, X-API-Key and x-agora-token, and that once")
+        var named: HTTPField?
+        for field in headers where Self.fields.contains(field.name) {
+            guard named == nil else {
+                throw APIError(
+                    .unauthorized, "ambiguousCredentials",
+                    "send one of Authorization, X-API-Key and x-agora-token, and that once")
+            }
+            named = field
         }
-        guard let field = named.first else { throw Self.missing }
+        guard let field = named else { throw Self.missing }
         switch field.name {
         case .apiKey: self = .key(field.value)
         case .agoraToken: self = .token(field.value)
@@ -135,7 +138,7 @@ enum Credentials: Equatable {
     }
 
     private init(authorization value: String) throws(APIError) {
-        let words = value.split(separator: " ", maxSplits: 1)
+        let words = value.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1).map { Substring($0) }
         guard words.count == 2 else { throw Self.missing }
         switch words[0].lowercased() {
         case "bearer":

@@ -8,9 +8,12 @@ import Synchronization
 /// The keys that this gateway accepts, and when each was used last. A refusal doesn't say what was wrong with
 /// the key, so that ids can't be tried out.
 final class KeyRing: Sendable {
-    private struct State {
-        var records: [String: APIKeyRecord] = [:]
-        var uses: [String: Use] = [:]
+    private struct Entry {
+        let record: APIKeyRecord
+        /// The key as it came when its hash was found right. The next time it is compared with that: making
+        /// the hash takes longer than all else about a key.
+        var proven: APIKey?
+        var use: Use?
     }
 
     /// When a key was used last, and when before that.
@@ -21,37 +24,48 @@ final class KeyRing: Sendable {
 
     private static let hashOfNothing = String(repeating: "0", count: 64)
 
-    private let state = Mutex(State())
+    private let entries = Mutex<[String: Entry]>([:])
 
     init(_ records: [APIKeyRecord]) { take(records) }
 
     /// The configuration has other keys now.
     func take(_ records: [APIKeyRecord]) {
-        let fresh = Dictionary(records.map { ($0.id, $0) }) { _, last in last }
-        state.withLock { state in
-            state.records = fresh
-            state.uses = state.uses.filter { fresh[$0.key] != nil }
+        entries.withLock { entries in
+            let fresh = records.map { ($0.id, Entry(record: $0, use: entries[$0.id]?.use)) }
+            entries = Dictionary(fresh) { _, last in last }
         }
     }
 
     /// What the key may do; nil if it isn't accepted.
     func admit(_ key: APIKey, now: Date) -> APIKeyRecord? {
-        let record = state.withLock { $0.records[key.id] }
-        // The hash is made of unknown keys, too, so that the time of an answer says nothing.
-        let isRight = MessageCode.areEqual(
-            Array(key.hash.utf8), Array((record?.hash ?? Self.hashOfNothing).utf8))
-        guard let record, isRight, now < record.expires ?? .distantFuture else { return nil }
-        state.withLock { $0.uses[key.id] = Use(last: now, before: $0.uses[key.id]?.last) }
+        let entry = entries.withLock { $0[key.id] }
+        guard isRight(key, for: entry), let record = entry?.record, now < record.expires ?? .distantFuture
+        else { return nil }
+        entries.withLock { entries in
+            // The configuration may have changed meanwhile.
+            guard let place = entries.index(forKey: key.id), entries.values[place].record == record else {
+                return
+            }
+            entries.values[place].proven = key
+            entries.values[place].use = Use(last: now, before: entries.values[place].use?.last)
+        }
         return record
+    }
+
+    private func isRight(_ key: APIKey, for entry: Entry?) -> Bool {
+        if let proven = entry?.proven, proven.isEqual(to: key) { return true }
+        // The hash is made of unknown keys, too, so that the time of an answer says nothing.
+        let hash = entry?.record.hash ?? Self.hashOfNothing
+        return MessageCode.areEqual(Array(key.hash.utf8), Array(hash.utf8))
     }
 
     /// All keys with their use at this gateway, by id.
     var uses: [(record: APIKeyRecord, use: Use?)] {
-        state.withLock { state in
-            state.records.values.sorted { $0.id < $1.id }.map { ($0, state.uses[$0.id]) }
+        entries.withLock { entries in
+            entries.values.sorted { $0.record.id < $1.record.id }.map { ($0.record, $0.use) }
         }
     }
 
     /// Nil if this gateway has never seen the key.
-    func use(of id: String) -> Use? { state.withLock { $0.uses[id] } }
+    func use(of id: String) -> Use? { entries.withLock { $0[id]?.use } }
 }
