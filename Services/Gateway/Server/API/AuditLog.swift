@@ -3,24 +3,20 @@ import Logging
 import RTMModel
 
 /// Leaves a line in the log for every change that a backend makes or tries: who, what, whom, and with which
-/// outcome. Messages and questions are no changes. docs/http/moderate.md describes the line, which stays as
-/// it is.
+/// outcome. docs/http/moderate.md describes the line, which stays as it is.
 struct AuditLog: RouterMiddleware {
     typealias Context = GatewayContext
-    /// The paths of messages, and of questions.
-    private static let unaudited: Set<Substring> = ["publish", "broadcast", "batch", "explain"]
-
     let logger: Logger
 
     func handle(
         _ request: Request, context: GatewayContext,
         next: @concurrent (Request, GatewayContext) async throws -> Response
     ) async throws -> Response {
-        let pieces = request.uri.path.split(separator: "/").dropFirst(2)
-        guard request.method != .get, let first = pieces.first, !Self.unaudited.contains(first),
-            let client = context.client
-        else { return try await next(request, context) }
+        guard request.method != .get, let client = context.client else {
+            return try await next(request, context)
+        }
         func line(_ outcome: String) {
+            let pieces = request.uri.path.split(separator: "/").dropFirst(2)
             let what = [pieces.first, pieces.dropFirst(2).first].compactMap(\.self).joined(separator: " ")
             logger.notice(
                 "audit",

@@ -28,22 +28,23 @@ struct GatewayAPI: Sendable {
         let paths = PathTable()
         router.add(middleware: ErrorAnswers(paths: paths, metrics: metrics, logger: logger))
         ConsoleRoutes(api: self, settings: console).add(to: router)
-        let version = router.group("v1").add(middleware: ConsoleCookies())
+        let version = router.group("v1")
         KeyRoutes(api: self).add(to: version)
         NodeRoutes(api: self).add(to: version)
         let app = version.group(":app")
             .add(middleware: AuthenticationMiddleware(authentication: authentication))
-            .add(middleware: AuditLog(logger: logger))
+        // Messages and questions are no changes.
         MessageRoutes(api: self).add(to: app)
-        PresenceRoutes(api: self).add(to: app)
-        StorageRoutes(api: self).add(to: app)
-        HistoryRoutes(api: self).add(to: app)
-        ModerationRoutes(api: self).add(to: app)
-        ListRoutes(api: self).add(to: app)
         ExplainRoutes(api: self).add(to: app)
-        EventRoutes(api: self).add(to: app)
-        TokenRoutes(api: self).add(to: app)
-        WebhookRoutes(api: self).add(to: app)
+        let audited = app.group().add(middleware: AuditLog(logger: logger))
+        PresenceRoutes(api: self).add(to: audited)
+        StorageRoutes(api: self).add(to: audited)
+        HistoryRoutes(api: self).add(to: audited)
+        ModerationRoutes(api: self).add(to: audited)
+        ListRoutes(api: self).add(to: audited)
+        EventRoutes(api: self).add(to: audited)
+        TokenRoutes(api: self).add(to: audited)
+        WebhookRoutes(api: self).add(to: audited)
         VendorRoutes(api: self).add(to: router, authentication)
         paths.take(router.routes.map { ($0.path.description, $0.method) })
         return router
@@ -62,6 +63,8 @@ struct GatewayAPI: Sendable {
     }
 
     /// Admits a call about no app, and returns the key that makes it.
+    ///
+    /// - Parameter headers: those that have the key (`Request.credentials`).
     func admitHolder(_ headers: HTTPFields) throws -> APIKeyRecord {
         let record = try authentication.key(in: headers, now: Date())
         try rates.spend(by: APIClient(record, app: record.app), now: .now())
@@ -115,7 +118,7 @@ struct AuthenticationMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         let app = try context.parameter("app")
-        context.client = try authentication.client(of: request.headers, app: app, now: Date())
+        context.client = try authentication.client(of: request.credentials, app: app, now: Date())
         return try await next(request, context)
     }
 }

@@ -44,7 +44,7 @@ struct NodeRoutes: Sendable {
     }
 
     private func admit(_ request: Request) throws {
-        let record = try api.admitHolder(request.headers)
+        let record = try api.admitHolder(request.credentials)
         guard record.scopes.contains(.admin) else { throw APIError.missing(.admin) }
         guard record.channels == nil else { throw APIError.installationOutOfReach }
         guard record.app == "*" else {

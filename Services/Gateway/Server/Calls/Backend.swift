@@ -5,16 +5,21 @@ import RTMServiceKit
 import RTMWire
 import SwiftProtobuf
 
-/// What the tasks that answer HTTP requests call: each call is one hop to the loop of the links, and back.
+/// What the tasks that answer HTTP requests call: each call is one hop to the loop of the links, and back. A
+/// task that is on that loop already doesn't hop.
 struct Backend: Sendable {
     let calls: NIOLoopBound<GatewayCalls>
     let eventLoop: any EventLoop
+
+    private func onLoop(_ body: @escaping @Sendable () -> Void) {
+        if eventLoop.inEventLoop { body() } else { eventLoop.execute(body) }
+    }
 
     private func ask<Value: Sendable>(
         _ body: @escaping @Sendable (GatewayCalls, @escaping GatewayCalls.Answer<Value>) -> Void
     ) async throws(RTMError) -> Value {
         let outcome = await withCheckedContinuation { continuation in
-            eventLoop.execute { body(calls.value) { continuation.resume(returning: $0) } }
+            onLoop { body(calls.value) { continuation.resume(returning: $0) } }
         }
         return try outcome.get()
     }
@@ -32,7 +37,7 @@ struct Backend: Sendable {
     func publish(_ messages: [GatewayMessage]) async -> [Result<BackendPublishResponse, RTMError>] {
         guard !messages.isEmpty else { return [] }
         return await withCheckedContinuation { continuation in
-            eventLoop.execute {
+            onLoop {
                 let results = AnswerGroup<BackendPublishResponse>(count: messages.count) {
                     continuation.resume(returning: $0)
                 }
@@ -47,7 +52,7 @@ struct Backend: Sendable {
     /// What all shards have of an app's channels, ordered by name. One that doesn't answer fails the list.
     func list(_ request: ListRequest) async throws(RTMError) -> ListResponse {
         let answers: [Result<ListResponse, RTMError>] = await withCheckedContinuation { continuation in
-            eventLoop.execute {
+            onLoop {
                 let count = calls.value.shardCount
                 let results = AnswerGroup<ListResponse>(count: count) { continuation.resume(returning: $0) }
                 let bound = NIOLoopBound(results, eventLoop: eventLoop)

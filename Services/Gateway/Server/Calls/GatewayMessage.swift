@@ -2,8 +2,8 @@ import NIOCore
 import RTMModel
 import RTMWire
 
-/// A message on its way from an HTTP request to a log.
-struct GatewayMessage: Sendable {
+/// A message on its way from an HTTP request to a log. It is handed on many times, so it is an object.
+final class GatewayMessage: Sendable {
     let channel: ChannelKey
     let publisher: String
     let type: MessageType
@@ -11,15 +11,21 @@ struct GatewayMessage: Sendable {
     let customType: String
     let origin: PublishOrigin
     /// What is expected of the channel; nil if nothing is.
-    private(set) var condition: PublishCondition?
+    let condition: PublishCondition?
 
     /// The same message under a condition that no channel meets: it isn't published, and the answer says
     /// whether it was before.
     var asQuestion: GatewayMessage {
-        var message = self
-        message.condition = PublishCondition(
-            newest: StreamPosition(epoch: .max, offset: .max), version: 0, versionEpoch: "")
-        return message
+        GatewayMessage(
+            self,
+            if: PublishCondition(
+                newest: StreamPosition(epoch: .max, offset: .max), version: 0, versionEpoch: ""))
+    }
+
+    private init(_ message: GatewayMessage, if condition: PublishCondition) {
+        (channel, publisher, type) = (message.channel, message.publisher, message.type)
+        (payload, customType, origin) = (message.payload, message.customType, message.origin)
+        self.condition = condition
     }
 
     /// - Parameters:

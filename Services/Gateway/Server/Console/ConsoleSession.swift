@@ -48,21 +48,17 @@ struct ConsoleSession {
     }
 }
 
-/// Takes the cookie of the console for the key that is in it, where the request has no other credentials.
-struct ConsoleCookies: RouterMiddleware {
-    typealias Context = GatewayContext
-
-    func handle(
-        _ request: Request, context: GatewayContext,
-        next: @concurrent (Request, GatewayContext) async throws -> Response
-    ) async throws -> Response {
-        guard !Credentials.areIn(request.headers), let session = ConsoleSession(request) else {
-            return try await next(request, context)
+extension Request {
+    /// The headers with what says who calls. Where nothing else does, that is the key in the cookie of the
+    /// console.
+    var credentials: HTTPFields {
+        get throws(APIError) {
+            guard !Credentials.areIn(headers), let session = ConsoleSession(self) else { return headers }
+            try session.checkOrigin(of: self)
+            var fields = headers
+            fields[.authorization] = "Bearer \(session.key.text)"
+            return fields
         }
-        try session.checkOrigin(of: request)
-        var head = request.head
-        head.headerFields[.authorization] = "Bearer \(session.key.text)"
-        return try await next(Request(head: head, body: request.body), context)
     }
 }
 

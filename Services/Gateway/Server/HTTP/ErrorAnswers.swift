@@ -17,27 +17,28 @@ struct ErrorAnswers: RouterMiddleware {
         next: @concurrent (Request, GatewayContext) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
-        let response = await answer(request) { try await next(request, context) }
+        let response: Response
+        do {
+            response = try await next(request, context)
+        } catch {
+            response = answer(to: request, error)
+        }
         metrics.answered(response.status.code, after: .now - start)
         return response
     }
 
-    private func answer(_ request: Request, _ body: () async throws -> Response) async -> Response {
-        do {
-            return try await body()
-        } catch let error as APIError {
-            return error.response
-        } catch let error as RTMError {
-            return APIError(error).response
-        } catch let error as HTTPError where error.status == .notFound {
-            return nothing(at: request)
-        } catch let error as HTTPError {
+    private func answer(to request: Request, _ error: any Error) -> Response {
+        switch error {
+        case let error as APIError: return error.response
+        case let error as RTMError: return APIError(error).response
+        case let error as HTTPError where error.status == .notFound: return nothing(at: request)
+        case let error as HTTPError:
             return APIError(error.status, "http", error.body ?? error.status.reasonPhrase).response
-        } catch is HTTPParserError {
+        case is HTTPParserError:
             var response = APIError(.badRequest, "malformed", "the request is not HTTP/1.1").response
             response.headers[.connection] = "close"
             return response
-        } catch {
+        default:
             logger.error("a request failed for a cause without a name", metadata: ["cause": "\(error)"])
             return APIError(.internalServerError, "internal", "the request failed; the log has the cause")
                 .response

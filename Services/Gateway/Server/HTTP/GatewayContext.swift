@@ -12,7 +12,7 @@ struct GatewayContext: RequestContext {
 }
 
 /// The holder of an API key, or the user of a token.
-struct APIClient: Sendable {
+final class APIClient: Sendable {
     let scopes: Set<APIScope>
     let app: String
     /// The name for logs and audits: `key ID` or `user ID`.
