@@ -1,5 +1,6 @@
 import Foundation
-import NIOCore
+import HTTPTypes
+import HummingbirdCore
 import RTMModel
 import RTMTestSupport
 import RTMWire
@@ -100,7 +101,7 @@ struct PlainJSONTests {
                 outcome: .repeated, position: StreamPosition(epoch: .max, offset: 0),
                 timestampMilliseconds: 1_700_000_000_000, rememberedMilliseconds: 120_000))
         outcomes[1].user = "u"
-        let bytes = JSONWriter(outcomes).bytes
+        let bytes = JSONWriter(MessageRoutes.Outcomes(results: outcomes)).bytes
         let object = try #require(
             JSONSerialization.jsonObject(with: Data(bytes)) as? [String: [[String: Any]]])
         let results = try #require(object["results"])

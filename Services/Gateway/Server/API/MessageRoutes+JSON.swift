@@ -63,11 +63,11 @@ extension JSONWriter {
         object { $0.members(of: published) }
     }
 
-    init(_ outcomes: [MessageRoutes.Outcome]) {
-        self.init(capacity: Self.answerBytes * (outcomes.count + 1))
+    init(_ outcomes: MessageRoutes.Outcomes) {
+        self.init(capacity: Self.answerBytes * (outcomes.results.count + 1))
         object { json in
             json.name("results")
-            json.list(outcomes) { outcome, json in json.object { $0.members(of: outcome) } }
+            json.list(outcomes.results) { outcome, json in json.object { $0.members(of: outcome) } }
         }
     }
 

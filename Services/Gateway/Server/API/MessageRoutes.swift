@@ -100,6 +100,8 @@ struct MessageRoutes: Sendable {
         var error: APIError.Body?
     }
 
+    struct Outcomes: Sendable { let results: [Outcome] }
+
     // MARK: Routes
 
     @Sendable func publish(_ request: Request, _ context: GatewayContext) async throws -> Response {
@@ -156,7 +158,8 @@ struct MessageRoutes: Sendable {
             }
         }
         let hasFailure = outcomes.contains { $0.error != nil }
-        return Response(json: JSONWriter(outcomes), status: hasFailure ? .init(code: 207) : .ok)
+        return Response(
+            json: JSONWriter(Outcomes(results: outcomes)), status: hasFailure ? .init(code: 207) : .ok)
     }
 
     // MARK: Publishing
