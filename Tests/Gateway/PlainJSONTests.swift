@@ -95,7 +95,7 @@ struct PlainJSONTests {
     func written() throws {
         let texts = ["", "a/b", "\"\\\"", "\n\u{1}\u{1F}\u{7F}", "ä 😀"]
         var outcomes = texts.map { MessageRoutes.Outcome(channel: $0) }
-        outcomes[0].error = APIError(.badRequest, "wrong", "a \"reason\"").body
+        outcomes[0].error = APIError(.badRequest, "wrong", "a \"reason\"")
         outcomes[1].published = MessageRoutes.Published(
             BackendPublishResponse(
                 outcome: .repeated, position: StreamPosition(epoch: .max, offset: 0),

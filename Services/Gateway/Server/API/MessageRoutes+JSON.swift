@@ -75,7 +75,7 @@ extension JSONWriter {
         member("channel", outcome.channel)
         if let error = outcome.error {
             name("error")
-            value(Response.text(json: error))
+            value(Response.text(json: error.body))
         }
         if let published = outcome.published { members(of: published) }
         member("user", outcome.user)

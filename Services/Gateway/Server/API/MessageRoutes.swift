@@ -97,7 +97,7 @@ struct MessageRoutes: Sendable {
         var channel: String?
         var user: String?
         var published: Published?
-        var error: APIError.Body?
+        var error: APIError?
     }
 
     struct Outcomes: Sendable { let results: [Outcome] }
@@ -148,13 +148,13 @@ struct MessageRoutes: Sendable {
             do {
                 items.append((index, try outgoing(message, by: client, idempotency.origin(index))))
             } catch {
-                outcomes[index].error = error.body
+                outcomes[index].error = error
             }
         }
         for (place, result) in try await zip(items, publish(items.map(\.item))) {
             switch result {
             case .success(let published): outcomes[place.index].published = Published(published)
-            case .failure(let error): outcomes[place.index].error = error.body
+            case .failure(let error): outcomes[place.index].error = error
             }
         }
         let hasFailure = outcomes.contains { $0.error != nil }

@@ -5,10 +5,11 @@ import RTMModel
 import RTMWire
 
 /// What every request that failed is answered with: a status that says what kind of failure it is, and a body
-/// with the code of the system, the reason in one sentence, and what to do about it.
-struct APIError: Error {
+/// with the code of the system, the reason in one sentence, and what to do about it. It is an object because
+/// the result of each message has room for one.
+final class APIError: Error {
     let status: HTTPResponse.Status
-    private(set) var body: Body
+    let body: Body
 
     struct Body: Encodable, Sendable {
         /// The number of the error, as in all interfaces of the system; 0 for an error of HTTP alone.
@@ -41,9 +42,14 @@ struct APIError: Error {
         var versionEpoch: String?
     }
 
-    init(_ status: HTTPResponse.Status, _ name: String, _ reason: String, retryAfter: Duration? = nil) {
+    init(
+        _ status: HTTPResponse.Status, _ name: String, _ reason: String, retryAfter: Duration? = nil,
+        conflict: Conflict? = nil
+    ) {
         self.status = status
-        body = Body(code: 0, name: name, reason: reason, retryAfter: retryAfter.map { $0 / .seconds(1) })
+        body = Body(
+            code: 0, name: name, reason: reason, retryAfter: retryAfter.map { $0 / .seconds(1) },
+            conflict: conflict)
     }
 
     init(_ error: RTMError) {
@@ -67,20 +73,21 @@ struct APIError: Error {
     }
 
     /// Why messaging didn't publish a message; nil if it did.
-    init?(refusal response: BackendPublishResponse) {
+    convenience init?(refusal response: BackendPublishResponse) {
         let position = response.position
         switch response.outcome {
         case .published, .repeated: return nil
         case .outdatedPosition:
-            self.init(.conflict, "outdatedOffset", "the channel's newest message is another one")
-            body.conflict = Conflict(epoch: position.epoch, offset: position.offset)
+            self.init(
+                .conflict, "outdatedOffset", "the channel's newest message is another one",
+                conflict: Conflict(epoch: position.epoch, offset: position.offset))
         case .outdatedVersion:
             self.init(
                 .conflict, "outdatedVersion",
-                "the channel's last state has the version \(response.version), which is not older")
-            body.conflict = Conflict(
-                epoch: position.epoch, offset: position.offset, version: response.version,
-                versionEpoch: response.versionEpoch.isEmpty ? nil : response.versionEpoch)
+                "the channel's last state has the version \(response.version), which is not older",
+                conflict: Conflict(
+                    epoch: position.epoch, offset: position.offset, version: response.version,
+                    versionEpoch: response.versionEpoch.isEmpty ? nil : response.versionEpoch))
         }
     }
 

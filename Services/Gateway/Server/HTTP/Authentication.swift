@@ -43,7 +43,7 @@ final class Authentication: Sendable {
             case .token(let token): try user(of: token, headers, app, now: now)
             case .key(let text): try holder(of: key(text, now: now), app)
             }
-        guard record(of: app) != nil else {
+        guard configured.withLock({ $0.keys.contains(app) }) else {
             throw APIError(RTMError(.invalidAppId, "there is no app \"\(app)\" here"))
         }
         return client
