@@ -77,7 +77,7 @@ SCANNED = {
     "ServiceLinkGoAway": LINK,
     # A reader of the journal must not pass over what it doesn't know: the records behind it may depend on that.
     "JournaledChannel": JOURNAL,
-    "JournaledClaim": JOURNAL,
+    "JournaledOwnership": JOURNAL,
     "JournaledHeads": JOURNAL,
     "JournaledHead": JOURNAL,
     "JournaledVersion": JOURNAL,
@@ -102,7 +102,7 @@ NAMES = {
     "DetachPush.logged_out": "isLoggedOut",
     "JournaledChannel.timestamp_ms": "timestamp",
     "JournaledHeads.time_ms": "time",
-    "JournaledClaim.online": "isOnline",
+    "JournaledOwnership.online": "isOnline",
     "JoinRequest.snapshot": "wantsSnapshot",
     "JoinResponse.too_big": "isTooBig",
     "JoinResponse.older": "isOlder",

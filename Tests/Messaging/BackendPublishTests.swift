@@ -146,7 +146,7 @@ import Testing
         #expect(throws: RTMError.self) {
             try broker.publish("1", to: .user("anna"), if: version(1), needsReceiver: true, now: 1)
         }
-        _ = try broker.attach(.init(link: 1, id: 1), to: .user("anna"), after: nil, claim: 0, now: 2)
+        _ = try broker.attach(.init(link: 1, id: 1), to: .user("anna"), after: nil, ownership: 0, now: 2)
         #expect(
             try broker.publish("1", to: .user("anna"), if: version(1), needsReceiver: true, now: 3).outcome
                 == .published)
@@ -191,7 +191,7 @@ import Testing
         var broker = Broker(limits: .limits(), firstEpoch: 7)
         for (number, name) in ["anna", "bert", "carl"].enumerated() {
             _ = try broker.attach(
-                .init(link: 1, id: UInt64(number)), to: .user(name), after: nil, claim: 0, now: 1)
+                .init(link: 1, id: UInt64(number)), to: .user(name), after: nil, ownership: 0, now: 1)
         }
         broker.detach(.init(link: 1, id: 1), now: 2)
         #expect(try names(broker, .user) == ["anna", "carl"])

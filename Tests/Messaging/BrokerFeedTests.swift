@@ -42,7 +42,7 @@ import Testing
             _ = try broker.publish("other", to: .message(name, of: "other"), now: 2)
         }
         _ = try broker.attach(
-            .init(link: 1, id: 1), to: .user("ann"), after: nil, claim: 0, now: 3)
+            .init(link: 1, id: 1), to: .user("ann"), after: nil, ownership: 0, now: 3)
         _ = try broker.publish("5", to: .user("ann"), now: 3)
         let all = try feed(&broker, after: start)
         #expect(all.texts == ["0", "1", "2", "3", "4", "5"] && !all.gap && !all.more)

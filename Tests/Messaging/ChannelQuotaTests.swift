@@ -11,7 +11,7 @@ struct ChannelQuotaTests {
     private mutating func login(_ user: String, of appID: String = "app") throws {
         let link = Broker.Interest(link: 1, id: UInt64(broker.channelCount))
         let inbox = ChannelKey(appID: appID, type: .user, name: user)
-        _ = try broker.attach(link, to: inbox, after: nil, claim: 0, now: 1)
+        _ = try broker.attach(link, to: inbox, after: nil, ownership: 0, now: 1)
     }
 
     /// How many new channels a session begins until it is refused, and by what.

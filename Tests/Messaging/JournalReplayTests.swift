@@ -12,7 +12,7 @@ import Testing
     func awaited() throws {
         var first = Broker(limits: .limits(), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)
-        _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
+        _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, ownership: 0, now: 1)
         var batches = [first.takeJournal()]
 
         var second = try successor(batches, now: 100)
@@ -30,7 +30,7 @@ import Testing
     func inboxAgain() throws {
         var first = Broker(limits: .limits(), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)
-        let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
+        let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, ownership: 0, now: 1)
         for now in 2...4 as ClosedRange<UInt64> { try greet(&first, now: now) }
 
         var second = try successor(first.checkpoint(now: 5), now: 100)
@@ -43,7 +43,7 @@ import Testing
     private func unusedInbox() throws -> (Broker, Broker.Attached) {
         var first = Broker(limits: .limits(), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)
-        let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
+        let attached = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, ownership: 0, now: 1)
         for number in 0..<64 {
             let other = ChannelKey(appID: inbox.appID, type: .message, name: "c\(number)")
             _ = try first.publish("hello", to: other, by: "bert", now: 2)
@@ -63,7 +63,7 @@ import Testing
             second.sweep(100, now: now)
         }
         let back = try second.attach(
-            .init(link: 2, id: 1), to: inbox, after: attached.position, claim: 0, now: 2_000_001)
+            .init(link: 2, id: 1), to: inbox, after: attached.position, ownership: 0, now: 2_000_001)
         #expect(back.skippedTo == nil)
     }
 
@@ -77,12 +77,12 @@ import Testing
         _ = first.takeJournal()
         first.journalHeads(now: 1_000)
         _ = try first.attach(
-            .init(link: 2, id: 1), to: inbox, after: attached.position, claim: 0, now: 2_000)
+            .init(link: 2, id: 1), to: inbox, after: attached.position, ownership: 0, now: 2_000)
         first.sweep(100, now: 40_000)
 
         var second = try successor([first.takeJournal()], now: 41_000)
         let back = try second.attach(
-            .init(link: 3, id: 1), to: inbox, after: attached.position, claim: 0, now: 41_001)
+            .init(link: 3, id: 1), to: inbox, after: attached.position, ownership: 0, now: 41_001)
         #expect(back.skippedTo == nil)
     }
 
@@ -92,15 +92,16 @@ import Testing
     func lastLogin() throws {
         var first = Broker(limits: .limits(), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)
-        _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, holder: 5, now: 1)
+        _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, ownership: 0, owner: 5, now: 1)
         let login = Broker.Interest(link: 2, id: 1)
-        _ = try first.attach(login, to: inbox, after: nil, claim: 0, holder: 6, now: 119_000)
+        _ = try first.attach(login, to: inbox, after: nil, ownership: 0, owner: 6, now: 119_000)
         first.detach(login, now: 119_500)
         var second = try successor([first.takeJournal()], now: 120_000)
         for now in stride(from: UInt64(120_000), through: 220_000, by: 10_000) { second.sweep(100, now: now) }
         #expect(throws: RTMError.self) {
             try second.attach(
-                .init(link: 3, id: 1), to: inbox, after: nil, claim: 0, holder: 5, returns: true, now: 220_000
+                .init(link: 3, id: 1), to: inbox, after: nil, ownership: 0, owner: 5, returns: true,
+                now: 220_000
             )
         }
     }
@@ -109,7 +110,7 @@ import Testing
     func onlineForLong() throws {
         var first = Broker(limits: .limits(), firstEpoch: 7)
         first.keepJournal(settlingFor: 0, now: 1)
-        _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, claim: 0, now: 1)
+        _ = try first.attach(.init(link: 1, id: 1), to: inbox, after: nil, ownership: 0, now: 1)
         // This is cut off.
         _ = first.takeJournal()
         first.journalHeads(now: 1_000)

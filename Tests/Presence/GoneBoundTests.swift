@@ -5,7 +5,9 @@ import Testing
 
 @Suite("When a user of an edge that died is gone for everybody")
 struct GoneBoundTests {
-    @Test("the bound: lease, longest timeout, a big channel's interval, three sweeps, and a claim in Redis")
+    @Test(
+        "the bound: lease, longest timeout, a big channel's interval, three sweeps, and an ownership in Redis"
+    )
     func bound() throws {
         let schema = ConfigurationSchema(PresenceKeys.declarations, section: "presence")
         let configuration = try ConfigurationLoader(schema: schema) { _ in "" }

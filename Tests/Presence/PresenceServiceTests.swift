@@ -158,7 +158,7 @@ struct PresenceServiceTests {
                     memberships: [
                         Membership(
                             channel: .room, caller: .of("anna"), quiet: false,
-                            presenceTimeout: .milliseconds(20), claim: 1)
+                            presenceTimeout: .milliseconds(20), ownership: 1)
                     ], isFirst: true, isLast: true))
             try await eventually("anna is timed out") {
                 try await service.log().last?.presence.type == .presenceEventRemoteTimeout

@@ -59,8 +59,8 @@ struct RosterModel {
     mutating func enter(_ entry: Entry, now: UInt64) {
         if let place = people.firstIndex(where: { $0.entry.user == entry.user }) {
             let old = people[place]
-            if old.phase == .online, old.entry.session != entry.session, entry.claim > 0,
-                old.entry.claim > entry.claim
+            if old.phase == .online, old.entry.session != entry.session, entry.ownership > 0,
+                old.entry.ownership > entry.ownership
             {
                 return
             }

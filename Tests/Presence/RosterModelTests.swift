@@ -66,7 +66,7 @@ struct RosterModelTests {
         case 0...3:
             let entry = Entry(
                 user: user, session: .random(in: 1...4, using: &random),
-                instance: .random(in: 0...2, using: &random), claim: .random(in: 0...3, using: &random),
+                instance: .random(in: 0...2, using: &random), ownership: .random(in: 0...3, using: &random),
                 lease: 1, isQuiet: random.chance(1, in: 6),
                 timeout: .random(in: 5...60, using: &random))
             roster.enter(entry, now: now)

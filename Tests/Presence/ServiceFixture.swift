@@ -135,7 +135,7 @@ extension ServiceFixture {
             PresenceMethod.join,
             JoinRequest(
                 channel: .room, caller: .of(user, session: session, instance: session), lease: 1,
-                quiet: false, presenceTimeout: presenceTimeout, wantsSnapshot: snapshot, claim: 1),
+                quiet: false, presenceTimeout: presenceTimeout, wantsSnapshot: snapshot, ownership: 1),
             timeout: timeout)
         let response = try Rtm_Service_JoinResponse(serializedBytes: answer)
         return (response.position.model, try Self.frames(Array(response.frames)), response.tooBig)
@@ -158,7 +158,7 @@ extension ServiceFixture {
         let memberships = users.map {
             Membership(
                 channel: .room, caller: .of($0, session: 1, instance: 1), quiet: false,
-                presenceTimeout: presenceTimeout, claim: 1)
+                presenceTimeout: presenceTimeout, ownership: 1)
         }
         _ = try await toPresence.request(
             PresenceMethod.sync,

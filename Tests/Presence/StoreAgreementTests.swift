@@ -110,7 +110,7 @@ struct StoreAgreementTests {
         private static func entry(_ random: inout SeededGenerator) -> Entry {
             .of(
                 "u\(Int.random(in: 0..<6, using: &random))", session: .random(in: 1...2, using: &random),
-                instance: .random(in: 0...1, using: &random), claim: .random(in: 0...2, using: &random),
+                instance: .random(in: 0...1, using: &random), ownership: .random(in: 0...2, using: &random),
                 lease: .random(in: 1...2, using: &random), quiet: random.chance(1, in: 8),
                 timeout: .random(in: 5...60, using: &random))
         }

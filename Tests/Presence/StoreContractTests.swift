@@ -71,11 +71,11 @@ struct StoreContractTests {
         arguments: Kind.allCases)
     func olderLogin(_ kind: Kind) async throws {
         try await StoreHarness.with(kind) { store in
-            try await store.enter(.of("anna", session: 2, instance: 7, claim: 20, lease: 2))
+            try await store.enter(.of("anna", session: 2, instance: 7, ownership: 20, lease: 2))
             #expect(try await store.set(.of("anna", session: 2), ["a": "1"]))
             _ = try await store.events()
             for instance in [6, 7] as [UInt64] {
-                let older = Entry.of("anna", session: 1, instance: instance, claim: 10)
+                let older = Entry.of("anna", session: 1, instance: instance, ownership: 10)
                 #expect(try await store.enter(older).isMember == false)
                 #expect(try await store.adopt(older) == false)
                 #expect(try await store.set(.of("anna", session: 1), ["a": "2"]) == false)
@@ -87,7 +87,7 @@ struct StoreContractTests {
             #expect(try await store.channels(of: "anna") == ["room"])
             // A newer login that is lost makes room: nobody can tell whether it was the last one.
             try await store.end(.of("anna", session: 2), .lost)
-            let older = Entry.of("anna", session: 1, instance: 6, claim: 10)
+            let older = Entry.of("anna", session: 1, instance: 6, ownership: 10)
             #expect(try await store.enter(older).isMember)
             #expect(try await store.events() == [.left("anna"), .joined("anna")])
         }

@@ -324,11 +324,12 @@ extension ChannelKey {
 
 extension Entry {
     static func of(
-        _ user: String, session: UInt64 = 1, instance: UInt64 = 1, claim: UInt64 = 1, lease: UInt64 = 1,
+        _ user: String, session: UInt64 = 1, instance: UInt64 = 1, ownership: UInt64 = 1, lease: UInt64 = 1,
         quiet: Bool = false, timeout: UInt64 = 5_000
     ) -> Entry {
         Entry(
-            user: user, session: session, instance: instance, claim: claim, lease: lease, isQuiet: quiet,
+            user: user, session: session, instance: instance, ownership: ownership, lease: lease,
+            isQuiet: quiet,
             timeout: timeout)
     }
 }

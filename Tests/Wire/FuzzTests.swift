@@ -168,7 +168,7 @@ private final class Decoders {
         unpack(NodesPush.self, bytes)
         scan(JournaledEntries.self, bytes) { $0.frames.touch() }
         scan(JournaledChannel.self, bytes)
-        scan(JournaledClaim.self, bytes)
+        scan(JournaledOwnership.self, bytes)
         scan(JournaledHeads.self, bytes)
         scan(JournaledHead.self, bytes)
         scan(JournaledVersion.self, bytes)

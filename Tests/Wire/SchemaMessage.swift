@@ -163,7 +163,7 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_JournalBatch.self, rtm__service__journal_batch__unpack),
         SchemaMessage(Rtm_Service_JournaledEntries.self, rtm__service__journaled_entries__unpack),
         SchemaMessage(Rtm_Service_JournaledChannel.self, rtm__service__journaled_channel__unpack),
-        SchemaMessage(Rtm_Service_JournaledClaim.self, rtm__service__journaled_claim__unpack),
+        SchemaMessage(Rtm_Service_JournaledOwnership.self, rtm__service__journaled_ownership__unpack),
         SchemaMessage(Rtm_Service_JournaledHeads.self, rtm__service__journaled_heads__unpack),
         SchemaMessage(Rtm_Service_JournaledHead.self, rtm__service__journaled_head__unpack),
         SchemaMessage(Rtm_Service_AppendResponse.self, rtm__service__append_response__unpack),

@@ -22,12 +22,12 @@ struct ServiceMessageTests {
             #expect(read.channel == message.channel.model)
             #expect(read.interest == message.interest)
             #expect(read.after == (message.hasAfter ? message.after.model : nil))
-            #expect(read.claim == (message.exclusive ? message.claim : nil))
+            #expect(read.ownership == (message.exclusive ? message.ownership : nil))
             #expect(read.returns == (message.exclusive && message.returns))
             #expect(read.attempt == (message.exclusive ? message.attempt : 0))
-            // Without `exclusive`, a claim, a holder and its return mean nothing and aren't passed on.
+            // Without `exclusive`, an ownership, an owner and its return mean nothing and aren't passed on.
             let isNothing =
-                message.claim == 0 && message.holder == 0 && !message.returns && message.attempt == 0
+                message.ownership == 0 && message.owner == 0 && !message.returns && message.attempt == 0
             guard message.exclusive || isNothing else { return }
             try writes(read, message)
         }
@@ -38,7 +38,7 @@ struct ServiceMessageTests {
         try each(Rtm_Service_AttachResponse.self) { message, bytes in
             guard message.hasPosition else { return try refuses(AttachResponse.self, bytes) }
             let read = try AttachResponse(bytes, in: arena.value)
-            #expect(read == AttachResponse(position: message.position.model, claim: message.claim))
+            #expect(read == AttachResponse(position: message.position.model, ownership: message.ownership))
             try writes(read, message)
         }
     }
@@ -174,7 +174,7 @@ struct ServiceMessageTests {
             #expect(read.channel == message.channel.model)
             #expect(read.caller.userID == message.caller.userID)
             #expect(read.caller.session.rawValue == message.caller.sessionID)
-            #expect(read.lease == message.lease && read.claim == message.claim)
+            #expect(read.lease == message.lease && read.ownership == message.ownership)
             try writes(read, message)
         }
     }

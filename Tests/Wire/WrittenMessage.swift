@@ -153,11 +153,11 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(key),
             WrittenMessage(
                 AttachRequest(
-                    channel: key, interest: 1, after: position, claim: 2, holder: 3, returns: true,
+                    channel: key, interest: 1, after: position, ownership: 2, owner: 3, returns: true,
                     attempt: 4)),
-            WrittenMessage(AttachResponse(position: position, claim: 1)),
+            WrittenMessage(AttachResponse(position: position, ownership: 1)),
             WrittenMessage(SkipPush(interest: 1, position: position, features: .all)),
-            WrittenMessage(SupersededPush(interest: 1, holder: 2)),
+            WrittenMessage(SupersededPush(interest: 1, owner: 2)),
             WrittenMessage(DetachPush(interest: 1, isLoggedOut: true)),
             messages.withUnsafeReadableBytes {
                 WrittenMessage(
@@ -200,7 +200,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(entries(x)),
             WrittenMessage(JournaledChannel(channel: key, head: 1, timestamp: 2, hadEntries: true)),
             WrittenMessage(
-                JournaledClaim(channel: key, number: 1, holder: 2, isOnline: true, attempt: 3)),
+                JournaledOwnership(channel: key, number: 1, owner: 2, isOnline: true, attempt: 3)),
             WrittenMessage(JournaledVersion(channel: key, version: 1, epoch: "e")),
             WrittenMessage(JournaledHeads(heads: [JournaledHead(partition: 1, offset: 2)], time: 3)),
             WrittenMessage(JournaledHead(partition: 1, offset: 2)),
@@ -230,14 +230,14 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
 
     private static func presence(_ x: WireText) -> [WrittenMessage] {
         let membership = Membership(
-            channel: key, caller: caller, quiet: true, presenceTimeout: second, claim: 3)
+            channel: key, caller: caller, quiet: true, presenceTimeout: second, ownership: 3)
         return [
             WrittenMessage(caller), WrittenMessage(CallRequest(caller: caller, request: x)),
             WrittenMessage(CallResponse(response: x, cost: 1)),
             WrittenMessage(
                 JoinRequest(
                     channel: key, caller: caller, lease: 1, quiet: true, presenceTimeout: second,
-                    wantsSnapshot: true, claim: 3)),
+                    wantsSnapshot: true, ownership: 3)),
             WrittenMessage(JoinResponse(position: position, frames: x, isTooBig: true, isOlder: true)),
             WrittenMessage(RosterRequest(channel: key, snapshot: 1)),
             WrittenMessage(RosterResponse(frames: x, snapshot: 1)),

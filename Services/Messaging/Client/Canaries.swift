@@ -82,7 +82,7 @@ package final class Canaries {
             messaging.attach(
                 AttachRequest(
                     channel: channel(in: shard), interest: Self.firstInterest + UInt64(shard), after: nil,
-                    claim: 0))
+                    ownership: 0))
         case .publish: publish(in: shard)
         case nil: break
         }

@@ -13,8 +13,8 @@ package protocol MessagingCaller: ShardRouterDelegate {
     func messagingSkipped(_ skip: SkipPush)
     /// An exclusive interest has lost its place to a newer one, and nothing more comes for it.
     ///
-    /// - Parameter holder: the instance that holds it now; 0 if that isn't known.
-    func messagingSuperseded(_ interest: UInt64, by holder: UInt64)
+    /// - Parameter owner: the instance that holds it now; 0 if that isn't known.
+    func messagingSuperseded(_ interest: UInt64, by owner: UInt64)
     /// - Parameter shard: in which the channel is.
     func messagingAttached(
         _ interest: UInt64, in shard: Int, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>)
@@ -195,7 +195,7 @@ extension MessagingClient: ServiceLinkClientDelegate {
             caller?.messagingSkipped(skip)
         case MessagingMethod.superseded:
             guard isLeader(link), let superseded = try? SupersededPush(body, in: shards.arena) else { return }
-            caller?.messagingSuperseded(superseded.interest, by: superseded.holder)
+            caller?.messagingSuperseded(superseded.interest, by: superseded.owner)
         case MessagingMethod.leader:
             shards.receivedLeader(body, from: link)
         case MessagingMethod.nodes:

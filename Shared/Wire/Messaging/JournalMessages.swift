@@ -6,7 +6,7 @@ package import RTMModel
 package enum JournalRecord {
     case entries(JournaledEntries)
     case channel(JournaledChannel)
-    case claim(JournaledClaim)
+    case ownership(JournaledOwnership)
     case heads(JournaledHeads)
     case version(JournaledVersion)
 }
@@ -27,8 +27,8 @@ package struct JournalBatch {
         append(RepeatedField(field: Schema.JournalBatch.channels, message: channel))
     }
 
-    package mutating func append(_ claim: JournaledClaim) {
-        append(RepeatedField(field: Schema.JournalBatch.claims, message: claim))
+    package mutating func append(_ ownership: JournaledOwnership) {
+        append(RepeatedField(field: Schema.JournalBatch.ownerships, message: ownership))
     }
 
     package mutating func append(_ heads: JournaledHeads) {
@@ -128,7 +128,8 @@ extension JournalBatch {
             switch field.number {
             case Schema.JournalBatch.entries: try body(.entries(JournaledEntries(scanning: field.bytes)))
             case Schema.JournalBatch.channels: try body(.channel(JournaledChannel(scanning: field.bytes)))
-            case Schema.JournalBatch.claims: try body(.claim(JournaledClaim(scanning: field.bytes)))
+            case Schema.JournalBatch.ownerships:
+                try body(.ownership(JournaledOwnership(scanning: field.bytes)))
             case Schema.JournalBatch.heads: try body(.heads(JournaledHeads(scanning: field.bytes)))
             case Schema.JournalBatch.versions: try body(.version(JournaledVersion(scanning: field.bytes)))
             default: throw .undecodable

@@ -8,7 +8,7 @@ extension Schema {
     package enum JournalBatch {
         package static var entries: SchemaField<[JournaledEntries]> { SchemaField(1) }
         package static var channels: SchemaField<[JournaledChannel]> { SchemaField(2) }
-        package static var claims: SchemaField<[JournaledClaim]> { SchemaField(3) }
+        package static var ownerships: SchemaField<[JournaledOwnership]> { SchemaField(3) }
         package static var heads: SchemaField<[JournaledHeads]> { SchemaField(4) }
         package static var versions: SchemaField<[JournaledVersion]> { SchemaField(5) }
     }
@@ -38,11 +38,11 @@ extension Schema {
         package static var hadEntries: SchemaField<Bool> { SchemaField(4) }
     }
 
-    /// rtm.service.JournaledClaim
-    package enum JournaledClaim {
+    /// rtm.service.JournaledOwnership
+    package enum JournaledOwnership {
         package static var channel: SchemaField<ChannelKey> { SchemaField(1) }
         package static var number: SchemaField<UInt64> { SchemaField(2) }
-        package static var holder: SchemaField<UInt64> { SchemaField(3) }
+        package static var owner: SchemaField<UInt64> { SchemaField(3) }
         package static var online: SchemaField<Bool> { SchemaField(4) }
         package static var attempt: SchemaField<UInt64> { SchemaField(5) }
     }
@@ -115,23 +115,23 @@ extension JournaledChannel: ScanDecodable {
 }
 
 /// Which session owns an inbox, or owned it last.
-package struct JournaledClaim: WireMessage, Sendable, Hashable {
-    package typealias Fields = Schema.JournaledClaim
+package struct JournaledOwnership: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.JournaledOwnership
     package var channel: ChannelKey
     package var number: UInt64
-    /// 0 = unknown, or the holder has logged out.
-    package var holder: UInt64
+    /// 0 = unknown, or the owner has logged out.
+    package var owner: UInt64
     package var isOnline: Bool
-    /// How far the holder has counted its logins; 0 = not counted.
+    /// How far the owner has counted its logins; 0 = not counted.
     package var attempt: UInt64
 
     package init(
-        channel: ChannelKey, number: UInt64 = 0, holder: UInt64 = 0, isOnline: Bool = false,
+        channel: ChannelKey, number: UInt64 = 0, owner: UInt64 = 0, isOnline: Bool = false,
         attempt: UInt64 = 0
     ) {
         self.channel = channel
         self.number = number
-        self.holder = holder
+        self.owner = owner
         self.isOnline = isOnline
         self.attempt = attempt
     }
@@ -139,17 +139,17 @@ package struct JournaledClaim: WireMessage, Sendable, Hashable {
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.channel, channel)
         sink.field(Fields.number, number)
-        sink.field(Fields.holder, holder)
+        sink.field(Fields.owner, owner)
         sink.field(Fields.online, isOnline)
         sink.field(Fields.attempt, attempt)
     }
 }
 
-extension JournaledClaim: ScanDecodable {
+extension JournaledOwnership: ScanDecodable {
     package init(scanning bytes: UnsafeRawBufferPointer) throws(WireError) {
         var channelKey = ScannedKey()
         var number: UInt64 = 0
-        var holder: UInt64 = 0
+        var owner: UInt64 = 0
         var isOnline: Bool = false
         var attempt: UInt64 = 0
         var scanner = ProtobufScanner(bytes)
@@ -157,14 +157,14 @@ extension JournaledClaim: ScanDecodable {
             switch field.number {
             case Fields.channel: channelKey = try ScannedKey(scanning: field.bytes)
             case Fields.number: number = try field.uint64
-            case Fields.holder: holder = try field.uint64
+            case Fields.owner: owner = try field.uint64
             case Fields.online: isOnline = try field.bool
             case Fields.attempt: attempt = try field.uint64
             default: throw .undecodable
             }
         }
         try self.init(
-            channel: channelKey.channel(), number: number, holder: holder, isOnline: isOnline,
+            channel: channelKey.channel(), number: number, owner: owner, isOnline: isOnline,
             attempt: attempt)
     }
 }

@@ -36,8 +36,8 @@ extension Schema {
         package static var interest: SchemaField<UInt64> { SchemaField(2) }
         package static var after: SchemaField<StreamPosition> { SchemaField(3) }
         package static var exclusive: SchemaField<Bool> { SchemaField(4) }
-        package static var claim: SchemaField<UInt64> { SchemaField(5) }
-        package static var holder: SchemaField<UInt64> { SchemaField(6) }
+        package static var ownership: SchemaField<UInt64> { SchemaField(5) }
+        package static var owner: SchemaField<UInt64> { SchemaField(6) }
         package static var returns: SchemaField<Bool> { SchemaField(7) }
         package static var attempt: SchemaField<UInt64> { SchemaField(8) }
     }
@@ -45,7 +45,7 @@ extension Schema {
     /// rtm.service.AttachResponse
     package enum AttachResponse {
         package static var position: SchemaField<StreamPosition> { SchemaField(1) }
-        package static var claim: SchemaField<UInt64> { SchemaField(3) }
+        package static var ownership: SchemaField<UInt64> { SchemaField(3) }
     }
 
     /// rtm.service.SkipPush
@@ -58,7 +58,7 @@ extension Schema {
     /// rtm.service.SupersededPush
     package enum SupersededPush {
         package static var interest: SchemaField<UInt64> { SchemaField(1) }
-        package static var holder: SchemaField<UInt64> { SchemaField(2) }
+        package static var owner: SchemaField<UInt64> { SchemaField(2) }
     }
 
     /// rtm.service.DetachPush
@@ -390,17 +390,17 @@ package struct AttachResponse: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.AttachResponse
     /// Deliveries continue after this position.
     package var position: StreamPosition
-    /// The holder's number; greater than that of every earlier holder.
-    package var claim: UInt64
+    /// The owner's number; greater than that of every earlier owner.
+    package var ownership: UInt64
 
-    package init(position: StreamPosition, claim: UInt64 = 0) {
+    package init(position: StreamPosition, ownership: UInt64 = 0) {
         self.position = position
-        self.claim = claim
+        self.ownership = ownership
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.position, position)
-        sink.field(Fields.claim, claim)
+        sink.field(Fields.ownership, ownership)
     }
 }
 
@@ -408,7 +408,7 @@ extension AttachResponse: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__attach_response__unpack)
         guard let position = StreamPosition(message.position) else { throw .undecodable }
-        self.init(position: position, claim: message.claim)
+        self.init(position: position, ownership: message.ownership)
     }
 }
 
@@ -445,29 +445,29 @@ extension SkipPush: ArenaDecodable {
     }
 }
 
-/// Reports to the holder of an exclusive interest that a newer holder has replaced it and that no more
-/// entries follow.
+/// Reports to the owner of an exclusive interest that a newer owner has replaced it and that no more entries
+/// follow.
 package struct SupersededPush: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.SupersededPush
     package var interest: UInt64
-    /// AttachRequest.holder of the newer holder; 0 = unknown.
-    package var holder: UInt64
+    /// AttachRequest.owner of the newer owner; 0 = unknown.
+    package var owner: UInt64
 
-    package init(interest: UInt64 = 0, holder: UInt64 = 0) {
+    package init(interest: UInt64 = 0, owner: UInt64 = 0) {
         self.interest = interest
-        self.holder = holder
+        self.owner = owner
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.interest, interest)
-        sink.field(Fields.holder, holder)
+        sink.field(Fields.owner, owner)
     }
 }
 
 extension SupersededPush: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__superseded_push__unpack)
-        self.init(interest: message.interest, holder: message.holder)
+        self.init(interest: message.interest, owner: message.owner)
     }
 }
 
@@ -475,7 +475,7 @@ extension SupersededPush: ArenaDecodable {
 package struct DetachPush: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.DetachPush
     package var interest: UInt64
-    /// The holder of an exclusive interest has logged out, so an earlier holder may come back (S-10).
+    /// The owner of an exclusive interest has logged out, so an earlier owner may come back (S-10).
     package var isLoggedOut: Bool
 
     package init(interest: UInt64 = 0, isLoggedOut: Bool = false) {

@@ -14,7 +14,7 @@ extension Schema {
         package static var quiet: SchemaField<Bool> { SchemaField(4) }
         package static var presenceTimeoutMs: SchemaField<UInt32> { SchemaField(5) }
         package static var snapshot: SchemaField<Bool> { SchemaField(6) }
-        package static var claim: SchemaField<UInt64> { SchemaField(7) }
+        package static var ownership: SchemaField<UInt64> { SchemaField(7) }
     }
 
     /// rtm.service.JoinResponse
@@ -87,7 +87,7 @@ extension Schema {
         package static var caller: SchemaField<Caller> { SchemaField(2) }
         package static var quiet: SchemaField<Bool> { SchemaField(3) }
         package static var presenceTimeoutMs: SchemaField<UInt32> { SchemaField(4) }
-        package static var claim: SchemaField<UInt64> { SchemaField(5) }
+        package static var ownership: SchemaField<UInt64> { SchemaField(5) }
     }
 }
 
@@ -129,8 +129,8 @@ package enum SessionEnd: Int, Sendable, Hashable, CaseIterable {
 
 /// A session's user enters a channel, or changes how it is there. The same user with the same instance in
 /// another session has come back, and no event is published. With another instance it is a takeover, and the
-/// old session leaves first (S-12). A join with a smaller claim than the present session's changes nothing
-/// while the present session is online, because that one belongs to a newer login.
+/// old session leaves first (S-12). A join with a smaller ownership than the present session's changes
+/// nothing while the present session is online, because that one belongs to a newer login.
 package struct JoinRequest: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.JoinRequest
     package var channel: ChannelKey
@@ -140,12 +140,12 @@ package struct JoinRequest: WireMessage, Sendable, Hashable {
     package var presenceTimeout: Duration
     /// Whether the answer shall list the users in the channel.
     package var wantsSnapshot: Bool
-    /// AttachResponse.claim of the session's inbox; greater for a newer login; 0 = unknown.
-    package var claim: UInt64
+    /// AttachResponse.ownership of the session's inbox; greater for a newer login; 0 = unknown.
+    package var ownership: UInt64
 
     package init(
         channel: ChannelKey, caller: Caller, lease: UInt64 = 0, quiet: Bool = false,
-        presenceTimeout: Duration = .zero, wantsSnapshot: Bool = false, claim: UInt64 = 0
+        presenceTimeout: Duration = .zero, wantsSnapshot: Bool = false, ownership: UInt64 = 0
     ) {
         self.channel = channel
         self.caller = caller
@@ -153,7 +153,7 @@ package struct JoinRequest: WireMessage, Sendable, Hashable {
         self.quiet = quiet
         self.presenceTimeout = presenceTimeout
         self.wantsSnapshot = wantsSnapshot
-        self.claim = claim
+        self.ownership = ownership
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -163,7 +163,7 @@ package struct JoinRequest: WireMessage, Sendable, Hashable {
         sink.field(Fields.quiet, quiet)
         sink.field(Fields.presenceTimeoutMs, milliseconds: presenceTimeout)
         sink.field(Fields.snapshot, wantsSnapshot)
-        sink.field(Fields.claim, claim)
+        sink.field(Fields.ownership, ownership)
     }
 }
 
@@ -174,7 +174,7 @@ extension JoinRequest: ArenaDecodable {
             channel: ChannelKey(decoded: message.channel), caller: Caller(decoded: message.caller),
             lease: message.lease, quiet: message.quiet != 0,
             presenceTimeout: .milliseconds(Int64(message.presence_timeout_ms)),
-            wantsSnapshot: message.snapshot != 0, claim: message.claim)
+            wantsSnapshot: message.snapshot != 0, ownership: message.ownership)
     }
 }
 
@@ -481,17 +481,17 @@ package struct Membership: WireMessage, Sendable, Hashable {
     package var quiet: Bool
     package var presenceTimeout: Duration
     /// As in JoinRequest.
-    package var claim: UInt64
+    package var ownership: UInt64
 
     package init(
         channel: ChannelKey, caller: Caller, quiet: Bool = false, presenceTimeout: Duration = .zero,
-        claim: UInt64 = 0
+        ownership: UInt64 = 0
     ) {
         self.channel = channel
         self.caller = caller
         self.quiet = quiet
         self.presenceTimeout = presenceTimeout
-        self.claim = claim
+        self.ownership = ownership
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -499,7 +499,7 @@ package struct Membership: WireMessage, Sendable, Hashable {
         sink.field(Fields.caller, caller)
         sink.field(Fields.quiet, quiet)
         sink.field(Fields.presenceTimeoutMs, milliseconds: presenceTimeout)
-        sink.field(Fields.claim, claim)
+        sink.field(Fields.ownership, ownership)
     }
 }
 
@@ -509,6 +509,6 @@ extension Membership {
         try self.init(
             channel: ChannelKey(decoded: message.channel), caller: Caller(decoded: message.caller),
             quiet: message.quiet != 0, presenceTimeout: .milliseconds(Int64(message.presence_timeout_ms)),
-            claim: message.claim)
+            ownership: message.ownership)
     }
 }

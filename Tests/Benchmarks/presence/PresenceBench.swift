@@ -36,7 +36,7 @@ struct PresenceBench {
 
     static func entry(_ number: Int, session: UInt64 = 1) -> Entry {
         Entry(
-            user: "user-\(number)", session: session, instance: 1, claim: 1, lease: UInt64(number % 8),
+            user: "user-\(number)", session: session, instance: 1, ownership: 1, lease: UInt64(number % 8),
             isQuiet: false, timeout: 300_000)
     }
 

@@ -23,7 +23,7 @@ import Testing
         let join = presence.joins.first
         #expect(presence.joins.count == 1)
         #expect(join?.channel == fixture.key("lobby") && join?.caller.userID == "anna")
-        #expect(join.map { $0.claim > 0 } == true, "presence can tell the newest login")
+        #expect(join.map { $0.ownership > 0 } == true, "presence can tell the newest login")
         #expect(join?.caller.instance == 7 && join?.presenceTimeout == .seconds(77))
         #expect(
             join?.wantsSnapshot == true && join?.quiet == false

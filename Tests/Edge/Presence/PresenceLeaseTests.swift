@@ -234,7 +234,7 @@ struct PresenceLeaseTests {
         (0..<count).map {
             Membership(
                 channel: .test("\($0)"), caller: caller(session), quiet: false, presenceTimeout: .seconds(5),
-                claim: 1)
+                ownership: 1)
         }
     }
 }

@@ -333,7 +333,7 @@ struct SubscribeMachineTests {
         let inbox = ChannelKey(appID: "app", type: .user, name: "anna")
         let request = scene.enter(session, inbox, purpose: .login(owner))
         let attach = try #require(scene.attaches.last)
-        #expect(attach.claim == 0 && attach.holder == 7 && attach.returns && attach.attempt == 3)
+        #expect(attach.ownership == 0 && attach.owner == 7 && attach.returns && attach.attempt == 3)
         scene.attached(attach.interest, at: .at(4))
         #expect(scene.answers[request]?.position == .at(4) && scene.questions.isEmpty)
         #expect(scene.index.owner(of: attach.interest) == session)

@@ -75,7 +75,7 @@ extension Broker {
         guard let request = try? AttachRequest(body, in: arena) else { return }
         let attached = try? attach(
             Interest(link: link, id: request.interest), to: request.channel, after: request.after,
-            claim: request.claim, now: now)
+            ownership: request.ownership, now: now)
         guard let attached, let after = attached.skippedTo ?? request.after else { return }
         try Disagreement.unless(
             zip([after.offset] + attached.missed.map(\.offset), attached.missed).allSatisfy {

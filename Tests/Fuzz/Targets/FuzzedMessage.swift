@@ -28,7 +28,7 @@ enum FuzzedMessage {
         try RoundTrip.unpacked(NodesPush.self, bytes)
         try RoundTrip.scanned(JournaledEntries.self, bytes)
         try RoundTrip.scanned(JournaledChannel.self, bytes)
-        try RoundTrip.scanned(JournaledClaim.self, bytes)
+        try RoundTrip.scanned(JournaledOwnership.self, bytes)
         try RoundTrip.scanned(JournaledHeads.self, bytes)
         try RoundTrip.scanned(JournaledHead.self, bytes)
         try RoundTrip.scanned(JournaledVersion.self, bytes)

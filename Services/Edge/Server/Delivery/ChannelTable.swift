@@ -125,7 +125,7 @@ extension ChannelTable {
         assert(channels[index].batch == nil, "entries from before the answer belong before what follows it")
         channels[index].attachment = .attached
         channels[index].position = response.position
-        channels[index].claim = response.claim
+        channels[index].ownership = response.ownership
     }
 
     /// The log continues at this position, and what lay before it is lost.
@@ -189,7 +189,7 @@ extension ChannelTable {
         let channel = channels[index]
         return AttachRequest(
             channel: channel.key, interest: channel.interest, after: channel.position,
-            claim: channel.owner == nil ? nil : channel.claim, holder: channel.owner?.instance ?? 0,
+            ownership: channel.owner == nil ? nil : channel.ownership, owner: channel.owner?.instance ?? 0,
             returns: channel.owner?.isReturn ?? false, attempt: channel.owner?.attempt ?? 0)
     }
 }

@@ -47,7 +47,7 @@ struct EdgeChannel {
     /// Subscribes that have not ended yet, the waiting ones among them. They keep the channel.
     var subscribingCount: UInt32 = 0
     /// The number by which messaging knows which owner is the newest; 0 until messaging has given one.
-    var claim: UInt64 = 0
+    var ownership: UInt64 = 0
     /// The position of the newest entry that arrived; nil until messaging has answered for the first time.
     var position: StreamPosition?
     var attachment = Attachment.detached

@@ -150,7 +150,7 @@ extension Memberships {
             JoinRequest(
                 channel: session.roster, caller: session.caller, lease: lease.id, quiet: false,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)), wantsSnapshot: false,
-                claim: session.claim),
+                ownership: session.ownership),
             context: -1 - context)
     }
 
@@ -209,8 +209,8 @@ extension Memberships {
         guard let session = sessions[key], var channels = subscriptions?.channelsOfMember(key) else {
             return []
         }
-        // A session that is on its way to its inbox has no claim, and enters the roster afterwards.
-        if session.application.hasEvents, session.claim != 0 { channels.append((session.roster, [])) }
+        // A session that is on its way to its inbox has no ownership, and enters the roster afterwards.
+        if session.application.hasEvents, session.ownership != 0 { channels.append((session.roster, [])) }
         guard !channels.isEmpty else { return [] }
         // A subscribe that still waits for messaging is among them, so the session's end has to be announced
         // to presence from now on.
@@ -218,7 +218,7 @@ extension Memberships {
         return channels.map { channel, features in
             Membership(
                 channel: channel, caller: session.caller, quiet: features.contains(.quiet),
-                presenceTimeout: .seconds(Int64(session.presenceTimeout)), claim: session.claim)
+                presenceTimeout: .seconds(Int64(session.presenceTimeout)), ownership: session.ownership)
         }
     }
 }

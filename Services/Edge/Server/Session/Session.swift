@@ -22,9 +22,9 @@ final class Session {
     /// How long the user stays listed after a loss, in seconds (L-45).
     let presenceTimeout: UInt32
 
-    /// The session's claim to its inbox: the number by which presence knows the newest login of a user; 0
+    /// The session's ownership of its inbox: the number by which presence knows the newest login of a user; 0
     /// until messaging has given one.
-    var claim: UInt64 = 0
+    var ownership: UInt64 = 0
     var rates: SessionRates
     /// What the sessions of its app on this loop may publish together.
     let appPublishes: AppPublishShare

@@ -69,7 +69,7 @@ final class SnapshotReads {
             JoinRequest(
                 channel: query.channel, caller: session.caller, lease: lease, quiet: join.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)),
-                wantsSnapshot: join.wantsSnapshot, claim: session.claim),
+                wantsSnapshot: join.wantsSnapshot, ownership: session.ownership),
             context: joins.insert(PendingJoin(id: query.id, session: session.key, channel: query.channel)))
         return nil
     }

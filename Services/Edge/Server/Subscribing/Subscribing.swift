@@ -339,7 +339,9 @@ extension Subscribing {
     ) {
         switch outcome {
         case .success(let response):
-            if let owner = subscriptions.owner(of: interest) { sessions[owner]?.claim = response.claim }
+            if let owner = subscriptions.owner(of: interest) {
+                sessions[owner]?.ownership = response.ownership
+            }
             change { $0.attached(interest, response) }
             reattachNext(shard)
         case .failure(.refused(let error)) where error.code == .loginAborted:

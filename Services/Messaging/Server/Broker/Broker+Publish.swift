@@ -64,6 +64,6 @@ extension Broker {
     private func hasReceiver(_ channel: ChannelView, now: UInt64) -> Bool {
         guard let slot = channels.slot(of: channel) else { return false }
         return !channels[slot].interests.isEmpty
-            || now < settlesAt && channels[slot].claim?.isAwaited == true
+            || now < settlesAt && channels[slot].ownership?.isAwaited == true
     }
 }

@@ -23,10 +23,10 @@ package struct Broker {
 
     /// Far beyond every clock. No messaging node gives a greater number than this, and the number after the
     /// greatest possible one would not be greater any more.
-    private static let claimMax = UInt64.max >> 1
+    private static let ownershipMax = UInt64.max >> 1
 
     let limits: BrokerLimits
-    var lastClaim: UInt64 = 0
+    var lastOwnership: UInt64 = 0
     var channels: LogTable
     let names: NameHash
     private var interestsOfLinks: [ServiceLinkID: [UInt64: ChannelSlot]] = [:]
@@ -59,7 +59,7 @@ package struct Broker {
         limits = replay.limits
         names = replay.names
         channels = replay.channels
-        lastClaim = replay.lastClaim
+        lastOwnership = replay.lastOwnership
         begin = replay.begin
         knownSince = replay.begin ?? now
     }
@@ -107,7 +107,7 @@ extension Broker {
         /// The entries that follow the caller's position. They are delivered before anything newer.
         package let missed: [LogEntry]
         /// The number of an exclusive interest, otherwise 0.
-        package let claim: UInt64
+        package let ownership: UInt64
         /// The exclusive interest that lost its place to this one.
         package let superseded: Interest?
     }
@@ -115,32 +115,32 @@ extension Broker {
     /// From now on every entry of the channel goes to this interest. An interest with a known number moves to
     /// this channel.
     ///
-    /// - Parameters: `claim`, `holder`, `attempt` and `returns` have the meaning of the same fields in
+    /// - Parameters: `ownership`, `owner`, `attempt` and `returns` have the meaning of the same fields in
     ///   `AttachRequest`.
     ///
-    /// - Throws: `.loginAborted` (-10013) when a holder comes back after a newer one (S-10), or when an
-    ///   attempt arrives behind a newer attempt of its holder.
+    /// - Throws: `.loginAborted` (-10013) when an owner comes back after a newer one (S-10), or when an
+    ///   attempt arrives behind a newer attempt of its owner.
     package mutating func attach(
-        _ interest: Interest, to key: ChannelKey, after position: StreamPosition?, claim: UInt64? = nil,
-        holder: UInt64 = 0, attempt: UInt64 = 0, returns: Bool = false, now: UInt64
+        _ interest: Interest, to key: ChannelKey, after position: StreamPosition?, ownership: UInt64? = nil,
+        owner: UInt64 = 0, attempt: UInt64 = 0, returns: Bool = false, now: UInt64
     ) throws(RTMError) -> Attached {
         detach(interest, now: now)
-        let isInbox = claim != nil && key.type == .user
+        let isInbox = ownership != nil && key.type == .user
         let slot = try channels.occupy(key, by: isInbox ? .owner : .anybody, now: now)
-        let superseded = try claim.flatMap { number throws(RTMError) in
-            if number == 0 { try channels[slot].admit(holder, attempt, returns: returns) }
-            return try supersede(number, by: interest, holder, at: slot, now: now)
+        let superseded = try ownership.flatMap { number throws(RTMError) in
+            if number == 0 { try channels[slot].admit(owner, attempt, returns: returns) }
+            return try supersede(number, by: interest, owner, at: slot, now: now)
         }
         interestsOfLinks[interest.link, default: [:]][interest.id] = slot
         channels[slot].interests.append(interest)
-        if claim != nil { noteClaim(at: slot) }
+        if ownership != nil { noteOwnership(at: slot) }
         let continuation = position.map { self.continuation(at: slot, after: $0) }
         let tail = channels.tail(of: slot)
         return Attached(
             position: channels.position(of: slot), skippedTo: continuation?.skippedTo,
             lost: continuation?.lost ?? [],
             missed: continuation?.entries.map { tail.entry(at: $0) } ?? [],
-            claim: claim == nil ? 0 : channels[slot].claim?.number ?? 0, superseded: superseded)
+            ownership: ownership == nil ? 0 : channels[slot].ownership?.number ?? 0, superseded: superseded)
     }
 
     func continuation(
@@ -155,31 +155,31 @@ extension Broker {
             partitionHead: channels.partitionHead(of: slot))
     }
 
-    /// Gives the channel to a new holder (number 0) or back to a former one. Returns the interest that had
+    /// Gives the channel to a new owner (number 0) or back to a former one. Returns the interest that had
     /// it.
     private mutating func supersede(
-        _ number: UInt64, by interest: Interest, _ holder: UInt64, at slot: ChannelSlot, now: UInt64
+        _ number: UInt64, by interest: Interest, _ owner: UInt64, at slot: ChannelSlot, now: UInt64
     ) throws(RTMError) -> Interest? {
-        guard number <= Self.claimMax else {
-            throw RTMError(.invalidParameter, "no messaging node has issued the claim \(number)")
+        guard number <= Self.ownershipMax else {
+            throw RTMError(.invalidParameter, "no messaging node has issued the ownership \(number)")
         }
-        let present = channels[slot].claim
+        let present = channels[slot].ownership
         if number != 0, let present, number < present.number {
             throw RTMError(.loginAborted, "the user has logged in elsewhere")
         }
         // Numbers follow the clock, so the numbers of an earlier process are smaller.
-        lastClaim = max(lastClaim + 1, number, now << 10)
+        lastOwnership = max(lastOwnership + 1, number, now << 10)
         let superseded = present?.interest
         if let superseded { detach(superseded, now: now) }
-        channels[slot].claim = BrokerChannel.Claim(
-            number: number == 0 ? lastClaim : number, holder: holder, interest: interest)
+        channels[slot].ownership = BrokerChannel.Ownership(
+            number: number == 0 ? lastOwnership : number, owner: owner, interest: interest)
         return superseded
     }
 
-    /// - Parameter isLoggedOut: the interest's holder is not coming back, so an earlier holder may (S-10).
+    /// - Parameter isLoggedOut: the interest's owner is not coming back, so an earlier owner may (S-10).
     package mutating func detach(_ interest: Interest, isLoggedOut: Bool = false, now: UInt64) {
         guard let slot = interestsOfLinks[interest.link]?.removeValue(forKey: interest.id) else { return }
-        if isLoggedOut, channels[slot].claim?.interest == interest { channels[slot].claim?.holder = 0 }
+        if isLoggedOut, channels[slot].ownership?.interest == interest { channels[slot].ownership?.owner = 0 }
         remove(interest, at: slot, now: now)
     }
 
@@ -193,8 +193,8 @@ extension Broker {
     private mutating func remove(_ interest: Interest, at slot: ChannelSlot, now: UInt64) {
         channels[slot].interests.removeAll { $0 == interest }
         channels[slot].leftAt = now
-        guard channels[slot].claim?.interest == interest else { return }
-        channels[slot].claim?.interest = nil
-        noteClaim(at: slot)
+        guard channels[slot].ownership?.interest == interest else { return }
+        channels[slot].ownership?.interest = nil
+        noteOwnership(at: slot)
     }
 }

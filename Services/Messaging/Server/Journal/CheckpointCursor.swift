@@ -3,8 +3,8 @@ import RTMWire
 
 /// How far the checkpoint of a shard has come: everything in memory is written to a journal that was lost.
 /// First come the channels without entries, partition by partition, then the entries, segment by segment, and
-/// then the claims to the channels that have entries, and their versions. A claim that came before them would
-/// begin the channel, and the entries would be skipped.
+/// then the ownerships of the channels that have entries, and their versions. An ownership that came before
+/// them would begin the channel, and the entries would be skipped.
 struct CheckpointCursor {
     /// A page has about this many bytes, so that it takes a millisecond or less.
     private static let pageBytes = 256 * 1024
@@ -12,8 +12,8 @@ struct CheckpointCursor {
     private var partition = 0
     private var app = 0
     private var segment: UInt32 = 0
-    /// The next partition whose claims are written.
-    private var claims = 0
+    /// The next partition whose ownerships are written.
+    private var ownerships = 0
 
     /// The next page, as a batch.
     ///
@@ -33,18 +33,18 @@ struct CheckpointCursor {
             } else if app < channels.apps.indices.count {
                 recordSegment(of: channels, &batch)
             } else {
-                for (channel, version) in channels.channels(of: claims) where channels.holds(channel) {
+                for (channel, version) in channels.channels(of: ownerships) where channels.holds(channel) {
                     channel.record(in: &batch, withRest: false)
                     channel.record(version, in: &batch)
                 }
-                claims += 1
+                ownerships += 1
             }
         }
         return (batch.take(), isOver(channels))
     }
 
     private func isOver(_ channels: LogTable) -> Bool {
-        claims == channels.partitions.count
+        ownerships == channels.partitions.count
     }
 
     private mutating func recordSegment(of channels: LogTable, _ batch: inout JournalBatch) {

@@ -17,7 +17,7 @@ struct JournalRecorder {
 
     mutating func note(_ heads: JournaledHeads) { batch?.append(heads) }
 
-    mutating func note(_ claim: JournaledClaim) { batch?.append(claim) }
+    mutating func note(_ ownership: JournaledOwnership) { batch?.append(ownership) }
 
     mutating func note(_ version: JournaledVersion) { batch?.append(version) }
 
@@ -62,7 +62,7 @@ extension BrokerChannel {
     /// - Parameter withRest: whether the tail has no entry of it.
     func record(in batch: inout JournalBatch, withRest: Bool = true) {
         if withRest, let journaledRest { batch.append(journaledRest) }
-        if let journaledClaim { batch.append(journaledClaim) }
+        if let journaledOwnership { batch.append(journaledOwnership) }
     }
 
     func record(_ version: ChannelVersion?, in batch: inout JournalBatch) {
@@ -70,11 +70,12 @@ extension BrokerChannel {
         batch.append(version.journaled(of: key))
     }
 
-    var journaledClaim: JournaledClaim? {
-        guard let key, let claim else { return nil }
-        return JournaledClaim(
-            channel: key, number: claim.number, holder: claim.holder,
-            isOnline: claim.interest != nil || claim.isAwaited, attempt: logins.last(of: claim.holder))
+    var journaledOwnership: JournaledOwnership? {
+        guard let key, let ownership else { return nil }
+        return JournaledOwnership(
+            channel: key, number: ownership.number, owner: ownership.owner,
+            isOnline: ownership.interest != nil || ownership.isAwaited,
+            attempt: logins.last(of: ownership.owner))
     }
 
     private var journaledRest: JournaledChannel? {
@@ -112,9 +113,9 @@ extension Broker {
     /// Records the heads of all partitions. A node that reads the journal from any batch on finds them soon.
     package mutating func journalHeads(now: UInt64) { recorder.note(channels.heads(now: now)) }
 
-    mutating func noteClaim(at slot: ChannelSlot) {
-        guard recorder.isKept, let claim = channels[slot].journaledClaim else { return }
-        recorder.note(claim)
+    mutating func noteOwnership(at slot: ChannelSlot) {
+        guard recorder.isKept, let ownership = channels[slot].journaledOwnership else { return }
+        recorder.note(ownership)
     }
 
     /// The next page of what is in memory, for a journal that was lost.

@@ -15,7 +15,7 @@ package struct JournalReplay {
     let limits: BrokerLimits
     let names: NameHash
     private(set) var channels: LogTable
-    private(set) var lastClaim: UInt64 = 0
+    private(set) var lastOwnership: UInt64 = 0
     /// The logs have nothing from before this time, in milliseconds; nil if nothing was read.
     private(set) var begin: UInt64?
 
@@ -53,7 +53,7 @@ package struct JournalReplay {
             switch record {
             case .entries(let entries): try restore(entries, run?.frames ?? [])
             case .channel(let channel): try channels.restore(channel)
-            case .claim(let claim): try restore(claim)
+            case .ownership(let ownership): try restore(ownership)
             case .version(let version): try channels.restore(version, now: begin ?? 0)
             case .heads(let heads):
                 channels.restore(heads, isFirst: begin == nil)
@@ -78,12 +78,12 @@ package struct JournalReplay {
             at: .init(offset: entries.offset, timestamp: entries.timestamp))
     }
 
-    private mutating func restore(_ claim: JournaledClaim) throws(RTMError) {
-        let slot = try channels.occupy(claim.channel, by: .owner, now: begin ?? 0)
-        lastClaim = max(lastClaim, claim.number)
-        channels[slot].claim = BrokerChannel.Claim(
-            number: claim.number, holder: claim.holder, isAwaited: claim.isOnline)
-        if claim.attempt > 0 { _ = channels[slot].logins.admits(claim.holder, claim.attempt) }
+    private mutating func restore(_ ownership: JournaledOwnership) throws(RTMError) {
+        let slot = try channels.occupy(ownership.channel, by: .owner, now: begin ?? 0)
+        lastOwnership = max(lastOwnership, ownership.number)
+        channels[slot].ownership = BrokerChannel.Ownership(
+            number: ownership.number, owner: ownership.owner, isAwaited: ownership.isOnline)
+        if ownership.attempt > 0 { _ = channels[slot].logins.admits(ownership.owner, ownership.attempt) }
     }
 }
 

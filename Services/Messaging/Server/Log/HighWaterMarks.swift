@@ -1,7 +1,7 @@
 /// How far each of a few sources of one log has counted. A number that isn't above a source's last one was
 /// there before, or comes late.
 ///
-/// The holders of an inbox count their logins, so a login that arrives behind a newer one of the same client
+/// The owners of an inbox count their logins, so a login that arrives behind a newer one of the same client
 /// is recognised. A source that is started anew has a new name. When there are too many sources, the one that
 /// has been silent for longest is forgotten.
 struct HighWaterMarks {

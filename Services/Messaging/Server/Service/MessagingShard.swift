@@ -210,11 +210,11 @@ extension MessagingShard: ServiceLinkHandler {
     {
         let attached = try broker.attach(
             .init(link: Int(link.id), id: request.interest), to: request.channel, after: request.after,
-            claim: request.claim, holder: request.holder, attempt: request.attempt,
+            ownership: request.ownership, owner: request.owner, attempt: request.attempt,
             returns: request.returns, now: clock())
         if let superseded = attached.superseded {
             links[superseded.link]?.push(
-                MessagingMethod.superseded, SupersededPush(interest: superseded.id, holder: request.holder))
+                MessagingMethod.superseded, SupersededPush(interest: superseded.id, owner: request.owner))
             metrics.superseded.increment()
         }
         if let start = attached.skippedTo {
@@ -229,7 +229,7 @@ extension MessagingShard: ServiceLinkHandler {
             offset = entry.offset
         }
         metrics.replayed.increment(by: attached.missed.count)
-        link.respond(to: id, AttachResponse(position: attached.position, claim: attached.claim))
+        link.respond(to: id, AttachResponse(position: attached.position, ownership: attached.ownership))
     }
 
     private func read(_ request: ReadRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {

@@ -86,7 +86,7 @@ struct ChannelScan {
 extension BrokerChannel {
     /// Whether somebody has the inbox, or is about to come back to it.
     fileprivate func isHeld(isSettled: Bool) -> Bool {
-        !interests.isEmpty || !isSettled && claim?.isAwaited == true
+        !interests.isEmpty || !isSettled && ownership?.isAwaited == true
     }
 }
 

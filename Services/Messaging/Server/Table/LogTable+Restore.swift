@@ -57,8 +57,8 @@ extension LogTable {
         setVersion(ChannelVersion(version), at: slot)
     }
 
-    /// A channel that has nothing in the journal but this, or nothing but a claim, which doesn't say what it
-    /// had before.
+    /// A channel that has nothing in the journal but this, or nothing but an ownership, which doesn't say
+    /// what it had before.
     mutating func restore(_ channel: JournaledChannel) throws(RTMError) {
         let slot = try occupy(channel.channel, by: .service, now: channel.timestamp)
         guard self[slot].chain.newest == .none else { return }

@@ -281,8 +281,8 @@ extension LogTable {
     /// forgotten.
     ///
     /// - Parameters:
-    ///   - isSettled: whether holders who haven't come back by now aren't awaited any more.
-    ///   - seen: gets the channels of which the tail doesn't say everything, and those whose holders aren't
+    ///   - isSettled: whether owners who haven't come back by now aren't awaited any more.
+    ///   - seen: gets the channels of which the tail doesn't say everything, and those whose owners aren't
     ///     awaited any more.
     mutating func sweep(
         _ count: Int, now: UInt64, isSettled: Bool, seen: (BrokerChannel, ChannelVersion?) -> Void
@@ -290,8 +290,8 @@ extension LogTable {
         giveUpOld(segmentsMax: 1 + count / Self.slotsPerSegment, now: now)
         for _ in 0..<min(count, slotCount) {
             let slot = visit(now, seen)
-            guard isSettled, let slot, self[slot].claim?.isAwaited == true else { continue }
-            self[slot].claim?.isAwaited = false
+            guard isSettled, let slot, self[slot].ownership?.isAwaited == true else { continue }
+            self[slot].ownership?.isAwaited = false
             seen(self[slot], versions[slot])
         }
     }
@@ -372,7 +372,7 @@ extension LogTable {
         else {
             // Entries don't say who holds an inbox, or which state is the newest.
             let version = versions[slot]
-            guard isSilent || channel.claim != nil || version != nil,
+            guard isSilent || channel.ownership != nil || version != nil,
                 channel.recordedAt + Self.recordInterval < now
             else { return }
             self[slot].recordedAt = now

@@ -64,7 +64,7 @@ extension RedisPresenceStore {
             [
                 .text(entry.user), RedisArgument(entry.session), RedisArgument(entry.instance),
                 RedisArgument(entry.lease), RedisArgument(entry.isQuiet), RedisArgument(entry.timeout),
-                RedisArgument(silentFor), RedisArgument(UInt64(usersMax)), RedisArgument(entry.claim),
+                RedisArgument(silentFor), RedisArgument(UInt64(usersMax)), RedisArgument(entry.ownership),
             ], over: link, done)
     }
 

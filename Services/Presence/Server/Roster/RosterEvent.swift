@@ -25,20 +25,20 @@ package struct Entry: Sendable, Hashable {
     package var instance: UInt64
     /// The number of the session's inbox at messaging, which is greater for a newer login of the user; 0 if
     /// it is unknown.
-    package var claim: UInt64
+    package var ownership: UInt64
     package var lease: UInt64
     package var isQuiet: Bool
     /// The presence timeout in milliseconds (L-45).
     package var timeout: UInt64
 
     package init(
-        user: String, session: UInt64, instance: UInt64, claim: UInt64, lease: UInt64, isQuiet: Bool,
+        user: String, session: UInt64, instance: UInt64, ownership: UInt64, lease: UInt64, isQuiet: Bool,
         timeout: UInt64
     ) {
         self.user = user
         self.session = session
         self.instance = instance
-        self.claim = claim
+        self.ownership = ownership
         self.lease = lease
         self.isQuiet = isQuiet
         self.timeout = timeout
@@ -46,6 +46,6 @@ package struct Entry: Sendable, Hashable {
 
     /// Whether this comes of a newer login of the same user.
     package func isNewer(than other: Entry) -> Bool {
-        session != other.session && other.claim != 0 && other.claim < claim
+        session != other.session && other.ownership != 0 && other.ownership < ownership
     }
 }

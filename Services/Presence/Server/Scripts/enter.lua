@@ -1,19 +1,19 @@
 -- A session's user comes, returns within the presence timeout (S-43), takes over from another client object of the same
 -- user (S-12), or becomes quiet or visible.
 -- ARGV  11 user, 12 session, 13 instance, 14 lease, 15 quiet, 16 timeout, 17 how long after the part has begun no event is made
---       if nobody has seen the roster (milliseconds), 18 how many users there may be; 0 means any number, 19 the claim of the
+--       if nobody has seen the roster (milliseconds), 18 how many users there may be; 0 means any number, 19 the ownership of the
 --       session's inbox
 -- Result: as `finish`, outcome 1, 0 if the channel has all its users, or 2 if a newer login of the user is in the channel. Cost: O(log n) in both modes; a change of the mode costs O(batch).
 local user = ARGV[11]
 local silently = now < born + tonumber(ARGV[17]) and redis.call('HGET', H, 'shown') ~= '1'
 local new = { session = ARGV[12], instance = ARGV[13], lease = ARGV[14], quiet = ARGV[15] == '1', timeout = ARGV[16],
-  phase = 'o', till = '0', had = false, claim = ARGV[19] }
+  phase = 'o', till = '0', had = false, ownership = ARGV[19] }
 local old = member(user)
 local same = old and (old.session == new.session or (new.instance ~= '0' and old.instance == new.instance)
   or old.phase == 'l')
 -- A newer login of the user is online in the channel, so what comes of this one comes late.
-if old and old.phase == 'o' and old.session ~= new.session and new.claim ~= '0'
-    and tonumber(new.claim) < tonumber(old.claim) then
+if old and old.phase == 'o' and old.session ~= new.session and new.ownership ~= '0'
+    and tonumber(new.ownership) < tonumber(old.ownership) then
   gone = { user }
   return finish(2)
 end

@@ -2,7 +2,7 @@
 -- part.lua.
 -- It follows the same rules as Roster.swift, IntervalBatch.swift and ChangedStates.swift, and passes the same tests.
 --
--- KEYS  1 members   hash   user -> "session instance lease quiet timeout phase until hadStates claim"
+-- KEYS  1 members   hash   user -> "session instance lease quiet timeout phase until hadStates ownership"
 --       2 states    hash   user -> key and value of each state as netstrings, in the order of the keys
 --       3 online    zset   visible users that aren't leaving, all with score 0, so in the order of their bytes
 --       4 deadlines zset   users that are away or leaving -> when that ends
@@ -69,12 +69,12 @@ local function member(user)
   local f = {}
   for field in string.gmatch(row, '%S+') do f[#f + 1] = field end
   return { session = f[1], instance = f[2], lease = f[3], quiet = f[4] == '1', timeout = f[5],
-    phase = f[6], till = f[7], had = f[8] == '1', claim = f[9] }
+    phase = f[6], till = f[7], had = f[8] == '1', ownership = f[9] }
 end
 
 local function save(user, m)
   redis.call('HSET', M, user, table.concat({ m.session, m.instance, m.lease, m.quiet and '1' or '0', m.timeout,
-    m.phase, m.till, m.had and '1' or '0', m.claim }, ' '))
+    m.phase, m.till, m.had and '1' or '0', m.ownership }, ' '))
 end
 
 -- The members under a lease, for the day on which it ends.

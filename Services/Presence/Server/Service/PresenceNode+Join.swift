@@ -122,19 +122,20 @@ extension PresenceNode {
 extension Entry {
     init(_ join: JoinRequest) {
         self.init(
-            join.caller, claim: join.claim, lease: join.lease, isQuiet: join.quiet,
+            join.caller, ownership: join.ownership, lease: join.lease, isQuiet: join.quiet,
             timeout: join.presenceTimeout)
     }
 
     init(_ membership: Membership, lease: UInt64) {
         self.init(
-            membership.caller, claim: membership.claim, lease: lease, isQuiet: membership.quiet,
+            membership.caller, ownership: membership.ownership, lease: lease, isQuiet: membership.quiet,
             timeout: membership.presenceTimeout)
     }
 
-    private init(_ caller: Caller, claim: UInt64, lease: UInt64, isQuiet: Bool, timeout: Duration) {
+    private init(_ caller: Caller, ownership: UInt64, lease: UInt64, isQuiet: Bool, timeout: Duration) {
         self.init(
-            user: caller.userID, session: caller.session.rawValue, instance: caller.instance, claim: claim,
+            user: caller.userID, session: caller.session.rawValue, instance: caller.instance,
+            ownership: ownership,
             lease: lease, isQuiet: isQuiet, timeout: timeout.milliseconds)
     }
 }

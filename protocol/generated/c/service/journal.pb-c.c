@@ -142,49 +142,49 @@ void   rtm__service__journaled_channel__free_unpacked
   assert(message->base.descriptor == &rtm__service__journaled_channel__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-void   rtm__service__journaled_claim__init
-                     (Rtm__Service__JournaledClaim         *message)
+void   rtm__service__journaled_ownership__init
+                     (Rtm__Service__JournaledOwnership         *message)
 {
-  static const Rtm__Service__JournaledClaim init_value = RTM__SERVICE__JOURNALED_CLAIM__INIT;
+  static const Rtm__Service__JournaledOwnership init_value = RTM__SERVICE__JOURNALED_OWNERSHIP__INIT;
   *message = init_value;
 }
-size_t rtm__service__journaled_claim__get_packed_size
-                     (const Rtm__Service__JournaledClaim *message)
+size_t rtm__service__journaled_ownership__get_packed_size
+                     (const Rtm__Service__JournaledOwnership *message)
 {
-  assert(message->base.descriptor == &rtm__service__journaled_claim__descriptor);
+  assert(message->base.descriptor == &rtm__service__journaled_ownership__descriptor);
   return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
 }
-size_t rtm__service__journaled_claim__pack
-                     (const Rtm__Service__JournaledClaim *message,
+size_t rtm__service__journaled_ownership__pack
+                     (const Rtm__Service__JournaledOwnership *message,
                       uint8_t       *out)
 {
-  assert(message->base.descriptor == &rtm__service__journaled_claim__descriptor);
+  assert(message->base.descriptor == &rtm__service__journaled_ownership__descriptor);
   return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
 }
-size_t rtm__service__journaled_claim__pack_to_buffer
-                     (const Rtm__Service__JournaledClaim *message,
+size_t rtm__service__journaled_ownership__pack_to_buffer
+                     (const Rtm__Service__JournaledOwnership *message,
                       ProtobufCBuffer *buffer)
 {
-  assert(message->base.descriptor == &rtm__service__journaled_claim__descriptor);
+  assert(message->base.descriptor == &rtm__service__journaled_ownership__descriptor);
   return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
 }
-Rtm__Service__JournaledClaim *
-       rtm__service__journaled_claim__unpack
+Rtm__Service__JournaledOwnership *
+       rtm__service__journaled_ownership__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data)
 {
-  return (Rtm__Service__JournaledClaim *)
-     protobuf_c_message_unpack (&rtm__service__journaled_claim__descriptor,
+  return (Rtm__Service__JournaledOwnership *)
+     protobuf_c_message_unpack (&rtm__service__journaled_ownership__descriptor,
                                 allocator, len, data);
 }
-void   rtm__service__journaled_claim__free_unpacked
-                     (Rtm__Service__JournaledClaim *message,
+void   rtm__service__journaled_ownership__free_unpacked
+                     (Rtm__Service__JournaledOwnership *message,
                       ProtobufCAllocator *allocator)
 {
   if(!message)
     return;
-  assert(message->base.descriptor == &rtm__service__journaled_claim__descriptor);
+  assert(message->base.descriptor == &rtm__service__journaled_ownership__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   rtm__service__journaled_version__init
@@ -349,13 +349,13 @@ static const ProtobufCFieldDescriptor rtm__service__journal_batch__field_descrip
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "claims",
+    "ownerships",
     3,
     PROTOBUF_C_LABEL_REPEATED,
     PROTOBUF_C_TYPE_MESSAGE,
-    offsetof(Rtm__Service__JournalBatch, n_claims),
-    offsetof(Rtm__Service__JournalBatch, claims),
-    &rtm__service__journaled_claim__descriptor,
+    offsetof(Rtm__Service__JournalBatch, n_ownerships),
+    offsetof(Rtm__Service__JournalBatch, ownerships),
+    &rtm__service__journaled_ownership__descriptor,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -387,9 +387,9 @@ static const ProtobufCFieldDescriptor rtm__service__journal_batch__field_descrip
 };
 static const unsigned rtm__service__journal_batch__field_indices_by_name[] = {
   1,   /* field[1] = channels */
-  2,   /* field[2] = claims */
   0,   /* field[0] = entries */
   3,   /* field[3] = heads */
+  2,   /* field[2] = ownerships */
   4,   /* field[4] = versions */
 };
 static const ProtobufCIntRange rtm__service__journal_batch__number_ranges[1 + 1] =
@@ -683,7 +683,7 @@ const ProtobufCMessageDescriptor rtm__service__journaled_channel__descriptor =
   (ProtobufCMessageInit) rtm__service__journaled_channel__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__journaled_claim__field_descriptors[5] =
+static const ProtobufCFieldDescriptor rtm__service__journaled_ownership__field_descriptors[5] =
 {
   {
     "channel",
@@ -691,7 +691,7 @@ static const ProtobufCFieldDescriptor rtm__service__journaled_claim__field_descr
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_MESSAGE,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__JournaledClaim, channel),
+    offsetof(Rtm__Service__JournaledOwnership, channel),
     &rtm__service__channel_key__descriptor,
     NULL,
     0,             /* flags */
@@ -703,19 +703,19 @@ static const ProtobufCFieldDescriptor rtm__service__journaled_claim__field_descr
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__JournaledClaim, number),
+    offsetof(Rtm__Service__JournaledOwnership, number),
     NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "holder",
+    "owner",
     3,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__JournaledClaim, holder),
+    offsetof(Rtm__Service__JournaledOwnership, owner),
     NULL,
     NULL,
     0,             /* flags */
@@ -727,7 +727,7 @@ static const ProtobufCFieldDescriptor rtm__service__journaled_claim__field_descr
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_BOOL,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__JournaledClaim, online),
+    offsetof(Rtm__Service__JournaledOwnership, online),
     NULL,
     NULL,
     0,             /* flags */
@@ -739,38 +739,38 @@ static const ProtobufCFieldDescriptor rtm__service__journaled_claim__field_descr
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__JournaledClaim, attempt),
+    offsetof(Rtm__Service__JournaledOwnership, attempt),
     NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
 };
-static const unsigned rtm__service__journaled_claim__field_indices_by_name[] = {
+static const unsigned rtm__service__journaled_ownership__field_indices_by_name[] = {
   4,   /* field[4] = attempt */
   0,   /* field[0] = channel */
-  2,   /* field[2] = holder */
   1,   /* field[1] = number */
   3,   /* field[3] = online */
+  2,   /* field[2] = owner */
 };
-static const ProtobufCIntRange rtm__service__journaled_claim__number_ranges[1 + 1] =
+static const ProtobufCIntRange rtm__service__journaled_ownership__number_ranges[1 + 1] =
 {
   { 1, 0 },
   { 0, 5 }
 };
-const ProtobufCMessageDescriptor rtm__service__journaled_claim__descriptor =
+const ProtobufCMessageDescriptor rtm__service__journaled_ownership__descriptor =
 {
   PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.service.JournaledClaim",
-  "JournaledClaim",
-  "Rtm__Service__JournaledClaim",
+  "rtm.service.JournaledOwnership",
+  "JournaledOwnership",
+  "Rtm__Service__JournaledOwnership",
   "rtm.service",
-  sizeof(Rtm__Service__JournaledClaim),
+  sizeof(Rtm__Service__JournaledOwnership),
   5,
-  rtm__service__journaled_claim__field_descriptors,
-  rtm__service__journaled_claim__field_indices_by_name,
-  1,  rtm__service__journaled_claim__number_ranges,
-  (ProtobufCMessageInit) rtm__service__journaled_claim__init,
+  rtm__service__journaled_ownership__field_descriptors,
+  rtm__service__journaled_ownership__field_indices_by_name,
+  1,  rtm__service__journaled_ownership__number_ranges,
+  (ProtobufCMessageInit) rtm__service__journaled_ownership__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__journaled_version__field_descriptors[3] =

@@ -1612,24 +1612,24 @@ static const ProtobufCFieldDescriptor rtm__service__attach_request__field_descri
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "claim",
+    "ownership",
     5,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__AttachRequest, claim),
+    offsetof(Rtm__Service__AttachRequest, ownership),
     NULL,
     NULL,
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "holder",
+    "owner",
     6,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__AttachRequest, holder),
+    offsetof(Rtm__Service__AttachRequest, owner),
     NULL,
     NULL,
     0,             /* flags */
@@ -1664,10 +1664,10 @@ static const unsigned rtm__service__attach_request__field_indices_by_name[] = {
   2,   /* field[2] = after */
   7,   /* field[7] = attempt */
   0,   /* field[0] = channel */
-  4,   /* field[4] = claim */
   3,   /* field[3] = exclusive */
-  5,   /* field[5] = holder */
   1,   /* field[1] = interest */
+  5,   /* field[5] = owner */
+  4,   /* field[4] = ownership */
   6,   /* field[6] = returns */
 };
 static const ProtobufCIntRange rtm__service__attach_request__number_ranges[1 + 1] =
@@ -1705,12 +1705,12 @@ static const ProtobufCFieldDescriptor rtm__service__attach_response__field_descr
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "claim",
+    "ownership",
     3,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__AttachResponse, claim),
+    offsetof(Rtm__Service__AttachResponse, ownership),
     NULL,
     NULL,
     0,             /* flags */
@@ -1718,7 +1718,7 @@ static const ProtobufCFieldDescriptor rtm__service__attach_response__field_descr
   },
 };
 static const unsigned rtm__service__attach_response__field_indices_by_name[] = {
-  1,   /* field[1] = claim */
+  1,   /* field[1] = ownership */
   0,   /* field[0] = position */
 };
 static const ProtobufCIntRange rtm__service__attach_response__number_ranges[2 + 1] =
@@ -1821,12 +1821,12 @@ static const ProtobufCFieldDescriptor rtm__service__superseded_push__field_descr
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "holder",
+    "owner",
     2,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__SupersededPush, holder),
+    offsetof(Rtm__Service__SupersededPush, owner),
     NULL,
     NULL,
     0,             /* flags */
@@ -1834,8 +1834,8 @@ static const ProtobufCFieldDescriptor rtm__service__superseded_push__field_descr
   },
 };
 static const unsigned rtm__service__superseded_push__field_indices_by_name[] = {
-  1,   /* field[1] = holder */
   0,   /* field[0] = interest */
+  1,   /* field[1] = owner */
 };
 static const ProtobufCIntRange rtm__service__superseded_push__number_ranges[1 + 1] =
 {

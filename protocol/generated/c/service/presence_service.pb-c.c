@@ -622,12 +622,12 @@ static const ProtobufCFieldDescriptor rtm__service__join_request__field_descript
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "claim",
+    "ownership",
     7,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__JoinRequest, claim),
+    offsetof(Rtm__Service__JoinRequest, ownership),
     NULL,
     NULL,
     0,             /* flags */
@@ -637,8 +637,8 @@ static const ProtobufCFieldDescriptor rtm__service__join_request__field_descript
 static const unsigned rtm__service__join_request__field_indices_by_name[] = {
   1,   /* field[1] = caller */
   0,   /* field[0] = channel */
-  6,   /* field[6] = claim */
   2,   /* field[2] = lease */
+  6,   /* field[6] = ownership */
   4,   /* field[4] = presence_timeout_ms */
   3,   /* field[3] = quiet */
   5,   /* field[5] = snapshot */
@@ -1276,12 +1276,12 @@ static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptor
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
-    "claim",
+    "ownership",
     5,
     PROTOBUF_C_LABEL_NONE,
     PROTOBUF_C_TYPE_UINT64,
     0,   /* quantifier_offset */
-    offsetof(Rtm__Service__Membership, claim),
+    offsetof(Rtm__Service__Membership, ownership),
     NULL,
     NULL,
     0,             /* flags */
@@ -1291,7 +1291,7 @@ static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptor
 static const unsigned rtm__service__membership__field_indices_by_name[] = {
   1,   /* field[1] = caller */
   0,   /* field[0] = channel */
-  4,   /* field[4] = claim */
+  4,   /* field[4] = ownership */
   3,   /* field[3] = presence_timeout_ms */
   2,   /* field[2] = quiet */
 };

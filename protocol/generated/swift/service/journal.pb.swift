@@ -39,7 +39,7 @@ package nonisolated struct Rtm_Service_JournalBatch: Sendable {
 
   package var channels: [Rtm_Service_JournaledChannel] = []
 
-  package var claims: [Rtm_Service_JournaledClaim] = []
+  package var ownerships: [Rtm_Service_JournaledOwnership] = []
 
   package var heads: [Rtm_Service_JournaledHeads] = []
 
@@ -138,7 +138,7 @@ package nonisolated struct Rtm_Service_JournaledChannel: Sendable {
 }
 
 /// Which session owns an inbox, or owned it last.
-package nonisolated struct Rtm_Service_JournaledClaim: Sendable {
+package nonisolated struct Rtm_Service_JournaledOwnership: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
@@ -154,12 +154,12 @@ package nonisolated struct Rtm_Service_JournaledClaim: Sendable {
 
   package var number: UInt64 = 0
 
-  /// 0 = unknown, or the holder has logged out
-  package var holder: UInt64 = 0
+  /// 0 = unknown, or the owner has logged out
+  package var owner: UInt64 = 0
 
   package var online: Bool = false
 
-  /// how far the holder has counted its logins; 0 = not counted
+  /// how far the owner has counted its logins; 0 = not counted
   package var attempt: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -234,7 +234,7 @@ fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_JournalBatch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".JournalBatch"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}entries\0\u{1}channels\0\u{1}claims\0\u{1}heads\0\u{1}versions\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}entries\0\u{1}channels\0\u{1}ownerships\0\u{1}heads\0\u{1}versions\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -244,7 +244,7 @@ nonisolated extension Rtm_Service_JournalBatch: SwiftProtobuf.Message, SwiftProt
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.entries) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.channels) }()
-      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.claims) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.ownerships) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.heads) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.versions) }()
       default: break
@@ -259,8 +259,8 @@ nonisolated extension Rtm_Service_JournalBatch: SwiftProtobuf.Message, SwiftProt
     if !self.channels.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.channels, fieldNumber: 2)
     }
-    if !self.claims.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.claims, fieldNumber: 3)
+    if !self.ownerships.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.ownerships, fieldNumber: 3)
     }
     if !self.heads.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.heads, fieldNumber: 4)
@@ -274,7 +274,7 @@ nonisolated extension Rtm_Service_JournalBatch: SwiftProtobuf.Message, SwiftProt
   package static func ==(lhs: Rtm_Service_JournalBatch, rhs: Rtm_Service_JournalBatch) -> Bool {
     if lhs.entries != rhs.entries {return false}
     if lhs.channels != rhs.channels {return false}
-    if lhs.claims != rhs.claims {return false}
+    if lhs.ownerships != rhs.ownerships {return false}
     if lhs.heads != rhs.heads {return false}
     if lhs.versions != rhs.versions {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -425,9 +425,9 @@ nonisolated extension Rtm_Service_JournaledChannel: SwiftProtobuf.Message, Swift
   }
 }
 
-nonisolated extension Rtm_Service_JournaledClaim: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".JournaledClaim"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}number\0\u{1}holder\0\u{1}online\0\u{1}attempt\0")
+nonisolated extension Rtm_Service_JournaledOwnership: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".JournaledOwnership"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}number\0\u{1}owner\0\u{1}online\0\u{1}attempt\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -437,7 +437,7 @@ nonisolated extension Rtm_Service_JournaledClaim: SwiftProtobuf.Message, SwiftPr
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.holder) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.owner) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.online) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.attempt) }()
       default: break
@@ -456,8 +456,8 @@ nonisolated extension Rtm_Service_JournaledClaim: SwiftProtobuf.Message, SwiftPr
     if self.number != 0 {
       try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 2)
     }
-    if self.holder != 0 {
-      try visitor.visitSingularUInt64Field(value: self.holder, fieldNumber: 3)
+    if self.owner != 0 {
+      try visitor.visitSingularUInt64Field(value: self.owner, fieldNumber: 3)
     }
     if self.online != false {
       try visitor.visitSingularBoolField(value: self.online, fieldNumber: 4)
@@ -468,10 +468,10 @@ nonisolated extension Rtm_Service_JournaledClaim: SwiftProtobuf.Message, SwiftPr
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Rtm_Service_JournaledClaim, rhs: Rtm_Service_JournaledClaim) -> Bool {
+  package static func ==(lhs: Rtm_Service_JournaledOwnership, rhs: Rtm_Service_JournaledOwnership) -> Bool {
     if lhs._channel != rhs._channel {return false}
     if lhs.number != rhs.number {return false}
-    if lhs.holder != rhs.holder {return false}
+    if lhs.owner != rhs.owner {return false}
     if lhs.online != rhs.online {return false}
     if lhs.attempt != rhs.attempt {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}

@@ -352,19 +352,19 @@ package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   /// Clears the value of `after`. Subsequent reads from it will return its default value.
   package mutating func clearAfter() {self._after = nil}
 
-  /// only the newest holder receives entries, because an inbox has one session (S-10)
+  /// only the newest owner receives entries, because an inbox has one session (S-10)
   package var exclusive: Bool = false
 
-  /// the number of a holder that attaches again; 0 = a new holder
-  package var claim: UInt64 = 0
+  /// the number of an owner that attaches again; 0 = a new owner
+  package var ownership: UInt64 = 0
 
-  /// with `exclusive`: the client's Login.instance; SupersededPush reports it to the holder that loses the inbox
-  package var holder: UInt64 = 0
+  /// with `exclusive`: the client's Login.instance; SupersededPush reports it to the owner that loses the inbox
+  package var owner: UInt64 = 0
 
-  /// the holder had the claim before; it is refused if another one has had it since (S-10)
+  /// the owner had the ownership before; it is refused if another one has had it since (S-10)
   package var returns: Bool = false
 
-  /// of a new claim: grows with each claim of this holder; refused if a greater one came before; 0 = not counted
+  /// of a new ownership: grows with each ownership of this owner; refused if a greater one came before; 0 = not counted
   package var attempt: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -390,8 +390,8 @@ package nonisolated struct Rtm_Service_AttachResponse: Sendable {
   /// Clears the value of `position`. Subsequent reads from it will return its default value.
   package mutating func clearPosition() {self._position = nil}
 
-  /// the holder's number; greater than that of every earlier holder
-  package var claim: UInt64 = 0
+  /// the owner's number; greater than that of every earlier owner
+  package var ownership: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -429,7 +429,7 @@ package nonisolated struct Rtm_Service_SkipPush: Sendable {
   fileprivate var _position: Rtm_Client_StreamPosition? = nil
 }
 
-/// Reports to the holder of an exclusive interest that a newer holder has replaced it and that no more entries follow.
+/// Reports to the owner of an exclusive interest that a newer owner has replaced it and that no more entries follow.
 package nonisolated struct Rtm_Service_SupersededPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -437,8 +437,8 @@ package nonisolated struct Rtm_Service_SupersededPush: Sendable {
 
   package var interest: UInt64 = 0
 
-  /// AttachRequest.holder of the newer holder; 0 = unknown
-  package var holder: UInt64 = 0
+  /// AttachRequest.owner of the newer owner; 0 = unknown
+  package var owner: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -453,7 +453,7 @@ package nonisolated struct Rtm_Service_DetachPush: Sendable {
 
   package var interest: UInt64 = 0
 
-  /// the holder of an exclusive interest has logged out, so an earlier holder may come back (S-10)
+  /// the owner of an exclusive interest has logged out, so an earlier owner may come back (S-10)
   package var loggedOut: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1227,7 +1227,7 @@ nonisolated extension Rtm_Service_ChannelKey: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AttachRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}interest\0\u{1}after\0\u{1}exclusive\0\u{1}claim\0\u{1}holder\0\u{1}returns\0\u{1}attempt\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}interest\0\u{1}after\0\u{1}exclusive\0\u{1}ownership\0\u{1}owner\0\u{1}returns\0\u{1}attempt\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1239,8 +1239,8 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.interest) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._after) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.exclusive) }()
-      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
-      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.holder) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.ownership) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.owner) }()
       case 7: try { try decoder.decodeSingularBoolField(value: &self.returns) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.attempt) }()
       default: break
@@ -1265,11 +1265,11 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
     if self.exclusive != false {
       try visitor.visitSingularBoolField(value: self.exclusive, fieldNumber: 4)
     }
-    if self.claim != 0 {
-      try visitor.visitSingularUInt64Field(value: self.claim, fieldNumber: 5)
+    if self.ownership != 0 {
+      try visitor.visitSingularUInt64Field(value: self.ownership, fieldNumber: 5)
     }
-    if self.holder != 0 {
-      try visitor.visitSingularUInt64Field(value: self.holder, fieldNumber: 6)
+    if self.owner != 0 {
+      try visitor.visitSingularUInt64Field(value: self.owner, fieldNumber: 6)
     }
     if self.returns != false {
       try visitor.visitSingularBoolField(value: self.returns, fieldNumber: 7)
@@ -1285,8 +1285,8 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
     if lhs.interest != rhs.interest {return false}
     if lhs._after != rhs._after {return false}
     if lhs.exclusive != rhs.exclusive {return false}
-    if lhs.claim != rhs.claim {return false}
-    if lhs.holder != rhs.holder {return false}
+    if lhs.ownership != rhs.ownership {return false}
+    if lhs.owner != rhs.owner {return false}
     if lhs.returns != rhs.returns {return false}
     if lhs.attempt != rhs.attempt {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
@@ -1296,7 +1296,7 @@ nonisolated extension Rtm_Service_AttachRequest: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AttachResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{2}\u{2}claim\0\u{c}\u{2}\u{1}")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{2}\u{2}ownership\0\u{c}\u{2}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1305,7 +1305,7 @@ nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftPr
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._position) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.ownership) }()
       default: break
       }
     }
@@ -1319,15 +1319,15 @@ nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftPr
     try { if let v = self._position {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
-    if self.claim != 0 {
-      try visitor.visitSingularUInt64Field(value: self.claim, fieldNumber: 3)
+    if self.ownership != 0 {
+      try visitor.visitSingularUInt64Field(value: self.ownership, fieldNumber: 3)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_AttachResponse, rhs: Rtm_Service_AttachResponse) -> Bool {
     if lhs._position != rhs._position {return false}
-    if lhs.claim != rhs.claim {return false}
+    if lhs.ownership != rhs.ownership {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1379,7 +1379,7 @@ nonisolated extension Rtm_Service_SkipPush: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Rtm_Service_SupersededPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SupersededPush"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0\u{1}holder\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0\u{1}owner\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1388,7 +1388,7 @@ nonisolated extension Rtm_Service_SupersededPush: SwiftProtobuf.Message, SwiftPr
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.interest) }()
-      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.holder) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.owner) }()
       default: break
       }
     }
@@ -1398,15 +1398,15 @@ nonisolated extension Rtm_Service_SupersededPush: SwiftProtobuf.Message, SwiftPr
     if self.interest != 0 {
       try visitor.visitSingularUInt64Field(value: self.interest, fieldNumber: 1)
     }
-    if self.holder != 0 {
-      try visitor.visitSingularUInt64Field(value: self.holder, fieldNumber: 2)
+    if self.owner != 0 {
+      try visitor.visitSingularUInt64Field(value: self.owner, fieldNumber: 2)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_SupersededPush, rhs: Rtm_Service_SupersededPush) -> Bool {
     if lhs.interest != rhs.interest {return false}
-    if lhs.holder != rhs.holder {return false}
+    if lhs.owner != rhs.owner {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -150,7 +150,7 @@ package nonisolated enum Rtm_Service_SessionEnd: SwiftProtobuf.Enum, Swift.CaseI
 
 /// A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
 /// has come back, and no event is published. With another instance it is a takeover, and the old session leaves first (S-12). A join
-/// with a smaller claim than the present session's changes nothing while the present session is online, because that one belongs to a newer login.
+/// with a smaller ownership than the present session's changes nothing while the present session is online, because that one belongs to a newer login.
 package nonisolated struct Rtm_Service_JoinRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -183,8 +183,8 @@ package nonisolated struct Rtm_Service_JoinRequest: Sendable {
   /// whether the answer shall list the users in the channel
   package var snapshot: Bool = false
 
-  /// AttachResponse.claim of the session's inbox; greater for a newer login; 0 = unknown
-  package var claim: UInt64 = 0
+  /// AttachResponse.ownership of the session's inbox; greater for a newer login; 0 = unknown
+  package var ownership: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -444,7 +444,7 @@ package nonisolated struct Rtm_Service_Membership: Sendable {
   package var presenceTimeoutMs: UInt32 = 0
 
   /// as in JoinRequest
-  package var claim: UInt64 = 0
+  package var ownership: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -468,7 +468,7 @@ nonisolated extension Rtm_Service_SessionEnd: SwiftProtobuf._ProtoNameProviding 
 
 nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".JoinRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}lease\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}snapshot\0\u{1}claim\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}lease\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}snapshot\0\u{1}ownership\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -482,7 +482,7 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
       case 4: try { try decoder.decodeSingularBoolField(value: &self.quiet) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.presenceTimeoutMs) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.snapshot) }()
-      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.ownership) }()
       default: break
       }
     }
@@ -511,8 +511,8 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
     if self.snapshot != false {
       try visitor.visitSingularBoolField(value: self.snapshot, fieldNumber: 6)
     }
-    if self.claim != 0 {
-      try visitor.visitSingularUInt64Field(value: self.claim, fieldNumber: 7)
+    if self.ownership != 0 {
+      try visitor.visitSingularUInt64Field(value: self.ownership, fieldNumber: 7)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -524,7 +524,7 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
     if lhs.quiet != rhs.quiet {return false}
     if lhs.presenceTimeoutMs != rhs.presenceTimeoutMs {return false}
     if lhs.snapshot != rhs.snapshot {return false}
-    if lhs.claim != rhs.claim {return false}
+    if lhs.ownership != rhs.ownership {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -918,7 +918,7 @@ nonisolated extension Rtm_Service_OlderMembership: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Membership"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}claim\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}ownership\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -930,7 +930,7 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
       case 2: try { try decoder.decodeSingularMessageField(value: &self._caller) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.quiet) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.presenceTimeoutMs) }()
-      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.claim) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.ownership) }()
       default: break
       }
     }
@@ -953,8 +953,8 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
     if self.presenceTimeoutMs != 0 {
       try visitor.visitSingularUInt32Field(value: self.presenceTimeoutMs, fieldNumber: 4)
     }
-    if self.claim != 0 {
-      try visitor.visitSingularUInt64Field(value: self.claim, fieldNumber: 5)
+    if self.ownership != 0 {
+      try visitor.visitSingularUInt64Field(value: self.ownership, fieldNumber: 5)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -964,7 +964,7 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
     if lhs._caller != rhs._caller {return false}
     if lhs.quiet != rhs.quiet {return false}
     if lhs.presenceTimeoutMs != rhs.presenceTimeoutMs {return false}
-    if lhs.claim != rhs.claim {return false}
+    if lhs.ownership != rhs.ownership {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

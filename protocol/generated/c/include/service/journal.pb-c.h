@@ -19,7 +19,7 @@ PROTOBUF_C__BEGIN_DECLS
 typedef struct Rtm__Service__JournalBatch Rtm__Service__JournalBatch;
 typedef struct Rtm__Service__JournaledEntries Rtm__Service__JournaledEntries;
 typedef struct Rtm__Service__JournaledChannel Rtm__Service__JournaledChannel;
-typedef struct Rtm__Service__JournaledClaim Rtm__Service__JournaledClaim;
+typedef struct Rtm__Service__JournaledOwnership Rtm__Service__JournaledOwnership;
 typedef struct Rtm__Service__JournaledVersion Rtm__Service__JournaledVersion;
 typedef struct Rtm__Service__JournaledHeads Rtm__Service__JournaledHeads;
 typedef struct Rtm__Service__JournaledHead Rtm__Service__JournaledHead;
@@ -41,8 +41,8 @@ struct  Rtm__Service__JournalBatch
   Rtm__Service__JournaledEntries **entries;
   size_t n_channels;
   Rtm__Service__JournaledChannel **channels;
-  size_t n_claims;
-  Rtm__Service__JournaledClaim **claims;
+  size_t n_ownerships;
+  Rtm__Service__JournaledOwnership **ownerships;
   size_t n_heads;
   Rtm__Service__JournaledHeads **heads;
   size_t n_versions;
@@ -134,23 +134,23 @@ struct  Rtm__Service__JournaledChannel
 /*
  * Which session owns an inbox, or owned it last.
  */
-struct  Rtm__Service__JournaledClaim
+struct  Rtm__Service__JournaledOwnership
 {
   ProtobufCMessage base;
   Rtm__Service__ChannelKey *channel;
   uint64_t number;
   /*
-   * 0 = unknown, or the holder has logged out
+   * 0 = unknown, or the owner has logged out
    */
-  uint64_t holder;
+  uint64_t owner;
   protobuf_c_boolean online;
   /*
-   * how far the holder has counted its logins; 0 = not counted
+   * how far the owner has counted its logins; 0 = not counted
    */
   uint64_t attempt;
 };
-#define RTM__SERVICE__JOURNALED_CLAIM__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__service__journaled_claim__descriptor) \
+#define RTM__SERVICE__JOURNALED_OWNERSHIP__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__journaled_ownership__descriptor) \
     , NULL, 0, 0, 0, 0 }
 
 
@@ -264,24 +264,24 @@ Rtm__Service__JournaledChannel *
 void   rtm__service__journaled_channel__free_unpacked
                      (Rtm__Service__JournaledChannel *message,
                       ProtobufCAllocator *allocator);
-/* Rtm__Service__JournaledClaim methods */
-void   rtm__service__journaled_claim__init
-                     (Rtm__Service__JournaledClaim         *message);
-size_t rtm__service__journaled_claim__get_packed_size
-                     (const Rtm__Service__JournaledClaim   *message);
-size_t rtm__service__journaled_claim__pack
-                     (const Rtm__Service__JournaledClaim   *message,
+/* Rtm__Service__JournaledOwnership methods */
+void   rtm__service__journaled_ownership__init
+                     (Rtm__Service__JournaledOwnership         *message);
+size_t rtm__service__journaled_ownership__get_packed_size
+                     (const Rtm__Service__JournaledOwnership   *message);
+size_t rtm__service__journaled_ownership__pack
+                     (const Rtm__Service__JournaledOwnership   *message,
                       uint8_t             *out);
-size_t rtm__service__journaled_claim__pack_to_buffer
-                     (const Rtm__Service__JournaledClaim   *message,
+size_t rtm__service__journaled_ownership__pack_to_buffer
+                     (const Rtm__Service__JournaledOwnership   *message,
                       ProtobufCBuffer     *buffer);
-Rtm__Service__JournaledClaim *
-       rtm__service__journaled_claim__unpack
+Rtm__Service__JournaledOwnership *
+       rtm__service__journaled_ownership__unpack
                      (ProtobufCAllocator  *allocator,
                       size_t               len,
                       const uint8_t       *data);
-void   rtm__service__journaled_claim__free_unpacked
-                     (Rtm__Service__JournaledClaim *message,
+void   rtm__service__journaled_ownership__free_unpacked
+                     (Rtm__Service__JournaledOwnership *message,
                       ProtobufCAllocator *allocator);
 /* Rtm__Service__JournaledVersion methods */
 void   rtm__service__journaled_version__init
@@ -351,8 +351,8 @@ typedef void (*Rtm__Service__JournaledEntries_Closure)
 typedef void (*Rtm__Service__JournaledChannel_Closure)
                  (const Rtm__Service__JournaledChannel *message,
                   void *closure_data);
-typedef void (*Rtm__Service__JournaledClaim_Closure)
-                 (const Rtm__Service__JournaledClaim *message,
+typedef void (*Rtm__Service__JournaledOwnership_Closure)
+                 (const Rtm__Service__JournaledOwnership *message,
                   void *closure_data);
 typedef void (*Rtm__Service__JournaledVersion_Closure)
                  (const Rtm__Service__JournaledVersion *message,
@@ -372,7 +372,7 @@ typedef void (*Rtm__Service__JournaledHead_Closure)
 extern const ProtobufCMessageDescriptor rtm__service__journal_batch__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__journaled_entries__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__journaled_channel__descriptor;
-extern const ProtobufCMessageDescriptor rtm__service__journaled_claim__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__journaled_ownership__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__journaled_version__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__journaled_heads__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__journaled_head__descriptor;

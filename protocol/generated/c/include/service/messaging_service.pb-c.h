@@ -246,23 +246,23 @@ struct  Rtm__Service__AttachRequest
    */
   Rtm__Client__StreamPosition *after;
   /*
-   * only the newest holder receives entries, because an inbox has one session (S-10)
+   * only the newest owner receives entries, because an inbox has one session (S-10)
    */
   protobuf_c_boolean exclusive;
   /*
-   * the number of a holder that attaches again; 0 = a new holder
+   * the number of an owner that attaches again; 0 = a new owner
    */
-  uint64_t claim;
+  uint64_t ownership;
   /*
-   * with `exclusive`: the client's Login.instance; SupersededPush reports it to the holder that loses the inbox
+   * with `exclusive`: the client's Login.instance; SupersededPush reports it to the owner that loses the inbox
    */
-  uint64_t holder;
+  uint64_t owner;
   /*
-   * the holder had the claim before; it is refused if another one has had it since (S-10)
+   * the owner had the ownership before; it is refused if another one has had it since (S-10)
    */
   protobuf_c_boolean returns;
   /*
-   * of a new claim: grows with each claim of this holder; refused if a greater one came before; 0 = not counted
+   * of a new ownership: grows with each ownership of this owner; refused if a greater one came before; 0 = not counted
    */
   uint64_t attempt;
 };
@@ -279,9 +279,9 @@ struct  Rtm__Service__AttachResponse
    */
   Rtm__Client__StreamPosition *position;
   /*
-   * the holder's number; greater than that of every earlier holder
+   * the owner's number; greater than that of every earlier owner
    */
-  uint64_t claim;
+  uint64_t ownership;
 };
 #define RTM__SERVICE__ATTACH_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__attach_response__descriptor) \
@@ -311,16 +311,16 @@ struct  Rtm__Service__SkipPush
 
 
 /*
- * Reports to the holder of an exclusive interest that a newer holder has replaced it and that no more entries follow.
+ * Reports to the owner of an exclusive interest that a newer owner has replaced it and that no more entries follow.
  */
 struct  Rtm__Service__SupersededPush
 {
   ProtobufCMessage base;
   uint64_t interest;
   /*
-   * AttachRequest.holder of the newer holder; 0 = unknown
+   * AttachRequest.owner of the newer owner; 0 = unknown
    */
-  uint64_t holder;
+  uint64_t owner;
 };
 #define RTM__SERVICE__SUPERSEDED_PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__superseded_push__descriptor) \
@@ -335,7 +335,7 @@ struct  Rtm__Service__DetachPush
   ProtobufCMessage base;
   uint64_t interest;
   /*
-   * the holder of an exclusive interest has logged out, so an earlier holder may come back (S-10)
+   * the owner of an exclusive interest has logged out, so an earlier owner may come back (S-10)
    */
   protobuf_c_boolean logged_out;
 };

@@ -91,7 +91,7 @@ typedef enum _Rtm__Service__SessionEnd {
 /*
  * A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
  * has come back, and no event is published. With another instance it is a takeover, and the old session leaves first (S-12). A join
- * with a smaller claim than the present session's changes nothing while the present session is online, because that one belongs to a newer login.
+ * with a smaller ownership than the present session's changes nothing while the present session is online, because that one belongs to a newer login.
  */
 struct  Rtm__Service__JoinRequest
 {
@@ -106,9 +106,9 @@ struct  Rtm__Service__JoinRequest
    */
   protobuf_c_boolean snapshot;
   /*
-   * AttachResponse.claim of the session's inbox; greater for a newer login; 0 = unknown
+   * AttachResponse.ownership of the session's inbox; greater for a newer login; 0 = unknown
    */
-  uint64_t claim;
+  uint64_t ownership;
 };
 #define RTM__SERVICE__JOIN_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__join_request__descriptor) \
@@ -321,7 +321,7 @@ struct  Rtm__Service__Membership
   /*
    * as in JoinRequest
    */
-  uint64_t claim;
+  uint64_t ownership;
 };
 #define RTM__SERVICE__MEMBERSHIP__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__membership__descriptor) \
