@@ -4,7 +4,7 @@
 
 import AgoraRtmKit
 
-final class Screen: NSObject, AgoraRtmClientDelegate {
+final class ProgramScreen: NSObject, AgoraRtmClientDelegate {
     private(set) var states: [AgoraRtmLinkState] = []
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
@@ -16,7 +16,7 @@ final class Screen: NSObject, AgoraRtmClientDelegate {
 
 // Where its server is, the environment says: no line does.
 let config = AgoraRtmClientConfig(appId: "demo", userId: "alice")
-let screen = Screen()
+let screen = ProgramScreen()
 let kit = try AgoraRtmClientKit(config, delegate: screen)
 kit.login(nil)
 kit.logout { _, _ in }

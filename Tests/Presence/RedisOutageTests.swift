@@ -238,8 +238,8 @@ struct RedisOutageTests {
                 }
                 #expect(try await store.users() == ["anna", "bob"])
             }
-            try await TestCertificate.with { stranger in
-                let trust = try TextFile.read(stranger.certificate)
+            try await TestCertificate.with { untrusted in
+                let trust = try TextFile.read(untrusted.certificate)
                 try await StoreHarness.with(.redis, at: server, trust: trust, waits: false) { store in
                     try await eventually("the certificate is the cause") {
                         store.cause.contains("certificate isn")

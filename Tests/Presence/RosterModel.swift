@@ -25,7 +25,7 @@ struct RosterModel {
         case states(String, StateChange)
 
         var isStates: Bool { if case .states = self { true } else { false } }
-        var isDeparture: Bool {
+        var isLeave: Bool {
             switch self {
             case .left, .timedOut: true
             case .joined, .states: false
@@ -178,7 +178,7 @@ struct RosterModel {
         } else {
             count = visible.filter { $0.entry.user != happening.user }.count
         }
-        if happening.isDeparture { unannounced.removeAll { $0.user == happening.user } }
+        if happening.isLeave { unannounced.removeAll { $0.user == happening.user } }
         if !happening.isStates {
             if isInterval, count == rules.announceMax { flush(now) }
             isInterval = count > rules.announceMax || !batch.isEmpty || !unannounced.isEmpty
@@ -192,7 +192,7 @@ struct RosterModel {
             case .joined(let user):
                 // Subscribers have the states from before the user went.
                 let before = batch.last { $0.user == user }
-                if before?.isDeparture == true { unannounced.append((user, nil)) }
+                if before?.isLeave == true { unannounced.append((user, nil)) }
                 batch.append(happening)
             case .left, .timedOut: batch.append(happening)
             }

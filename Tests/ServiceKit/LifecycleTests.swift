@@ -106,7 +106,7 @@ struct ReadinessTests {
 
     @Test("while the process ends, what it lets go of is no warning")
     func quietEnd() {
-        let lines = Journal()
+        let lines = ProgramLog()
         let isEnding = Mutex(false)
         let registry = ReadinessRegistry(logger: .writing(to: lines)) { isEnding.withLock { $0 } }
         let probe = registry.probe("link")

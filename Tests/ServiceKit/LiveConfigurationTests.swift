@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A running program takes over a new configuration, as a whole or not at all")
 struct LiveConfigurationTests {
-    private let journal = Journal()
+    private let journal = ProgramLog()
 
     private func live(_ arguments: String...) throws -> LiveConfiguration {
         let live = LiveConfiguration(try RelayKeys.load(arguments))
@@ -75,7 +75,7 @@ struct LiveConfigurationTests {
 
     @Test("a configuration that can't be read changes nothing, and the log names each problem")
     func unreadable() throws {
-        let lines = Journal()
+        let lines = ProgramLog()
         let live = try live("--depth", "3")
         let reloading = Reloading(live, logger: .writing(to: lines)) { () throws(ConfigurationError) in
             try RelayKeys.load(["--depth", "0", "--name", ""])
@@ -88,7 +88,7 @@ struct LiveConfigurationTests {
 
     @Test("a reload names which keys were taken and which wait for a restart")
     func reported() throws {
-        let lines = Journal()
+        let lines = ProgramLog()
         let reloading = Reloading(try live("--depth", "3"), logger: .writing(to: lines)) {
             () throws(ConfigurationError) in try RelayKeys.load(["--depth", "9", "--name", "two"])
         }

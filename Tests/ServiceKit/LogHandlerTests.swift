@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Log lines")
 struct LogHandlerTests {
-    private let lines = Journal()
+    private let lines = ProgramLog()
 
     private func json(_ label: String = "relay") -> Logger {
         Logger(label: label) { [lines] in

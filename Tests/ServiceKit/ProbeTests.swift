@@ -48,7 +48,7 @@ struct ProbeTests {
     }
 
     @Test("whoever else listens there is not taken for the program", arguments: ["", "hello", "{}", "[1]"])
-    func strangers(_ body: String) {
+    func foreignAnswers(_ body: String) {
         let page = answer(body, status: 200)
         #expect(!page.isReady)
         #expect(page.sentence.hasPrefix("rtm-relay is not what listens at 127.0.0.1:7791: "))

@@ -7,7 +7,7 @@ import Testing
 @testable import RTMServiceKit
 
 /// A list of words that several services write to.
-final class Journal: Sendable {
+final class ProgramLog: Sendable {
     private let words = Mutex<[String]>([])
 
     var all: [String] { words.withLock { $0 } }
@@ -26,7 +26,7 @@ struct ScriptedService: Service {
     }
 
     let name: String
-    let journal: Journal
+    let journal: ProgramLog
     var flaw = Flaw.none
 
     func start() async throws {
@@ -65,20 +65,20 @@ extension Logger {
         Logger(label: "relay") { JSONLogHandler(label: $0, now: { "now" }, write: write) }
     }
 
-    static func writing(to journal: Journal) -> Logger { writing { journal.note($0) } }
+    static func writing(to journal: ProgramLog) -> Logger { writing { journal.note($0) } }
 }
 
 /// A whole program in this process, on a port of its own.
 struct RunningProgram {
-    let journal: Journal
+    let journal: ProgramLog
     let lifecycle: Lifecycle
     let run: Task<ExitCode, Never>
     let runner: ServiceRunner
     /// The exit code that a second signal would have caused.
-    let exits: Journal
+    let exits: ProgramLog
 
     init(
-        _ services: [[ScriptedService]], journal: Journal, arguments: [String] = [],
+        _ services: [[ScriptedService]], journal: ProgramLog, arguments: [String] = [],
         reload: [String] = [], notify: @escaping @Sendable (SystemdNotice) -> Void = { _ in },
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
@@ -94,7 +94,7 @@ struct RunningProgram {
         let configuration = try ConfigurationLoader(schema: program.schema) { _ in "" }
             .load(arguments: arguments, environment: [:])
         let logger = Logger.writing(log)
-        let exits = Journal()
+        let exits = ProgramLog()
         let lifecycle = Lifecycle(shutdownTimeout: configuration[CommonKeys.shutdownTimeout], logger: logger)
         {
             exits.note("\($0.rawValue)")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Running a program: order of start and shutdown, failures, deadlines")
 struct ServiceRunnerTests {
-    private let journal = Journal()
+    private let journal = ProgramLog()
 
     private func service(_ name: String, _ flaw: ScriptedService.Flaw = .none) -> ScriptedService {
         ScriptedService(name: name, journal: journal, flaw: flaw)
@@ -36,7 +36,7 @@ struct ServiceRunnerTests {
         "a service that can't start shuts down those before it, and the class of the error is the exit status"
     )
     func startFails() async throws {
-        let lines = Journal()
+        let lines = ProgramLog()
         let failure = ServiceFailure.unavailable("the depot", RTMError(.notConnected, "nobody there"))
         let program = try RunningProgram(
             [[service("a"), service("b", .startFails(failure)), service("c")]], journal: journal,
@@ -70,7 +70,7 @@ struct ServiceRunnerTests {
 
     @Test("a shutdown that hangs is cut off at the deadline, and the log names what wasn't finished")
     func deadline() async throws {
-        let lines = Journal()
+        let lines = ProgramLog()
         let program = try RunningProgram(
             [[service("a"), service("b", .shutdownHangs)]], journal: journal,
             arguments: ["--shutdown-timeout", "50ms"],
@@ -86,7 +86,7 @@ struct ServiceRunnerTests {
 
     @Test("a reload reads the configuration anew, and the admin page shows it")
     func reload() async throws {
-        let lines = Journal()
+        let lines = ProgramLog()
         let program = try RunningProgram(
             [[service("a")]], journal: journal, reload: ["--threads", "3"], log: { lines.note($0) })
         try await program.untilReady()
@@ -112,7 +112,7 @@ struct ServiceRunnerTests {
 
     @Test("the start line has version, configuration and every listening address")
     func startLine() async throws {
-        let lines = Journal()
+        let lines = ProgramLog()
         let program = try RunningProgram(
             [[service("a")]], journal: journal, arguments: ["--threads", "1"], log: { lines.note($0) })
         try await eventually("the start line") { lines.all.contains { $0.contains("\"started\"") } }

@@ -64,7 +64,7 @@ import Testing
 
         @Test("a program says that it has started once everything listens, and that it ends before it closes")
         func program() async throws {
-            let journal = Journal()
+            let journal = ProgramLog()
             let program = try RunningProgram(
                 [[ScriptedService(name: "a", journal: journal)]], journal: journal,
                 notify: { journal.note($0.rawValue) })

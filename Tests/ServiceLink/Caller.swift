@@ -20,11 +20,11 @@ enum CallerEvent: Sendable, Hashable {
 /// number as context.
 final class Caller: ServiceLinkClientDelegate {
     let link: ServiceLinkClient
-    private let journal: Journal
+    private let journal: CallLog
     /// Set while the test calls the link: nothing may come back meanwhile.
     private var isCalling = false
 
-    init(_ link: ServiceLinkClient, journal: Journal) {
+    init(_ link: ServiceLinkClient, journal: CallLog) {
         self.link = link
         self.journal = journal
     }
@@ -60,7 +60,7 @@ final class Caller: ServiceLinkClientDelegate {
 }
 
 /// What happened at one end, readable from the test.
-final class Journal: Sendable {
+final class CallLog: Sendable {
     private let written = Mutex<[CallerEvent]>([])
 
     func append(_ event: CallerEvent) { written.withLock { $0.append(event) } }

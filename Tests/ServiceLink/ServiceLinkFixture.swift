@@ -25,7 +25,7 @@ final class ServiceLinkFixture: Sendable {
 
     let kind: TransportKind
     let settings: Settings
-    let journal = Journal()
+    let journal = CallLog()
     let visits = EchoService.Visits()
     let clientLoop: any EventLoop
     let serverLoop: any EventLoop

@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test("who doesn't know the secret gets no relay, and nothing is opened for it")
-    func stranger() async throws {
+    func unauthenticated() async throws {
         try await withRelay {
             $0.client.link.secret = "a guess"
             $0.server.link.secret = "the secret"

@@ -47,6 +47,9 @@ enum RefusedWords {
     static let allowed: Set<String> = [
         // NIO's.
         "EmbeddedChannel", "EmbeddedEventLoop", "NIOEmbedded",
+        // What runs inside another program, or over NIO's embedded channel in a test.
+        "EmbeddedEdge", "EmbeddedLink", "EmbeddedMessaging", "EmbeddedPresence", "EmbeddedStorage",
+        "embedded",
         // The calendar's.
         "dayOfEra", "era", "yearOfEra",
     ]

@@ -22,14 +22,14 @@ struct NetworkInterfaces: Sendable {
         let devices = (try? System.enumerateDevices()) ?? []
         return NetworkInterfaces(
             addresses: devices.compactMap { device in
-                guard let address = device.address?.ipAddress, leadsElsewhere(address),
+                guard let address = device.address?.ipAddress, hasRouteElsewhere(address),
                     isUsable(device.name)
                 else { return nil }
                 return (device.name, address)
             })
     }
 
-    private static func leadsElsewhere(_ address: String) -> Bool {
+    private static func hasRouteElsewhere(_ address: String) -> Bool {
         let local = ["127.", "169.254.", "::1", "fe80:"]
         return !local.contains { address.lowercased().hasPrefix($0) }
     }

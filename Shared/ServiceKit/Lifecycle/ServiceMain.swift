@@ -141,8 +141,8 @@ struct ReceivedSignal: Sendable {
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler(handler: handler)
-        await withCheckedContinuation { isHeard in
-            source.setRegistrationHandler { isHeard.resume() }
+        await withCheckedContinuation { registered in
+            source.setRegistrationHandler { registered.resume() }
             source.resume()
         }
         self.source = source

@@ -16,14 +16,14 @@ struct LinkStateMachineTests {
         #expect(change?.reasonCode == reasonCode, sourceLocation: sourceLocation)
     }
 
-    @Test func `T1: a login leads from idle to connecting`() {
+    @Test func `T1: a login moves from idle to connecting`() {
         var link = VirtualLink { _, _ in .silent }
         link.login()
         expect(link.lastChange, .idle, .connecting, .login, .login)
         #expect(link.lastChange?.listsChannels == false)
     }
 
-    @Test func `T2: an accepted login leads to connected and completes the call`() {
+    @Test func `T2: an accepted login moves to connected and completes the call`() {
         var link = VirtualLink()
         link.login(7)
         expect(link.lastChange, .connecting, .connected, .login, .loginSuccess)
@@ -39,7 +39,7 @@ struct LinkStateMachineTests {
         (.loginAborted, .sameUidLogin), (.operationRateExceedLimitation, .operationRateExceedLimitation),
         (.serviceNotSupport, .serviceNotSupported), (.invalidAppId, .loginNotAuthorized),
     ])
-    func `T3: a fatal refusal leads to failed with its reason`(code: ErrorCode, reason: LinkStateReason) {
+    func `T3: a fatal refusal moves to failed with its reason`(code: ErrorCode, reason: LinkStateReason) {
         var link = VirtualLink { _, _ in .refused(RTMError(code, "no")) }
         link.login()
         expect(link.lastChange, .connecting, .failed, .serverReject, reason)
@@ -126,7 +126,7 @@ struct LinkStateMachineTests {
         #expect(link.lastChange?.operation == .reconnected && link.lastChange?.isResumed == true)
     }
 
-    @Test func `T4: a failed first attempt leads to disconnected`() {
+    @Test func `T4: a failed first attempt moves to disconnected`() {
         var link = VirtualLink { _, _ in .unreachable }
         link.login()
         expect(link.lastChange, .connecting, .disconnected, .login, .connectionError)
@@ -143,7 +143,7 @@ struct LinkStateMachineTests {
         #expect(link.state == .connected)
     }
 
-    @Test func `T5: a missing heartbeat answer leads to disconnected`() {
+    @Test func `T5: a missing heartbeat answer moves to disconnected`() {
         var link = VirtualLink()
         link.login()
         link.lose(.heartbeatTimeout)
@@ -151,7 +151,7 @@ struct LinkStateMachineTests {
         #expect(link.lastChange?.listsChannels == true)
     }
 
-    @Test func `T6: a closed socket leads to disconnected`() {
+    @Test func `T6: a closed socket moves to disconnected`() {
         var link = VirtualLink()
         link.login()
         link.lose()
@@ -160,7 +160,7 @@ struct LinkStateMachineTests {
         #expect(link.others.contains(.disconnect(reason: "cut")))
     }
 
-    @Test func `T8, T9: a retry leads over connecting to connected`() {
+    @Test func `T8, T9: a retry moves over connecting to connected`() {
         var link = VirtualLink()
         link.login()
         link.lose()
@@ -208,7 +208,7 @@ struct LinkStateMachineTests {
     }
 
     @Test
-    func `T7, T8: a changed network leads from connected over disconnected to an attempt at once`() {
+    func `T7, T8: a changed network moves from connected over disconnected to an attempt at once`() {
         var link = VirtualLink()
         link.login()
         link.networkChanged()
@@ -297,7 +297,7 @@ struct LinkStateMachineTests {
         #expect(link.completions.last?.login == 2)
     }
 
-    @Test func `T13, S-51: an expired token leads from connected to failed, for its own reason`() {
+    @Test func `T13, S-51: an expired token moves from connected to failed, for its own reason`() {
         var link = VirtualLink()
         link.login(token: "short")
         link.lose(.disconnected(code: 3506, reason: "the token has expired", retryAfter: nil))
@@ -322,7 +322,7 @@ struct LinkStateMachineTests {
         (3504, .serviceNotSupported), (3505, .loginRejected), (3506, .tokenExpired), (3507, .sameUidLogin),
         (3999, .kickedOutByServer),
     ])
-    func `T13, T14: a terminal disconnect leads from connected to failed, for its reason`(
+    func `T13, T14: a terminal disconnect moves from connected to failed, for its reason`(
         code: Int, reason: LinkStateReason
     ) {
         var link = VirtualLink()
@@ -357,7 +357,7 @@ struct LinkStateMachineTests {
         #expect(link.state == .connected)
     }
 
-    @Test func `T15: a login leads from failed to connecting`() {
+    @Test func `T15: a login moves from failed to connecting`() {
         var link = VirtualLink { _, _ in .refused(RTMError(.invalidToken, "no")) }
         link.login()
         link.reach = { _, _ in .silent }
@@ -367,7 +367,7 @@ struct LinkStateMachineTests {
     }
 
     @Test(arguments: [RTMLinkState.connecting, .connected, .disconnected, .suspended, .failed])
-    func `T16: a logout leads to idle from everywhere`(from: RTMLinkState) {
+    func `T16: a logout moves to idle from everywhere`(from: RTMLinkState) {
         var link = VirtualLink.inState(from)
         #expect(link.state == from)
         link.logout()
@@ -378,7 +378,7 @@ struct LinkStateMachineTests {
         #expect(link.others.contains(.sendLogout) == (from == .connected))
     }
 
-    @Test func `T17: reconnectTimeout leads to failed`() {
+    @Test func `T17: reconnectTimeout moves to failed`() {
         var link = VirtualLink(.exact(reconnectTimeout: .seconds(15))) { at, _ in
             at == .zero ? .accepted : .unreachable
         }

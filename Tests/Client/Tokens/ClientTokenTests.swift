@@ -132,7 +132,7 @@ struct ClientTokenTests {
         try await edge.stop()
     }
 
-    @Test func `S-51: the end of a token fails the link, and only a login leads back`() async throws {
+    @Test func `S-51: the end of a token fails the link, and only a login moves back`() async throws {
         try await withClient { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribe(to: "lobby")

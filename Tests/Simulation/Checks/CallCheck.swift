@@ -25,7 +25,7 @@ struct CallCheck: Check {
     private var seen: [String: Duration] = [:]
     private var found: [Finding] = []
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         switch entry.what {
         case .called(let device, let number, let call):
             open[Key(device: device, call: number)] = Open(time: entry.time, call: call)

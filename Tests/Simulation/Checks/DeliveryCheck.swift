@@ -56,7 +56,7 @@ struct DeliveryCheck: Check {
 
     init(hasPresence: Bool) { self.hasPresence = hasPresence }
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         let time = entry.time
         disturbances.observe(entry)
         switch entry.what {

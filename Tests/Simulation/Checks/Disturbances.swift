@@ -6,7 +6,7 @@ struct Disturbances {
 
     private var periods: [Int: (start: Duration, end: Duration?)] = [:]
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         switch entry.what {
         case .disturbed(let number, _): periods[number] = (entry.time, nil)
         case .calm(let number): periods[number]?.end = entry.time

@@ -20,7 +20,7 @@ struct EventCheck: Check {
         .notLogin, .channelNotConnected, .channelReceiverOffline, .channelPublishMessageFailed,
     ]
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         switch entry.what {
         case .called(let device, let number, .publish(let text, let place)) where place.type != .topic:
             texts[device, default: [:]][number] = text

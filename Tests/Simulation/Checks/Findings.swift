@@ -14,7 +14,7 @@ struct Finding: CustomStringConvertible {
 /// A promise, held against what apps did and saw (architecture.md, section 6). It receives every entry of the
 /// journal in order, and afterwards says what was broken.
 protocol Check {
-    mutating func observe(_ entry: Entry)
+    mutating func observe(_ entry: HistoryEntry)
     /// To be called once, after the last entry.
     mutating func findings() -> [Finding]
 }
@@ -27,7 +27,7 @@ enum Checks {
     ///   - isOneAtATime: whether logs may never be lost.
     ///   - backend: nil where there are no gateways.
     static func judge(
-        _ entries: [Entry], _ scene: Scene, presenceTimeout: Duration?, isOneAtATime: Bool = false,
+        _ entries: [HistoryEntry], _ scene: Scene, presenceTimeout: Duration?, isOneAtATime: Bool = false,
         backend: Installation.Size.Backend? = nil
     ) -> [Finding] {
         var checks: [any Check] = [
@@ -55,4 +55,16 @@ enum Checks {
         for index in checks.indices { findings += checks[index].findings() }
         return findings.sorted { $0.time < $1.time }
     }
+}
+
+/// Where only one thing fails at a time, no log is ever lost.
+struct LossCheck: Check {
+    private var found: [Finding] = []
+
+    mutating func observe(_ entry: HistoryEntry) {
+        guard case .messagingLost = entry.what else { return }
+        found.append(Finding(time: entry.time, text: "logs are lost, and only one thing has failed"))
+    }
+
+    mutating func findings() -> [Finding] { found }
 }

@@ -24,7 +24,7 @@ struct MoodOrderCheck: Check {
     private var succeeded: Set<Setting> = []
     private var found: [Finding] = []
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         switch entry.what {
         case .called(let device, let number, .setState(let channel, let value)):
             let spot = Spot(user: device.user, channel: channel)

@@ -19,7 +19,7 @@ struct Moods {
         let number: Int
     }
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         switch entry.what {
         case .called(let device, let number, let call): called(device, number, call)
         case .ended(let device, let number, let outcome):

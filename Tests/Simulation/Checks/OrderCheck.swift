@@ -32,7 +32,7 @@ struct OrderCheck: Check {
     private var calls: [DeviceID: [Int: String]] = [:]
     private var found: [Finding] = []
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         switch entry.what {
         case .called(let device, let number, .publish(let text, let place)):
             publishes[text] = Publish(device: device, number: number, place: place)

@@ -31,7 +31,7 @@ struct PresenceCheck: Check {
 
     init(timeout: Duration) { self.timeout = timeout }
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         let time = entry.time
         whereabouts.observe(entry)
         disturbances.observe(entry)

@@ -25,7 +25,7 @@ struct ResumeCheck: Check {
     private var returns: [DeviceID: Return] = [:]
     private var found: [Finding] = []
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         if case .resumed(let device) = entry.what {
             resumed(device, entry.time)
             return

@@ -20,7 +20,7 @@ struct SessionCheck: Check {
     private var messagingLost: [Duration] = []
     private var found: [Finding] = []
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         switch entry.what {
         case .called(let device, _, .login):
             // Who is connected is logged in already (S-7).

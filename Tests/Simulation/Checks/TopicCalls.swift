@@ -47,7 +47,7 @@ struct TopicCalls {
     private var openAbout: [Ear: Int] = [:]
     private var openAboutRoom: [Member: Int] = [:]
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         switch entry.what {
         case .called(let device, let number, let call): called(device, number, call)
         case .ended(let device, let number, let outcome):

@@ -39,7 +39,7 @@ struct TopicDeliveryCheck: Check {
     private var settled: [TopicCalls.Ear: [String: Duration]] = [:]
     private var found: [Finding] = []
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         let time = entry.time
         switch entry.what {
         case .called(let device, let number, .publish(let text, let place)):

@@ -9,7 +9,7 @@ struct TopicRosterCheck: Check {
     private var reported: [TopicCalls.Member: [String: Set<String>]] = [:]
     private var found: [Finding] = []
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         calls.observe(entry)
         switch entry.what {
         case .topic(let device, let room, let change):

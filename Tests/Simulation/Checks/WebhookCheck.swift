@@ -73,7 +73,7 @@ struct WebhookCheck: Check {
         (self.selections, self.giveUpAfter) = (selections, giveUpAfter)
     }
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         events.observe(entry)
         guard case .backend(let news) = entry.what else { return }
         let time = entry.time

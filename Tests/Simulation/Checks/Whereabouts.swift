@@ -51,7 +51,7 @@ struct Whereabouts {
     /// Since when a user is away without doubt.
     private(set) var goneSince: [Spot: Duration] = [:]
 
-    mutating func observe(_ entry: Entry) {
+    mutating func observe(_ entry: HistoryEntry) {
         let time = entry.time
         switch entry.what {
         case .called(let device, let number, let call):

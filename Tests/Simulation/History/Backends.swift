@@ -11,7 +11,7 @@ import RTMWire
 final class Backends {
     private let installation: Installation
     private let world: VirtualWorld
-    private let journal: Journal
+    private let journal: HistoryLog
     private let random: RandomStream
     private let channels = ["red", "green", "blue", "black"].map(Place.channel)
     private let pace: Int

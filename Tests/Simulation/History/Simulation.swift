@@ -38,7 +38,7 @@ enum Simulation {
     struct Result {
         let seed: UInt64
         let scene: Scene
-        let entries: [Entry]
+        let entries: [HistoryEntry]
         /// The same for the same seed, whenever and wherever it runs.
         let hash: UInt64
         let findings: [Finding]

@@ -14,7 +14,7 @@ final class Device {
     private let hub: EventHub
     private let network: SimulatedNetwork
     private let requestIDs = RequestIDs()
-    private let journal: NIOLoopBound<Journal>
+    private let journal: NIOLoopBound<HistoryLog>
     private var calls = 0
     private(set) var isDead = false
     private(set) var isFrozen = false
@@ -22,7 +22,7 @@ final class Device {
     init(
         _ id: DeviceID, host: Host, edges: [Host], _ size: Installation.Size,
         in network: SimulatedNetwork,
-        random: RandomStream, journal: Journal
+        random: RandomStream, journal: HistoryLog
     ) {
         self.id = id
         self.network = network
@@ -209,7 +209,7 @@ final class Device {
 /// Writes down what an app receives.
 private struct JournalSink: EventSink {
     let device: DeviceID
-    let journal: NIOLoopBound<Journal>
+    let journal: NIOLoopBound<HistoryLog>
 
     func append(_ event: RTMEvent) {
         switch event {

@@ -32,7 +32,7 @@ final class GatewayProcess {
     private let loop: ProcessLoop
     private let calls: GatewayCalls
     private let network: SimulatedNetwork
-    private let journal: Journal
+    private let journal: HistoryLog
     private let timeout: TimeAmount
     private var random: RandomStream
     private var hooks: [Hook]
@@ -41,7 +41,7 @@ final class GatewayProcess {
 
     init(
         _ host: Host, life: Int, _ services: Services, in network: SimulatedNetwork, random: RandomStream,
-        journal: Journal
+        journal: HistoryLog
     ) {
         (self.host, self.network, self.random, self.journal) = (host, network, random, journal)
         let name = "\(host)/\(life)"

@@ -41,7 +41,7 @@ final class Installation {
 
     let world: VirtualWorld
     let network: SimulatedNetwork
-    let journal: Journal
+    let journal: HistoryLog
     let edgeHosts: [Host]
     private(set) var edges: [Host: EdgeProcess] = [:]
     let messagingHosts: [Host]
@@ -66,7 +66,7 @@ final class Installation {
         self.world = world
         self.size = size
         network = SimulatedNetwork(world)
-        journal = Journal(world)
+        journal = HistoryLog(world)
         edgeHosts = (1...size.edges).map { Host("edge\($0)") }
         messagingHosts =
             size.company.map { (1...$0.nodes).map { Host("messaging\($0)") } } ?? [MessagingNodeProcess.host]

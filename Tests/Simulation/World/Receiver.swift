@@ -32,12 +32,12 @@ final class Receiver {
     let record: WebhookRecord
     private let world: VirtualWorld
     private let random: RandomStream
-    private let journal: Journal
+    private let journal: HistoryLog
     private let moods: [Mood]
     private var mood = Mood.well
     private var isHealed = false
 
-    init(_ record: WebhookRecord, in world: VirtualWorld, journal: Journal) {
+    init(_ record: WebhookRecord, in world: VirtualWorld, journal: HistoryLog) {
         (self.record, self.world, self.journal) = (record, world, journal)
         let random = world.random("receiver \(record.name)")
         self.random = random

@@ -16,7 +16,7 @@ struct LockModelTests {
         var token: UInt64 = 0
         var revision: UInt64 = 0
 
-        mutating func tell(_ event: LockEvent, _ context: Comment) {
+        mutating func note(_ event: LockEvent, _ context: Comment) {
             #expect(event.revision > revision, context)
             revision = event.revision
             switch event.kind {
@@ -81,7 +81,7 @@ struct LockModelTests {
                     }
                 }
                 table.expire(now: now, &step)
-                for event in step.events { story.tell(event, context) }
+                for event in step.events { story.note(event, context) }
                 for settled in step.settled { #expect(waiting.remove(settled.ticket) != nil, context) }
                 counter = step.counter
                 let lock = table.locks["l"]

@@ -8,8 +8,8 @@ import Testing
 struct OutboxScheduleTests {
     private func event(
         _ sequence: UInt64, _ channel: String, bytes: Int = 0, source: UInt64 = 1
-    ) -> OutboxEvent {
-        OutboxEvent(
+    ) -> StorageOutboxEvent {
+        StorageOutboxEvent(
             source: source, sequence: sequence, channel: .message(channel), publisher: "", feature: .metadata,
             event: Array(repeating: 0, count: bytes))
     }
@@ -105,7 +105,7 @@ struct OutboxScheduleTests {
     func histories(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var schedule = OutboxSchedule(limits: .init(eventsMax: 20, openMax: 3, fetchMax: 5, runMax: 3))
-        var stored: [OutboxEvent] = (1...7).map { event($0, "a") }
+        var stored: [StorageOutboxEvent] = (1...7).map { event($0, "a") }
         var last: UInt64 = 7
         var fetch: (after: UInt64, limit: Int)?
         var open: [OutboxSchedule.Run] = []

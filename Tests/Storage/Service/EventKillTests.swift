@@ -54,7 +54,7 @@ struct EventKillTests {
         }
     }
 
-    private func check(_ published: [String], _ caller: StorageCaller) async throws {
+    private func check(_ published: [String], _ caller: StorageConnection) async throws {
         var events: [AppEvent] = []
         var place = Self.oldest
         try await eventually("everything is collected") {

@@ -39,7 +39,7 @@ struct LinearizabilityTests {
     }
 
     private static func work(
-        _ caller: StorageCaller, _ user: RTMWire.Caller, _ client: Int,
+        _ caller: StorageConnection, _ user: RTMWire.Caller, _ client: Int,
         _ note: @Sendable (RevisionHistory.Call) -> Void
     ) async {
         var known: Int64 = 1

@@ -13,7 +13,7 @@ import Testing
 final class LogReader: Sendable {
     private let loop: any EventLoop
     private let end: NIOLoopBound<End>
-    private let heard = Mutex<[Rtm_Client_Publication]>([])
+    private let received = Mutex<[Rtm_Client_Publication]>([])
     private let answered = Mutex(0)
 
     private init(loop: any EventLoop, end: NIOLoopBound<End>) {
@@ -42,7 +42,7 @@ final class LogReader: Sendable {
 
     func close() async throws { try await loop.submit { self.end.value.link.shutdown() }.get() }
 
-    var publications: [Rtm_Client_Publication] { heard.withLock { $0 } }
+    var publications: [Rtm_Client_Publication] { received.withLock { $0 } }
     var storageEvents: [Rtm_Client_StorageEvent] {
         publications.compactMap { if case .storage(let event)? = $0.event { event } else { nil } }
     }
@@ -81,7 +81,7 @@ final class LogReader: Sendable {
             guard let delivery = try? DeliveryPush(scanning: body),
                 let found = try? frames(Array(delivery.frames.bytes))
             else { return }
-            reader?.heard.withLock { $0 += found.map(\.publication) }
+            reader?.received.withLock { $0 += found.map(\.publication) }
         }
 
         func linkRetired(_ link: ServiceLinkClient) { reader = nil }

@@ -78,8 +78,8 @@ final class RunningStorage: Sendable {
         return started
     }
 
-    func caller() async throws -> StorageCaller {
-        try await StorageCaller.connected(to: .inProcess(storage), on: group.next())
+    func caller() async throws -> StorageConnection {
+        try await StorageConnection.connected(to: .inProcess(storage), on: group.next())
     }
 
     func reader(_ channels: ChannelKey...) async throws -> LogReader {
@@ -88,7 +88,7 @@ final class RunningStorage: Sendable {
 
     /// Runs the body with one caller, which is closed afterwards.
     static func withCaller(
-        _ arguments: [String] = [], _ body: (RunningStorage, StorageCaller) async throws -> Void
+        _ arguments: [String] = [], _ body: (RunningStorage, StorageConnection) async throws -> Void
     ) async throws {
         try await withDirectory { directory in
             try await with(directory, arguments) { running in

@@ -3,7 +3,7 @@ import RTMProtocol
 import RTMWire
 
 /// The calls of clients, short.
-extension StorageCaller {
+extension StorageConnection {
     @discardableResult
     func write(
         _ kind: Rtm_Client_MetadataWriteKind, _ items: [(String, String)], to channel: String = "lobby",

@@ -84,7 +84,7 @@ struct StorageKillTests {
 
     /// Writes two items with one value until the link is lost.
     private func write(
-        to channel: String, _ caller: StorageCaller, _ prefix: String, _ ledgers: Ledgers
+        to channel: String, _ caller: StorageConnection, _ prefix: String, _ ledgers: Ledgers
     ) async {
         for number in 0... {
             let value = "\(prefix), \(number)"
@@ -97,7 +97,7 @@ struct StorageKillTests {
     }
 
     private func check(
-        _ channel: String, _ ledger: Ledger, _ caller: StorageCaller, _ log: LogReader
+        _ channel: String, _ ledger: Ledger, _ caller: StorageConnection, _ log: LogReader
     ) async throws {
         let set = try await caller.metadata(of: channel)
         let last = ledger.acknowledged.keys.max() ?? 0
@@ -161,7 +161,7 @@ struct StorageKillTests {
 
     /// Stores messages until the link is lost. The timestamps of a later round may repeat those of an earlier
     /// one.
-    private func store(from first: UInt64, _ caller: StorageCaller, _ stored: Shared<Stored>) async {
+    private func store(from first: UInt64, _ caller: StorageConnection, _ stored: Shared<Stored>) async {
         for time in stride(from: first, to: .max, by: 4) {
             guard stored.withLock({ $0.attempted.insert(time).inserted }) else { continue }
             let text = Array("message \(time)".utf8)
@@ -174,7 +174,7 @@ struct StorageKillTests {
         }
     }
 
-    private func check(_ stored: Stored, _ caller: StorageCaller) async throws {
+    private func check(_ stored: Stored, _ caller: StorageConnection) async throws {
         var found: [UInt64] = []
         var start: UInt64 = 0
         repeat {
@@ -269,7 +269,7 @@ final class LogHost: Sendable {
     /// A storage process over the directory, and a caller of it. The body ends the process.
     func withStorage(
         _ directory: String, _ arguments: [String] = [],
-        _ body: (ServiceProcess, StorageCaller) async throws -> Void
+        _ body: (ServiceProcess, StorageConnection) async throws -> Void
     ) async throws {
         let process = try ServiceProcess(
             "rtm-storage",
@@ -280,7 +280,7 @@ final class LogHost: Sendable {
             ] + arguments, directory: URL(fileURLWithPath: directory))
         let listening = try await process.listening()
         let parts = try #require(listening["storage"]).split(separator: ":")
-        let caller = try await StorageCaller.connected(
+        let caller = try await StorageConnection.connected(
             to: .tcp(host: String(parts[0]), port: try #require(Int(parts[1]))), on: group.next())
         do {
             try await body(process, caller)

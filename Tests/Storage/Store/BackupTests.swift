@@ -233,7 +233,7 @@ struct BackupTests {
     /// Writes two items with one value, again and again, until the body has ended. Returns how often it
     /// wrote.
     private func writeDuring(
-        _ caller: StorageCaller, _ body: () async throws -> Void
+        _ caller: StorageConnection, _ body: () async throws -> Void
     ) async throws -> Int {
         try await withThrowingTaskGroup(of: Int.self) { group in
             group.addTask {

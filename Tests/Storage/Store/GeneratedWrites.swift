@@ -72,7 +72,7 @@ struct StoreContents: Equatable {
     static let channels = ["a", "b", "c"]
 
     let counter: UInt64
-    let events: [OutboxEvent]
+    let events: [StorageOutboxEvent]
     var sets: [MetadataSet] = []
     var locks: [LockTable] = []
     var messages: [[HistoryMessage]] = []

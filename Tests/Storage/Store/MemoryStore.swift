@@ -12,7 +12,7 @@ final class MemoryStore {
         var locks: [ChannelKey: [String: LockTable.Lock]] = [:]
         var messages: [ChannelKey: [UInt64: StoredMessage]] = [:]
         var usages: [String: AppUsage] = [:]
-        var events: [OutboxEvent] = []
+        var events: [StorageOutboxEvent] = []
         var expiryClock: UInt64?
         var bans: [BannedUser: Ban] = [:]
         var readers: [EventReaderKey: EventReaderState] = [:]
@@ -205,7 +205,7 @@ extension MemoryStore: ReadableStore {
         (StreamPosition(epoch: 0, offset: 0), StreamPosition(epoch: 0, offset: 0))
     }
 
-    func events(after sequence: UInt64, limit: Int) -> [OutboxEvent] {
+    func events(after sequence: UInt64, limit: Int) -> [StorageOutboxEvent] {
         Array(state.events.filter { $0.sequence > sequence }.prefix(limit))
     }
 }

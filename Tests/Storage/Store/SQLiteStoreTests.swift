@@ -88,7 +88,7 @@ struct SQLiteStoreTests {
     func values() async throws {
         try await withDirectory { directory in
             let writer = try SQLiteWriter(options(directory))
-            let event = OutboxEvent(
+            let event = StorageOutboxEvent(
                 source: .max, sequence: 1 << 62, channel: .message("lobby"), publisher: "", feature: .lock,
                 event: [])
             var lock = LockTable.Lock(name: "l", ttlSeconds: 10)

@@ -55,7 +55,7 @@ import Testing
         func messages(_ query: HistorySelection, now: UInt64) -> HistoryMatches {
             HistoryMatches(of: query)
         }
-        func events(after sequence: UInt64, limit: Int) -> [OutboxEvent] { [] }
+        func events(after sequence: UInt64, limit: Int) -> [StorageOutboxEvent] { [] }
         func bans(after place: BansRequest, now: UInt64, limit: Int) -> [Ban] { [] }
         func eventFeeds(of app: String) -> [EventLogs.FeedKey: EventLogs.FeedMark] { [:] }
         func eventPage(_ request: EventsRequest, limit: Int) -> EventsResponse {

@@ -20,8 +20,8 @@ struct UnusedChannelTests {
         return StoredMessage(channel: .message(channel), content: content, expiry: expiry)
     }
 
-    private func event(_ sequence: UInt64, of channel: String) -> OutboxEvent {
-        OutboxEvent(
+    private func event(_ sequence: UInt64, of channel: String) -> StorageOutboxEvent {
+        StorageOutboxEvent(
             source: 1, sequence: sequence, channel: .message(channel), publisher: "anna", feature: .lock,
             event: [1])
     }

@@ -60,8 +60,8 @@ struct AppendSources {
     }
 
     private mutating func forgetMostSilent() {
-        var heard: Set<UInt64> = []
-        let mostSilent = appends.reversed().last { heard.insert($0.source).inserted }?.source
+        var seen: Set<UInt64> = []
+        let mostSilent = appends.reversed().last { seen.insert($0.source).inserted }?.source
         appends.removeAll { $0.source == mostSilent }
     }
 }

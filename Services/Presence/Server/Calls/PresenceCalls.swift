@@ -11,7 +11,7 @@ struct PresenceCalls {
 
     /// - Parameter checkBacklog: refuses a change while too many events of its channel wait for messaging.
     func perform(
-        _ call: PresenceCall, of caller: Caller, over link: EdgeLink, _ answer: CallAnswer,
+        _ call: PresenceCall, of caller: Caller, over link: EdgeLink, _ answer: PresenceCallAnswer,
         checkBacklog: (ChannelKey) throws(RTMError) -> Void
     ) throws(RTMError) {
         switch call {
@@ -32,7 +32,7 @@ struct PresenceCalls {
         }
     }
 
-    private func whoNow(_ request: PresenceCall.WhoNow, _ caller: Caller, _ answer: CallAnswer)
+    private func whoNow(_ request: PresenceCall.WhoNow, _ caller: Caller, _ answer: PresenceCallAnswer)
         throws(RTMError)
     {
         let channel = try key(of: request.channel, caller)
@@ -62,7 +62,7 @@ struct PresenceCalls {
             total: UInt64(count))
     }
 
-    private func whereNow(_ user: WireText, _ caller: Caller, _ answer: CallAnswer) throws(RTMError) {
+    private func whereNow(_ user: WireText, _ caller: Caller, _ answer: PresenceCallAnswer) throws(RTMError) {
         try NameRule.user.check(user.bytes)
         let key = UserKey(appID: caller.appID, userID: user.string)
         store.channels(of: key) { outcome in
@@ -77,7 +77,7 @@ struct PresenceCalls {
     }
 
     private func getState(
-        _ user: WireText, _ channel: ChannelKey, _ caller: Caller, _ answer: CallAnswer
+        _ user: WireText, _ channel: ChannelKey, _ caller: Caller, _ answer: PresenceCallAnswer
     ) throws(RTMError) {
         try NameRule.user.check(user.bytes)
         let userID = user.string
@@ -92,7 +92,8 @@ struct PresenceCalls {
 
     private func limits(in type: ChannelType) -> StateLimits { type == .topics ? .topics : states }
 
-    private func done(_ answer: CallAnswer, in type: ChannelType) -> (Result<Int?, RTMError>) -> Void {
+    private func done(_ answer: PresenceCallAnswer, in type: ChannelType) -> (Result<Int?, RTMError>) -> Void
+    {
         { outcome in
             let done = outcome.flatMap { cost -> Result<Int, RTMError> in
                 if let cost { return .success(cost) }
@@ -127,7 +128,7 @@ struct PresenceCalls {
 }
 
 /// The answer to one call; it is given once.
-struct CallAnswer {
+struct PresenceCallAnswer {
     let request: UInt64
     let link: AcceptedServiceLink
     let metrics: PresenceMetrics

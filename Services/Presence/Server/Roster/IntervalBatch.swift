@@ -14,15 +14,15 @@ struct IntervalBatch: Sendable {
     /// Limit: users who came or went. The period of a fuller batch ends early.
     static let movesMax = 16_384
 
-    enum Departure: Sendable { case left, timedOut }
+    enum LeaveCause: Sendable { case left, timedOut }
 
     private struct Change: Sendable {
         var joined = false
-        var departure: Departure?
+        var leaveCause: LeaveCause?
 
         /// The order in the lists: users who only joined come first, users who only timed out come last.
         var place: Int {
-            switch (joined, departure) {
+            switch (joined, leaveCause) {
             case (_, nil): 1
             case (true, .left): 2
             case (true, .timedOut): 3
@@ -41,11 +41,11 @@ struct IntervalBatch: Sendable {
     mutating func joined(_ user: String) {
         let before = changes.updateValue(Change(joined: true), forKey: user)
         // Who departed within this batch is at the subscribers still with the states of before.
-        if before?.departure != nil { states.add(StateChange(isWhole: true), of: user) }
+        if before?.leaveCause != nil { states.add(StateChange(isWhole: true), of: user) }
     }
 
-    mutating func departed(_ user: String, _ departure: Departure) {
-        changes[user, default: Change()].departure = departure
+    mutating func departed(_ user: String, _ leaveCause: LeaveCause) {
+        changes[user, default: Change()].leaveCause = leaveCause
     }
 
     /// The user is gone, or hidden, and so are all states.
@@ -60,8 +60,8 @@ struct IntervalBatch: Sendable {
         var parts = Parts()
         let users = changes.sorted { ($0.value.place, $0.key) < ($1.value.place, $1.key) }
         for (user, change) in users where change.joined { parts.add(user, to: \.joined) }
-        for (user, change) in users where change.departure == .left { parts.add(user, to: \.left) }
-        for (user, change) in users where change.departure == .timedOut { parts.add(user, to: \.timedOut) }
+        for (user, change) in users where change.leaveCause == .left { parts.add(user, to: \.left) }
+        for (user, change) in users where change.leaveCause == .timedOut { parts.add(user, to: \.timedOut) }
         for change in states.take(bytesMax: statesBytesMax, statesOf) { parts.add(change) }
         changes = [:]
         return parts.all

@@ -139,13 +139,13 @@ package struct Roster: Sendable {
     }
 
     private mutating func depart(
-        _ user: String, _ departure: IntervalBatch.Departure, except session: UInt64, _ now: UInt64
+        _ user: String, _ cause: IntervalBatch.LeaveCause, except session: UInt64, _ now: UInt64
     ) {
         guard let member = members[user] else { return }
         members[user] = nil
         deadlines.set(nil, for: user)
         gone.append(member.entry)
-        if !member.entry.isQuiet { disappear(user, departure, except: session, now) }
+        if !member.entry.isQuiet { disappear(user, cause, except: session, now) }
     }
 
     // MARK: - Time
@@ -261,16 +261,16 @@ extension Roster {
     }
 
     private mutating func disappear(
-        _ user: String, _ departure: IntervalBatch.Departure, except session: UInt64, _ now: UInt64
+        _ user: String, _ cause: IntervalBatch.LeaveCause, except session: UInt64, _ now: UInt64
     ) {
         visibleCount -= 1
         batch.forgetStates(of: user)
         chooseMode(now)
         guard isInterval else {
-            let event: PresenceEvent = departure == .left ? .left : .timedOut
+            let event: PresenceEvent = cause == .left ? .left : .timedOut
             return events.append(RosterEvent(event, user: user, exceptSession: session))
         }
-        batch.departed(user, departure)
+        batch.departed(user, cause)
         scheduleFlush(now)
     }
 

@@ -38,7 +38,7 @@ extension PresenceNode: ServiceLinkHandler {
     private func call(_ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
         try PresenceCalls(store: store, states: settings.states).perform(
             try PresenceCall(call.request.bytes, in: callArena), of: call.caller,
-            over: leases.edgeLink(of: link), CallAnswer(request: id, link: link, metrics: metrics),
+            over: leases.edgeLink(of: link), PresenceCallAnswer(request: id, link: link, metrics: metrics),
             checkBacklog: checkBacklog)
     }
 

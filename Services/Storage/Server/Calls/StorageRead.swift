@@ -31,7 +31,7 @@ struct ReadOutcome: Sendable {
         case call(ByteBuffer)
         /// The snapshot as frames for clients.
         case snapshot(ByteBuffer)
-        case events([OutboxEvent])
+        case events([StorageOutboxEvent])
         case bans(BansResponse)
         case eventFeeds([EventLogs.FeedKey: EventLogs.FeedMark])
         case appEvents(EventsResponse)

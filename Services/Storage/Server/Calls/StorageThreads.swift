@@ -141,10 +141,10 @@ struct StorageQueues: Sendable {
     let writes: WorkQueue<StorageWrite>
     let reads: WorkQueue<StorageRead>
 
-    /// - Parameter heard: called when there is work again.
-    init(countMax: Int, readers: Int, heard: (@Sendable () -> Void)? = nil) {
-        writes = WorkQueue(countMax: countMax, heard: heard)
-        reads = WorkQueue(countMax: countMax, threads: readers, heard: heard)
+    /// - Parameter notify: called when there is work again.
+    init(countMax: Int, readers: Int, notify: (@Sendable () -> Void)? = nil) {
+        writes = WorkQueue(countMax: countMax, notify: notify)
+        reads = WorkQueue(countMax: countMax, threads: readers, notify: notify)
     }
 }
 

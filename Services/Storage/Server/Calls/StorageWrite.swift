@@ -92,7 +92,7 @@ struct WriteOutcome: Sendable {
     var answers: [Answered] = []
     var settled: [LockStep.Settled] = []
     /// The events in their order.
-    var events: [OutboxEvent] = []
+    var events: [StorageOutboxEvent] = []
     /// All bans, if they were listed.
     var bans: [Ban] = []
     /// The feeds that were collected, and whether their entries were kept.

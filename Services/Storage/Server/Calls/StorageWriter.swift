@@ -206,7 +206,7 @@ struct StorageWriter<Store: WritableStore> {
         _ feature: SubscriptionFeatures
     ) {
         group.counter += 1
-        let event = OutboxEvent(
+        let event = StorageOutboxEvent(
             source: store.source, sequence: group.counter, channel: channel, publisher: publisher,
             feature: feature, event: Array(event.eventField.readableBytesView))
         group.queue(event)

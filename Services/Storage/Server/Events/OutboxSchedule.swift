@@ -1,7 +1,7 @@
 import DequeModule
 import RTMModel
 
-/// Which events go to messaging next. Pure; the shell is `Outbox`.
+/// Which events go to messaging next. Pure; the shell is `StorageOutbox`.
 ///
 /// The oldest events of a channel go as one run, and the next run follows when messaging has acknowledged
 /// that one: if a later event arrived first, the earlier one would look like a repetition. So a busy channel
@@ -25,13 +25,13 @@ struct OutboxSchedule {
     struct Run {
         /// Names the line in the answer.
         let line: Int
-        let events: Deque<OutboxEvent>.SubSequence
+        let events: Deque<StorageOutboxEvent>.SubSequence
     }
 
     /// The events of one channel that are in memory; there is at least one.
     private struct Line {
         let channel: ChannelKey
-        var events: Deque<OutboxEvent>
+        var events: Deque<StorageOutboxEvent>
         /// How many of the first events are under way.
         var open = 0
     }
@@ -63,7 +63,7 @@ struct OutboxSchedule {
     // MARK: What comes in
 
     /// Takes new events, in their order.
-    mutating func committed(_ events: [OutboxEvent]) {
+    mutating func committed(_ events: [StorageOutboxEvent]) {
         guard let last = events.last else { return }
         known = max(known, last.sequence)
         if count + events.count > limits.eventsMax { isBehind = true }
@@ -78,14 +78,14 @@ struct OutboxSchedule {
     }
 
     /// - Parameter events: nil if the store could not be read.
-    mutating func fetched(_ events: [OutboxEvent]?) {
+    mutating func fetched(_ events: [StorageOutboxEvent]?) {
         isFetching = false
         guard let events else { return }
         take(events)
         isBehind = events.count == limits.fetchMax || taken < known
     }
 
-    private mutating func take(_ events: [OutboxEvent]) {
+    private mutating func take(_ events: [StorageOutboxEvent]) {
         // A fetch may have seen events whose commit is reported only afterwards.
         for event in events where event.sequence > taken {
             taken = event.sequence
@@ -99,7 +99,7 @@ struct OutboxSchedule {
         }
     }
 
-    private mutating func begin(_ event: OutboxEvent) -> Int {
+    private mutating func begin(_ event: StorageOutboxEvent) -> Int {
         let line = Line(channel: event.channel, events: [event])
         let place = freeLines.popLast() ?? lines.count
         if place == lines.count { lines.append(line) } else { lines[place] = line }
@@ -120,7 +120,7 @@ struct OutboxSchedule {
         return Run(line: place, events: line.events.prefix(length))
     }
 
-    private func length(of events: Deque<OutboxEvent>) -> Int {
+    private func length(of events: Deque<StorageOutboxEvent>) -> Int {
         var length = 0
         var bytes = 0
         for event in events.prefix(limits.runMax) {

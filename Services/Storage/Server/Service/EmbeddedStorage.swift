@@ -14,7 +14,7 @@ package final class EmbeddedStorage {
 
     private let eventLoop: any EventLoop
     private let queues: StorageQueues
-    private let outbox: Outbox
+    private let outbox: StorageOutbox
     private let collector: EventCollector
     private let events: [String: UInt64]
     private let node: StorageNode
@@ -60,7 +60,7 @@ package final class EmbeddedStorage {
         queues = StorageQueues(countMax: configuration[StorageKeys.queueMax], readers: 1) {
             bound.value.comes(on: eventLoop)
         }
-        outbox = Outbox(
+        outbox = StorageOutbox(
             to: messaging, link, queues: queues, metrics: metrics,
             probe: ReadinessRegistry(logger: logger).probe("messaging"), endOfTurn: .shared(on: eventLoop),
             logger: logger, interval: .seconds(1))

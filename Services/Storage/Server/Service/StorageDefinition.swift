@@ -96,7 +96,7 @@ package enum StorageDefinition {
         let link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
         let probe = context.probe("messaging")
         let core = try await loop.submit {
-            let outbox = Outbox(
+            let outbox = StorageOutbox(
                 to: messaging, link, queues: threads.queues, metrics: metrics, probe: probe,
                 endOfTurn: .shared(on: loop), logger: context.logger)
             let collector = EventCollector(
@@ -146,7 +146,7 @@ private struct StorageDatabase: Service {
 
     let name = "storage database"
     let threads: StorageThreads
-    let core: NIOLoopBound<(node: StorageNode, outbox: Outbox, collector: EventCollector)>
+    let core: NIOLoopBound<(node: StorageNode, outbox: StorageOutbox, collector: EventCollector)>
     let loop: any EventLoop
     let events: [String: UInt64]
     let probe: ReadinessProbe

@@ -13,7 +13,7 @@ final class StorageNode {
     private let queues: StorageQueues
     /// Counts for what is stored from now on.
     var retention: HistoryRetention
-    private let outbox: Outbox
+    private let outbox: StorageOutbox
     private let arena = DecodeArena()
     private var links: [UInt64: AcceptedServiceLink] = [:]
     private var bans = BanList()
@@ -33,7 +33,7 @@ final class StorageNode {
     private var lastTicket: UInt64 = 0
 
     init(
-        queues: StorageQueues, retention: HistoryRetention, outbox: Outbox, collector: EventCollector,
+        queues: StorageQueues, retention: HistoryRetention, outbox: StorageOutbox, collector: EventCollector,
         on eventLoop: any EventLoop, metrics: StorageMetrics, logger: Logger,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds
     ) {

@@ -45,7 +45,7 @@ protocol ReadableStore: AnyObject {
     /// The matching messages, without those that expired by `now`.
     func messages(_ query: HistorySelection, now: UInt64) throws(StoreFailure) -> HistoryMatches
     /// Events that wait for messaging, in their order.
-    func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [OutboxEvent]
+    func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [StorageOutboxEvent]
     /// Bans that hold beyond `now`, ordered by app and user, behind the ones that are named.
     func bans(after place: BansRequest, now: UInt64, limit: Int) throws(StoreFailure) -> [Ban]
     func eventFeeds(of app: String) throws(StoreFailure) -> [EventLogs.FeedKey: EventLogs.FeedMark]
@@ -89,7 +89,7 @@ struct StoredMessage: Sendable, Hashable {
 }
 
 /// An event on its way to messaging. It is kept in the transaction that made it.
-struct OutboxEvent: Sendable, Hashable {
+struct StorageOutboxEvent: Sendable, Hashable {
     let source: UInt64
     let sequence: UInt64
     let channel: ChannelKey

@@ -158,7 +158,7 @@ struct GroupChanges: Sendable {
     /// app.
     var eventsExpiry: EventsExpiry?
     /// New events, which wait for messaging.
-    var events: [OutboxEvent] = []
+    var events: [StorageOutboxEvent] = []
     /// The events that messaging has.
     var announced: [ClosedRange<UInt64>] = []
     var expiryClock: UInt64?
@@ -325,7 +325,7 @@ struct StoreGroup: Sendable {
         written.eventsExpiry = .init(cutoffs: cutoffs, limit: limit)
     }
 
-    mutating func queue(_ event: OutboxEvent) { written.events.append(event) }
+    mutating func queue(_ event: StorageOutboxEvent) { written.events.append(event) }
     mutating func remove(announced sequences: [ClosedRange<UInt64>]) { written.announced += sequences }
 
     mutating func save(expiryClock: UInt64) { written.expiryClock = expiryClock }

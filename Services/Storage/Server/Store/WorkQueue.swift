@@ -15,15 +15,15 @@ final class WorkQueue<Work: Sendable>: Sendable {
     private let threads: Int
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
-    private let heard: (@Sendable () -> Void)?
+    private let notify: (@Sendable () -> Void)?
 
     /// - Parameters:
     ///   - threads: how many threads take work out.
-    ///   - heard: called when there is work again, for those who don't wait in `take`.
-    init(countMax: Int, threads: Int = 1, heard: (@Sendable () -> Void)? = nil) {
+    ///   - notify: called when there is work again, for those who don't wait in `take`.
+    init(countMax: Int, threads: Int = 1, notify: (@Sendable () -> Void)? = nil) {
         self.countMax = countMax
         self.threads = threads
-        self.heard = heard
+        self.notify = notify
     }
 
     var count: Int { state.withLock { $0.waiting.count } }
@@ -42,7 +42,7 @@ final class WorkQueue<Work: Sendable>: Sendable {
         }
         if wasEmpty {
             wake.signal()
-            heard?()
+            notify?()
         }
         return isTaken
     }

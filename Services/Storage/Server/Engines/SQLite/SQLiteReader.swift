@@ -76,8 +76,8 @@ final class SQLiteReader: ReadableStore {
         try SQLiteEvents(connection: connection).bounds(of: app)
     }
 
-    func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [OutboxEvent] {
-        var found: [OutboxEvent] = []
+    func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [StorageOutboxEvent] {
+        var found: [StorageOutboxEvent] = []
         try connection.rows(
             """
             SELECT sequence, source, publisher, feature, event, app, type, name
@@ -86,7 +86,7 @@ final class SQLiteReader: ReadableStore {
             """, .number(sequence), .integer(Int64(limit))
         ) { row in
             found.append(
-                OutboxEvent(
+                StorageOutboxEvent(
                     source: row.number(1), sequence: row.number(0), channel: row.channelKey(5),
                     publisher: row.text(2),
                     feature: SubscriptionFeatures(rawValue: UInt32(truncatingIfNeeded: row.integer(3))),

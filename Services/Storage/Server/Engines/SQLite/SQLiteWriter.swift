@@ -404,9 +404,9 @@ final class SQLiteWriter: WritableStore {
         return size
     }
 
-    // MARK: Outbox
+    // MARK: StorageOutbox
 
-    func queue(_ event: OutboxEvent) throws(StoreFailure) {
+    func queue(_ event: StorageOutboxEvent) throws(StoreFailure) {
         try connection.run(
             """
             INSERT INTO outbox (sequence, source, channel, publisher, feature, event)

@@ -107,28 +107,28 @@ enum Observation {
     case leaving
 }
 
-struct Entry {
+struct HistoryEntry {
     /// Since the beginning.
     let time: Duration
     let what: Observation
 }
 
-final class Journal {
+final class HistoryLog {
     private let world: VirtualWorld
-    private(set) var entries: [Entry] = []
+    private(set) var entries: [HistoryEntry] = []
     /// FNV-1a over the lines: two runs with the same hash saw the same.
     private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
 
     init(_ world: VirtualWorld) { self.world = world }
 
     func record(_ what: Observation) {
-        let entry = Entry(time: world.elapsed, what: what)
+        let entry = HistoryEntry(time: world.elapsed, what: what)
         entries.append(entry)
         for byte in "\(entry)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     }
 }
 
-extension Entry: CustomStringConvertible {
+extension HistoryEntry: CustomStringConvertible {
     var description: String {
         let milliseconds = Int(time / .milliseconds(1))
         let fraction = String(milliseconds % 1_000)

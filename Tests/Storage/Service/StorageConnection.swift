@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// An edge as storage sees it: it calls for many users over one link, and learns who gets which lock.
-final class StorageCaller: Sendable {
+final class StorageConnection: Sendable {
     private let loop: any EventLoop
     private let end: NIOLoopBound<End>
     private let lastNumber = Mutex(0)
@@ -23,7 +23,7 @@ final class StorageCaller: Sendable {
     }
 
     static func connected(to address: ServiceLinkAddress, on loop: any EventLoop) async throws
-        -> StorageCaller
+        -> StorageConnection
     {
         let state = CallerState()
         let end = try await loop.submit {
@@ -36,7 +36,7 @@ final class StorageCaller: Sendable {
             link.start(delegate: end)
             return NIOLoopBound(end, eventLoop: loop)
         }.get()
-        let caller = StorageCaller(loop: loop, end: end, state: state)
+        let caller = StorageConnection(loop: loop, end: end, state: state)
         try await caller.up()
         return caller
     }

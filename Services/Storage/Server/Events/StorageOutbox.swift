@@ -12,7 +12,7 @@ import RTMWire
 /// An event is in the store from the change it belongs to until messaging has it. So a crash of either
 /// service repeats the appends that were under way, and messaging recognises a repetition by its source and
 /// sequence.
-final class Outbox {
+final class StorageOutbox {
     /// How long messaging may take.
     private static let timeout = Duration.seconds(10)
 
@@ -60,13 +60,13 @@ final class Outbox {
         removeAcknowledged()
     }
 
-    func committed(_ events: [OutboxEvent]) {
+    func committed(_ events: [StorageOutboxEvent]) {
         schedule.committed(events)
         work()
     }
 
     /// - Parameter events: nil if the store could not be read.
-    func fetched(_ events: [OutboxEvent]?) {
+    func fetched(_ events: [StorageOutboxEvent]?) {
         schedule.fetched(events)
         // A store that has failed is asked again with the next tick.
         if events != nil { work() }
@@ -113,7 +113,7 @@ final class Outbox {
     }
 }
 
-extension Outbox: AppendCaller {
+extension StorageOutbox: AppendCaller {
     /// A run that is under way.
     struct Sent {
         let line: Int
@@ -147,7 +147,7 @@ extension Outbox: AppendCaller {
     }
 }
 
-extension OutboxEvent {
+extension StorageOutboxEvent {
     fileprivate func append(to run: inout ByteBuffer) {
         publisher.withWireText { publisher in
             event.withUnsafeBytes { event in
