@@ -12,9 +12,9 @@ struct ReceivedSignalTests {
         arguments: [SIGUSR1, SIGUSR2, SIGURG, SIGWINCH])
     func atOnce(_ number: Int32) async throws {
         let count = Shared(0)
-        let heard = await ReceivedSignal(number) { count.withLock { $0 += 1 } }
+        let received = await ReceivedSignal(number) { count.withLock { $0 += 1 } }
         kill(getpid(), number)
         try await eventually("the signal is heard") { count.present > 0 }
-        heard.cancel()
+        received.cancel()
     }
 }

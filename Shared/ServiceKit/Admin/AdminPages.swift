@@ -38,8 +38,9 @@ struct AdminPages: Sendable {
         return page()
     }
 
-    /// A loopback port trusts whoever reaches it, and a page of the web in a browser of this machine does. Such
-    /// a page names itself as the origin of a change, or reads by a name of its own that leads to 127.0.0.1.
+    /// A loopback port trusts whoever reaches it, and a page of the web in a browser of this machine does.
+    /// Such a page names itself as the origin of a change, or reads by a name of its own that leads to
+    /// 127.0.0.1.
     private func browserRefusal(host: String?, origin: String?) -> AdminAnswer? {
         if origin != nil {
             return .refused(
