@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import NIOPosix
 import RTMModel
 import Testing
 
@@ -47,6 +48,29 @@ struct RequestReadingTests {
         let json = #"{"messages": []}"#
         #expect(await refusal(json, upTo: json.utf8.count) == nil)
         #expect(await refusal(json, upTo: json.utf8.count - 1)?.status == .contentTooLarge)
+    }
+
+    /// Knows where it was decoded.
+    private struct Place: APIBody {
+        let isOnLoop: Bool
+        enum CodingKeys: String, CodingKey, CaseIterable { case padding }
+
+        init(from decoder: any Decoder) { isOnLoop = MultiThreadedEventLoopGroup.currentEventLoop != nil }
+    }
+
+    @Test("a body is decoded on the event loop if it is short, and holds up no loop if it is long")
+    func place() async throws {
+        let loop = LoopExecutor(eventLoop: MultiThreadedEventLoopGroup.singleton.next())
+        for (padding, isOnLoop) in [(1_000, true), (40_000, false)] {
+            let json = #"{"padding": "\#(String(repeating: "a", count: padding))"}"#
+            let place = try await withTaskExecutorPreference(loop) {
+                let request = Request(
+                    head: .init(method: .post, scheme: nil, authority: nil, path: "/"),
+                    body: .init(buffer: ByteBuffer(string: json)))
+                return try await request.body(Place.self, upTo: 100_000)
+            }
+            #expect(place.isOnLoop == isOnLoop)
+        }
     }
 
     @Test(

@@ -1,8 +1,8 @@
 import Foundation
 import Hummingbird
 
-// Messages come so often, and so many in one request, that their bodies and answers have a reader and a writer
-// of their own.
+// Messages come so often, and so many in one request, that their bodies and answers have a reader and a
+// writer of their own.
 
 extension MessageRoutes.Message {
     static func plain(_ bytes: [UInt8]) -> Self? {

@@ -123,12 +123,13 @@ struct VendorRoutes: Sendable {
         return results[0].map { _ in }
     }
 
-    private func decode<Body: Decodable>(_ request: Request) async throws -> Body {
-        let bytes = try await request.bytes(upTo: api.bodyBytesMax)
-        do {
-            return try Request.decoder.decode(Body.self, from: Data(bytes.readableBytesView))
-        } catch {
-            throw APIError(.badRequest, "invalidBody", "the body is not the JSON of this path")
+    private func decode<Body: Decodable & Sendable>(_ request: Request) async throws -> Body {
+        try await request.read(upTo: api.bodyBytesMax) { bytes in
+            do {
+                return try Request.decoder.decode(Body.self, from: Data(bytes))
+            } catch {
+                throw APIError(.badRequest, "invalidBody", "the body is not the JSON of this path")
+            }
         }
     }
 

@@ -1,5 +1,5 @@
-/// Writes JSON piece by piece, for the answers to messages: Foundation's encoder took a fifth of the time of a
-/// batch. Members are written in the order in which they are given; as in all answers, that is the order of
+/// Writes JSON piece by piece, for the answers to messages: Foundation's encoder took a fifth of the time of
+/// a batch. Members are written in the order in which they are given; as in all answers, that is the order of
 /// their names.
 ///
 /// Pure.

@@ -7,7 +7,7 @@ import NIOCore
 /// The framework answers each connection in a task. On Swift's own pool of threads such a task would change
 /// threads whenever it waits for bytes, for the links or for a write, and on one core two threads would take
 /// turns all the time: that was more work than the requests themselves. What a task does between two waits
-/// holds up its loop, so nothing on the path of a request may block.
+/// holds up its loop, so nothing on the path of a request may block, and long bodies are decoded elsewhere.
 struct LoopBoundChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
 
@@ -23,7 +23,7 @@ struct LoopBoundChannel<Base: ServerChildChannel>: ServerChildChannel {
 }
 
 /// Runs tasks on an event loop, each piece of them at the end of the turn in which it became ready.
-private final class LoopExecutor: TaskExecutor {
+final class LoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 
     init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }

@@ -1,10 +1,10 @@
-/// Reads JSON as programs usually write it, several times faster than Foundation does. Reading bodies was half
-/// of the work of a batch.
+/// Reads JSON as programs usually write it, several times faster than Foundation does: reading bodies was a
+/// third of the work of a batch.
 ///
 /// It never decides that a body is wrong. Whatever is unusual ends it: an unknown or repeated name, `null`,
-/// `\u` in a text, a fraction, and of course what is no JSON. Then `JSONDecoder` reads the same bytes, accepts
-/// or refuses them, and says why. What this reads, that decoder reads with the same result, and a test
-/// compares the two.
+/// `\u` in a text, a fraction, and of course what is no JSON. Then `JSONDecoder` reads the same bytes,
+/// accepts or refuses them, and says why. What this reads, that decoder reads with the same result, and a
+/// test compares the two.
 ///
 /// Pure.
 struct PlainJSON {
@@ -36,7 +36,7 @@ struct PlainJSON {
 
     mutating func openObject() throws(Unusual) { try open(UInt8(ascii: "{")) }
 
-    /// The name of the next member of the object that is open, whose value has to be read next; nil at the end.
+    /// The name of the next member of the object that is open; its value has to be read next. Nil at the end.
     mutating func nextMember() throws(Unusual) -> String? {
         guard try hasMore(before: UInt8(ascii: "}")) else { return nil }
         let name = try text()

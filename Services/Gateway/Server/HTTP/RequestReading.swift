@@ -23,13 +23,33 @@ extension Request {
     ///
     /// - Throws: 413 for a long one, 400 for anything that isn't the body, with the place.
     func body<Body: APIBody>(_ type: Body.Type, upTo bytesMax: Int) async throws -> Body {
-        let bytes = try await bytes(upTo: bytesMax)
-        do {
-            return try Self.decode(type, from: Array(bytes.readableBytesView))
-        } catch let error as DecodingError {
-            throw APIError(.badRequest, "invalidBody", error.sentence)
+        try await read(upTo: bytesMax) { bytes in
+            do {
+                return try Self.decode(type, from: bytes)
+            } catch let error as DecodingError {
+                throw APIError(.badRequest, "invalidBody", error.sentence)
+            }
         }
     }
+
+    /// What `decode` makes of the whole body.
+    func read<Value: Sendable>(
+        upTo bytesMax: Int, _ decode: @Sendable ([UInt8]) throws -> Value
+    ) async throws -> Value {
+        let bytes = Array(try await bytes(upTo: bytesMax).readableBytesView)
+        guard bytes.count > Self.loopBytesMax else { return try decode(bytes) }
+        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
+            try await Self.apart { try decode(bytes) }
+        }
+    }
+
+    /// Limit: bytes of a body that is decoded on the event loop. The longest bodies take half a second, in
+    /// which the loop would serve nobody else.
+    private static let loopBytesMax = 32 * 1024
+
+    @concurrent private static func apart<Value: Sendable>(
+        _ body: @Sendable () throws -> Value
+    ) async throws -> Value { try body() }
 
     static func decode<Body: APIBody>(_ type: Body.Type, from bytes: [UInt8]) throws -> Body {
         try type.plain(bytes) ?? decodeStrictly(type, from: bytes)
@@ -40,8 +60,7 @@ extension Request {
         try decoder.decode(Strict<Body>.self, from: Data(bytes)).body
     }
 
-    /// The whole body.
-    func bytes(upTo bytesMax: Int) async throws -> ByteBuffer {
+    private func bytes(upTo bytesMax: Int) async throws -> ByteBuffer {
         do {
             return try await body.collect(upTo: bytesMax)
         } catch is NIOTooManyBytesError {
