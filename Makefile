@@ -15,7 +15,7 @@ oldest := 494643f
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-topics bench-presence bench-storage soak-storage images test-compose test-mixed test-package test-http-api test-web check-api record-api deb compatibility configuration vectors docs clean
+	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage soak-storage images test-compose test-mixed test-package test-http-api test-web check-api record-api deb compatibility configuration vectors docs clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -43,6 +43,7 @@ help:
 	@echo 'make bench-attacks  one client against the installation, and what others notice; ONLY=names for one attack'
 	@echo 'make bench-journal  what the journal costs Redis, and how long nothing is acknowledged when a leading node goes'
 	@echo 'make bench-topics  what a topic of a stream channel costs beside a message channel, and a join beside a subscribe'
+	@echo 'make bench-http  how many messages backends publish over HTTP on one core; QUICK=1 for a look'
 	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk, PARTS=writes which'
 	@echo 'make soak-storage  storage is killed a hundred times under load'
 	@echo 'make images    the image of all programs, localhost/heliograph, with docker or podman (docs/operations/containers.md)'
@@ -180,6 +181,9 @@ bench-journal: build
 
 bench-topics: build
 	Tests/Benchmarks/topics/run.sh
+
+bench-http: build
+	Tests/Benchmarks/http/run.sh
 
 bench-presence: setup build
 	Tests/Benchmarks/presence/run.sh
