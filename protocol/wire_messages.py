@@ -115,6 +115,8 @@ NAMES = {
     "BansResponse.more": "hasMore",
     "ListResponse.more": "hasMore",
     "EdgeFindings.more": "hasMore",
+    "EdgeQuery.by_queue": "isByQueue",
+    "EdgeTopFindings.busy": "isBusy",
     "ExplainedChannel.attached": "isAttached",
     "SessionFact.gap": "hasGap",
     "BackendPublishResponse.remembered_ms": "rememberedMilliseconds",
@@ -167,7 +169,8 @@ OPTIONAL = {
     "PublishCondition.newest", "SessionPush.channel", "BanOutcome.before", "LockGrantedPush.error", "GetHistory.channel_type",
     "ExplainRequest.entry", "ExplainResponse.entry", "EdgeQuery.explain", "EdgeFindings.explanation", "EdgeExplain.channel",
     "EdgeExplanation.channel", "EdgeExplanation.publisher", "ExplainedSession.channel", "ExplainedChannel.position",
-    "SessionFact.channel", "SessionFact.position", "SessionFact.after",
+    "SessionFact.channel", "SessionFact.position", "SessionFact.after", "EdgeQuery.top", "EdgeFindings.top",
+    "RefusedUser.channel",
 }
 
 # Fields whose values have no label in the initialiser. `channel` also stands for a pair of type and name.

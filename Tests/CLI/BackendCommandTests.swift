@@ -38,6 +38,24 @@ struct BackendCommandTests {
             ])
     }
 
+    @Test("what is slow and loud: a line for each row, which begins with its list")
+    func top() throws {
+        let top = try json(
+            #"{"queues":[{"user":"a\tb","queuedBytes":7,"address":"::1"}],"channels":[{"channel":"c","#
+                + #""type":"message","subscribers":2,"entriesPerSecond":1.5,"deliveriesPerSecond":3}],"#
+                + #""publishers":[{"user":"d","messagesPerSecond":1,"bytesPerSecond":20.5,"address":"::2"}],"#
+                + #""refused":[{"user":"e","request":"publish","count":2,"last":1764080000000,"reason":"r"}]}"#
+        )
+        #expect(
+            TopCommand.text(of: top, transcript).split(separator: "\n") == [
+                "queue\ta b\t7 bytes wait\t::1",
+                "channel\tc\tmessage\t2 subscribers\t1.5 entries/s\t3.0 deliveries/s",
+                "publisher\td\t1.0 messages/s\t20.5 bytes/s\t::2",
+                "refused\te\t2 publishes\tlast 14:13:20\tr",
+            ])
+        #expect(TopCommand.text(of: try json("{}"), transcript).hasPrefix("nothing waits"))
+    }
+
     @Test("what was done to a user, and what becomes of it")
     func moderation() throws {
         func sentence(_ command: String, _ outcome: String) throws -> String {

@@ -19,7 +19,7 @@ import Testing
         "a cursor is what the page before gave, for every name",
         arguments: ["a", "a b", "~~~???>>>", "user:1/2", String(repeating: "x", count: 64)])
     func cursor(name: String) throws {
-        let cursor = PageCursor(name: name, session: .max)
+        let cursor = PageCursor(name: name, session: .max, queuedBytes: 7)
         #expect(PageCursor(cursor.text) == cursor)
         #expect(cursor.text.utf8.allSatisfy { $0 != 0x2B && $0 != 0x2F && $0 != 0x3D })
         #expect(try page("cursor=\(cursor.text)").after == cursor)

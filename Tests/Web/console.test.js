@@ -15,7 +15,7 @@ import { certified, startOperator } from './support/operator.js';
 const skip = chromium ? false : 'there is no Chromium: apt-get install chromium';
 /** What must never become more than text. */
 const markup = '<img src=x onerror="globalThis.broken = true"><script>globalThis.broken = true</script>';
-const pages = ['overview', 'inspector', 'tail', 'explain', 'events', 'webhooks', 'storage', 'keys', 'configuration'];
+const pages = ['overview', 'inspector', 'tail', 'top', 'explain', 'events', 'webhooks', 'storage', 'keys', 'configuration'];
 
 let operator;
 before(async () => {
@@ -216,7 +216,8 @@ test('the inspector: a session is found by its number', { skip }, async (t) => {
   await loggedIn(t, operator.server.url, { userId: user });
   const { connections } = await operator.backend('GET', `/users/${user}`);
   const tab = await opened(t, 'inspector', { q: connections[0].session });
-  await tab.press('Look for the session');
+  await tab.until("document.querySelector('main .links a[href*=\"session=\"]')");
+  await tab.evaluate("document.querySelector('main .links a[href*=\"session=\"]').click()");
   await tab.until(`document.querySelector('h1').textContent === 'Session of ${user}'`);
   await tab.shows(connections[0].session);
   await tab.unfold('Send a message');
@@ -227,8 +228,47 @@ test('the inspector: a session is found by its number', { skip }, async (t) => {
   await tab.until("document.querySelector('h1').textContent.startsWith('Message ')");
   await tab.shows('accepted');
   await tab.go('inspector', { q: '111111111111111111' });
-  await tab.press('Look for the session');
   await tab.shows('No session that is connected has this number');
+});
+
+test('slow and loud: who publishes and who is refused, with a link to each', { skip }, async (t) => {
+  const channel = fresh('busy');
+  const [ann, ben] = [await loggedIn(t, operator.server.url, { userId: fresh('loud') }), await loggedIn(t, operator.server.url, { userId: fresh('reads') })];
+  await ben.subscribe(channel);
+  await assert.rejects(ben.publish('not a\u0001name', 'x'));
+  let isEnded = false;
+  const publishing = (async () => {
+    for (; !isEnded; await new Promise((resolve) => setTimeout(resolve, 20))) await ann.publish(channel, markup);
+  })();
+  const tab = await opened(t, 'top');
+  await tab.shows('were watched for');
+  isEnded = true;
+  await publishing;
+  const rows = (caption) => tab.evaluate(`[...document.querySelectorAll('main table')].find((one) => one.caption.textContent === '${caption}').tBodies[0].innerText`);
+  assert.match(await rows('Busiest channels'), new RegExp(channel));
+  assert.match(await rows('Loudest publishers'), new RegExp(ann.userId));
+  assert.match(await rows('Refused most'), new RegExp(ben.userId));
+  await tab.shows('Nothing waits for anybody.');
+  const before = operator.site.requests.length;
+  await tab.fill('Rows', '1');
+  await tab.fill('Watch for', '250ms');
+  await tab.press('Measure');
+  await tab.until("/for 2\\d\\d ms/.test(document.querySelector('main').innerText)");
+  assert.ok(operator.site.requests.slice(before).some(({ path }) => path.endsWith('/top?limit=1&for=250ms')));
+  await tab.evaluate("document.querySelector('main table a').click()");
+  await tab.until("document.querySelector('h1').textContent.startsWith('Session of ') || document.querySelector('h1').textContent.startsWith('User ')");
+});
+
+test('connections are filtered by user and ordered by queue on the server', { skip }, async (t) => {
+  const user = fresh('alone');
+  await loggedIn(t, operator.server.url, { userId: user });
+  const tab = await opened(t, 'overview');
+  await tab.shows('Connections');
+  await tab.fill('User is', user);
+  await tab.fill('In front', 'queued');
+  await tab.evaluate("document.querySelector('form[aria-label=\"Filter Connections\"]').requestSubmit()");
+  await tab.shows('1 of these');
+  assert.ok(operator.site.requests.some(({ path }) => path.includes(`/connections?user=${user}&order=queued`)));
 });
 
 test('the inspector: kick, ban and unban say what survives a restart, and ask before', { skip }, async (t) => {
@@ -565,7 +605,7 @@ test('names and contents with markup are shown as they are, on every page', { sk
   const where = [
     ['overview'], ['inspector', { q: markup }], ['inspector', { q: '<' }], ['inspector', { channel: name }], ['inspector', { user: userId }],
     ['inspector', { channel: name, offset: 2 }], ['events'], ['webhooks', { name: 'orders' }], ['webhooks', { name: markup }],
-    ['storage', { channel: name }], ['storage', { user: userId }], ['explain', { channel: name, user: userId, offset: 2 }], ['keys'], ['tail', { user: userId }],
+    ['storage', { channel: name }], ['storage', { user: userId }], ['explain', { channel: name, user: userId, offset: 2 }], ['top'], ['keys'], ['tail', { user: userId }],
     ['tail', { channel: name }],
   ];
   for (const [page, parameters] of where) {

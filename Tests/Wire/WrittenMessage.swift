@@ -56,6 +56,13 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
     private static let explanation = EdgeExplanation(
         node: "n", loop: 1, factsSinceMilliseconds: 2, facts: [fact], sessions: [explainedSession],
         channel: explainedChannel, publisher: explainedPublisher, endsSinceMilliseconds: 3)
+    private static let busy = BusyChannel(channel: key, entries: 1, subscribers: 2)
+    private static let loud = LoudSession(session: session, messages: 1, bytes: 2)
+    private static let refused = RefusedUser(
+        userID: "u", kind: .publishRefused, count: 1, atMilliseconds: 2, reason: "r", channel: key)
+    private static let top = EdgeTopFindings(
+        isBusy: true, measured: second, queues: [session], channels: [busy], publishers: [loud],
+        refused: [refused], refusedSinceMilliseconds: 1, channelsOmitted: 2)
     private static let session = EdgeSession(
         userID: "u", sessionID: 1, address: "a", client: "c", sinceMilliseconds: 2, queuedBytes: 3,
         channelCount: 4)
@@ -279,12 +286,14 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(
                 EdgeQuery(
                     appID: "a", limit: 1, prefix: "p", afterUser: "b", afterSession: 2, userID: "u",
-                    channels: [key], explain: question)),
+                    channels: [key], explain: question, sessionID: 3, isByQueue: true, afterQueued: 4,
+                    top: EdgeTop(limit: 1, measure: second))),
             WrittenMessage(
                 EdgeFindings(
                     sessions: [session], hasMore: true, total: 1, subscribers: [SubscriberCount(count: 1)],
-                    explanation: explanation)),
-            WrittenMessage(question), WrittenMessage(explanation), WrittenMessage(explainedChannel),
+                    explanation: explanation, top: top)),
+            WrittenMessage(EdgeTop(limit: 1, measure: second)), WrittenMessage(top), WrittenMessage(busy),
+            WrittenMessage(loud), WrittenMessage(refused), WrittenMessage(question), WrittenMessage(explanation), WrittenMessage(explainedChannel),
             WrittenMessage(explainedSession), WrittenMessage(explainedPublisher), WrittenMessage(fact),
             WrittenMessage(SubscriberCount(count: 1)), WrittenMessage(session),
             WrittenMessage(PurgeHistoryRequest(channel: key, beforeMilliseconds: 1)),

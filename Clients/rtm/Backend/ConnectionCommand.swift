@@ -9,18 +9,34 @@ struct ConnectionCommand: AsyncParsableCommand {
 struct ConnectionListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List sessions with their address, client and queue.",
-        discussion: "They are in the order of their users. The key needs the scope moderate.")
+        discussion: """
+            They are in the order of their users. By queue, those for which the most waits come first, and one \
+            whose queue changes meanwhile may be missing or be there twice. The key needs the scope moderate.
+            """)
 
     @Option(help: .init("Only users whose ids begin so.", valueName: "prefix"))
     var prefix: String?
+
+    @Option(help: .init("Only sessions of this user.", valueName: "user"))
+    var user: String?
+
+    @Option(help: .init("Only the session of this number.", valueName: "number"))
+    var session: UInt64?
+
+    @Flag(help: "Those for which the most waits first.")
+    var byQueue = false
 
     @OptionGroup var list: ListOptions
     @OptionGroup var gateway: GatewayOptions
 
     func run() async throws {
+        let query = [
+            "prefix": prefix, "user": user, "session": session.map(String.init),
+            "order": byQueue ? "queued" : nil,
+        ]
         try await gateway.run("connection list") { client, output in
             let connections = GatewayList(
-                path: client.app("connections"), rows: "connections", query: ["prefix": prefix],
+                path: client.app("connections"), rows: "connections", query: query,
                 kind: "connection",
                 columns: { row, transcript in [row["user"]?.text] + Self.columns(of: row, transcript) },
                 nothing: "there are no connections")

@@ -40,11 +40,19 @@ export const users = ({ prefix, cursor, limit = 50 }) => ({
 
 export const user = ({ user }) => ({ path: ['users', user], scope: 'moderate', rtm: asBackend('user show', [user]) });
 
-export const connections = ({ prefix, cursor, limit = 50 }) => ({
+export const connections = ({ prefix, user, session, order, cursor, limit = 50 }) => ({
   path: ['connections'],
-  query: { prefix, cursor, limit },
+  query: { prefix, user, session, order, cursor, limit },
   scope: 'moderate',
-  rtm: asBackend('connection list', [], { prefix }),
+  rtm: asBackend('connection list', [], { prefix, user, session, 'by-queue': order === 'queued' || undefined }),
+});
+
+/** Edges watch the app `for` a time before they answer. */
+export const top = ({ limit = 20, time = '1s' } = {}) => ({
+  path: ['top'],
+  query: { limit, for: time },
+  scope: 'admin',
+  rtm: asBackend('top', [], { limit, for: time }),
 });
 
 // MARK: Messages

@@ -14,9 +14,10 @@ import * as keys from './keys.js';
 import * as overview from './overview.js';
 import * as storage from './storage.js';
 import * as tail from './tail.js';
+import * as top from './top.js';
 import * as webhooks from './webhooks.js';
 
-const pages = { overview, inspector, tail, explain, events, webhooks, storage, keys, configuration };
+const pages = { overview, inspector, tail, top, explain, events, webhooks, storage, keys, configuration };
 const secret = /rtmk_/;
 
 const main = document.querySelector('main');

@@ -1,10 +1,10 @@
 // One search box for a channel, a user, a session or a message: its state, and what can be done with it.
 
 import * as calls from './calls.js';
-import { ago, button, content, counted, element, muted, number, quoted, time } from './dom.js';
+import { ago, content, counted, element, muted, number, quoted, time } from './dom.js';
 import { explanation } from './explain.js';
 import { channelList, connectionColumns } from './overview.js';
-import { action, channelLink, facts, loaded, missingEdges, pages, refusal, section, table, userLink } from './view.js';
+import { action, channelLink, facts, loaded, missingEdges, pages, section, table, userLink } from './view.js';
 
 export const title = 'Inspector';
 
@@ -69,32 +69,16 @@ function userList(context, prefix) {
   return section(context, title, { call }, list.place);
 }
 
-/** The API has no path from a session to its user, so all pages of connections are looked through, on request. */
+/** Whose session it is. */
 function sessionSearch(context, session) {
-  const outcome = element('div', { role: 'status' });
-  const search = async () => {
-    begin.disabled = true;
-    let cursor;
-    let seen = 0;
-    try {
-      do {
-        const page = await context.api.call(calls.connections({ cursor, limit: 1000 }), context.signal);
-        const found = page.connections.find((connection) => connection.session === session);
-        if (found) return context.go('inspector', { user: found.user, session });
-        seen += page.connections.length;
-        cursor = page.nextCursor;
-        outcome.replaceChildren(`${number(seen)} of ${number(page.total)} sessions have been looked at.`);
-      } while (cursor !== undefined);
-      outcome.replaceChildren(`No session that is connected has this number; ${number(seen)} are.`);
-    } catch (error) {
-      if (error.name !== 'AbortError') outcome.replaceChildren(refusal(error));
-    } finally {
-      begin.disabled = false;
-    }
-    return undefined;
-  };
-  const begin = button('Look for the session', search);
-  return section(context, 'A session with this number', { call: () => calls.connections({ limit: 1000 }) }, begin, outcome);
+  const call = () => calls.connections({ session });
+  const found = loaded(context, call, ({ connections: [connection], edges }) => [
+    missingEdges(edges),
+    connection === undefined
+      ? muted('No session that is connected has this number.')
+      : links([[['user ', quoted(connection.user)], context.linkTo('inspector', { user: connection.user, session })]]),
+  ]);
+  return section(context, 'A session with this number', { call }, found.place);
 }
 
 // MARK: A channel

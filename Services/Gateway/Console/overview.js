@@ -80,19 +80,23 @@ export function channelList(context, title, given = {}) {
 }
 
 function connectionList(context) {
-  let prefix;
-  const call = (cursor) => calls.connections({ prefix, cursor });
+  let wanted = {};
+  const call = (cursor) => calls.connections({ ...wanted, cursor });
   const list = pages(context, {
     caption: 'Connections',
     call,
     rows: ({ connections }) => connections,
     next: ({ nextCursor }) => nextCursor,
-    about: ({ total, edges }) => [muted(`${number(total)} with this prefix`), missingEdges(edges)],
-    empty: 'No user of this prefix is connected.',
+    about: ({ total, edges }) => [muted(`${number(total)} of these`), missingEdges(edges)],
+    empty: 'No such user is connected.',
     columns: connectionColumns(context),
   });
-  const filter = form('Filter Connections', [{ label: 'User begins with', name: 'prefix' }], 'Filter', (chosen) => {
-    ({ prefix } = chosen);
+  const filter = form('Filter Connections', [
+    { label: 'User begins with', name: 'prefix' },
+    { label: 'User is', name: 'user' },
+    { label: 'In front', name: 'order', options: [['', 'by user'], ['queued', 'for whom most waits']] },
+  ], 'Filter', (chosen) => {
+    wanted = chosen;
     list.first();
   });
   return section(context, 'Connections', { call }, filter, list.place);

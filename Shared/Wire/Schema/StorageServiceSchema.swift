@@ -117,6 +117,10 @@ extension Schema {
         package static var userId: SchemaField<String> { SchemaField(6) }
         package static var channels: SchemaField<[ChannelKey]> { SchemaField(7) }
         package static var explain: SchemaField<EdgeExplain> { SchemaField(8) }
+        package static var sessionId: SchemaField<UInt64> { SchemaField(9) }
+        package static var byQueue: SchemaField<Bool> { SchemaField(10) }
+        package static var afterQueued: SchemaField<UInt64> { SchemaField(11) }
+        package static var top: SchemaField<EdgeTop> { SchemaField(12) }
     }
 
     /// rtm.service.EdgeFindings
@@ -126,6 +130,7 @@ extension Schema {
         package static var total: SchemaField<UInt64> { SchemaField(3) }
         package static var subscribers: SchemaField<[SubscriberCount]> { SchemaField(4) }
         package static var explanation: SchemaField<EdgeExplanation> { SchemaField(5) }
+        package static var top: SchemaField<EdgeTopFindings> { SchemaField(6) }
     }
 
     /// rtm.service.SubscriberCount
@@ -142,6 +147,48 @@ extension Schema {
         package static var sinceMs: SchemaField<UInt64> { SchemaField(5) }
         package static var queuedBytes: SchemaField<UInt64> { SchemaField(6) }
         package static var channels: SchemaField<UInt32> { SchemaField(7) }
+    }
+
+    /// rtm.service.EdgeTop
+    package enum EdgeTop {
+        package static var limit: SchemaField<UInt32> { SchemaField(1) }
+        package static var measureMs: SchemaField<UInt32> { SchemaField(2) }
+    }
+
+    /// rtm.service.EdgeTopFindings
+    package enum EdgeTopFindings {
+        package static var busy: SchemaField<Bool> { SchemaField(1) }
+        package static var measuredMs: SchemaField<UInt32> { SchemaField(2) }
+        package static var queues: SchemaField<[EdgeSession]> { SchemaField(3) }
+        package static var channels: SchemaField<[BusyChannel]> { SchemaField(4) }
+        package static var publishers: SchemaField<[LoudSession]> { SchemaField(5) }
+        package static var refused: SchemaField<[RefusedUser]> { SchemaField(6) }
+        package static var refusedSinceMs: SchemaField<UInt64> { SchemaField(7) }
+        package static var channelsOmitted: SchemaField<UInt32> { SchemaField(8) }
+    }
+
+    /// rtm.service.BusyChannel
+    package enum BusyChannel {
+        package static var channel: SchemaField<ChannelKey> { SchemaField(1) }
+        package static var entries: SchemaField<UInt64> { SchemaField(2) }
+        package static var subscribers: SchemaField<UInt32> { SchemaField(3) }
+    }
+
+    /// rtm.service.LoudSession
+    package enum LoudSession {
+        package static var session: SchemaField<EdgeSession> { SchemaField(1) }
+        package static var messages: SchemaField<UInt64> { SchemaField(2) }
+        package static var bytes: SchemaField<UInt64> { SchemaField(3) }
+    }
+
+    /// rtm.service.RefusedUser
+    package enum RefusedUser {
+        package static var userId: SchemaField<String> { SchemaField(1) }
+        package static var kind: SchemaField<Enumeration> { SchemaField(2) }
+        package static var count: SchemaField<UInt64> { SchemaField(3) }
+        package static var atMs: SchemaField<UInt64> { SchemaField(4) }
+        package static var reason: SchemaField<String> { SchemaField(5) }
+        package static var channel: SchemaField<ChannelKey> { SchemaField(6) }
     }
 
     /// rtm.service.EdgeExplain
@@ -910,11 +957,20 @@ package struct EdgeQuery: WireMessage, Sendable, Hashable {
     package var channels: [ChannelKey]
     /// Absent = nothing is to be explained.
     package var explain: EdgeExplain?
+    /// This session alone; 0 = all.
+    package var sessionID: UInt64
+    /// Sessions are ordered by what waits for them, the most first, and then as ever.
+    package var isByQueue: Bool
+    /// With by_queue: what waited for the session of `after_session`.
+    package var afterQueued: UInt64
+    /// Absent = nothing is to be measured.
+    package var top: EdgeTop?
 
     package init(
         appID: String = "", limit: UInt32 = 0, prefix: String = "", afterUser: String = "",
         afterSession: UInt64 = 0, userID: String = "", channels: [ChannelKey] = [],
-        explain: EdgeExplain? = nil
+        explain: EdgeExplain? = nil, sessionID: UInt64 = 0, isByQueue: Bool = false,
+        afterQueued: UInt64 = 0, top: EdgeTop? = nil
     ) {
         self.appID = appID
         self.limit = limit
@@ -924,6 +980,10 @@ package struct EdgeQuery: WireMessage, Sendable, Hashable {
         self.userID = userID
         self.channels = channels
         self.explain = explain
+        self.sessionID = sessionID
+        self.isByQueue = isByQueue
+        self.afterQueued = afterQueued
+        self.top = top
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -935,6 +995,10 @@ package struct EdgeQuery: WireMessage, Sendable, Hashable {
         sink.field(Fields.userId, userID)
         sink.field(Fields.channels, channels)
         if let explain { sink.field(Fields.explain, explain) }
+        sink.field(Fields.sessionId, sessionID)
+        sink.field(Fields.byQueue, isByQueue)
+        sink.field(Fields.afterQueued, afterQueued)
+        if let top { sink.field(Fields.top, top) }
     }
 }
 
@@ -951,7 +1015,10 @@ extension EdgeQuery: ArenaDecodable {
             prefix: WireText(message.prefix).string, afterUser: WireText(message.after_user).string,
             afterSession: message.after_session, userID: WireText(message.user_id).string,
             channels: channels,
-            explain: message.explain == nil ? nil : EdgeExplain(decoded: message.explain))
+            explain: message.explain == nil ? nil : EdgeExplain(decoded: message.explain),
+            sessionID: message.session_id, isByQueue: message.by_queue != 0,
+            afterQueued: message.after_queued,
+            top: message.top == nil ? nil : EdgeTop(decoded: message.top))
     }
 }
 
@@ -967,16 +1034,20 @@ package struct EdgeFindings: WireMessage, Sendable, Hashable {
     package var subscribers: [SubscriberCount]
     /// If the query asks for one.
     package var explanation: EdgeExplanation?
+    /// If the query asks for them.
+    package var top: EdgeTopFindings?
 
     package init(
         sessions: [EdgeSession] = [], hasMore: Bool = false, total: UInt64 = 0,
-        subscribers: [SubscriberCount] = [], explanation: EdgeExplanation? = nil
+        subscribers: [SubscriberCount] = [], explanation: EdgeExplanation? = nil,
+        top: EdgeTopFindings? = nil
     ) {
         self.sessions = sessions
         self.hasMore = hasMore
         self.total = total
         self.subscribers = subscribers
         self.explanation = explanation
+        self.top = top
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -985,6 +1056,7 @@ package struct EdgeFindings: WireMessage, Sendable, Hashable {
         sink.field(Fields.total, total)
         sink.field(Fields.subscribers, subscribers)
         if let explanation { sink.field(Fields.explanation, explanation) }
+        if let top { sink.field(Fields.top, top) }
     }
 }
 
@@ -1004,7 +1076,8 @@ extension EdgeFindings: ArenaDecodable {
         try self.init(
             sessions: sessions, hasMore: message.more != 0, total: message.total,
             subscribers: subscribers,
-            explanation: message.explanation == nil ? nil : EdgeExplanation(decoded: message.explanation))
+            explanation: message.explanation == nil ? nil : EdgeExplanation(decoded: message.explanation),
+            top: message.top == nil ? nil : EdgeTopFindings(decoded: message.top))
     }
 }
 
@@ -1075,6 +1148,216 @@ extension EdgeSession {
             address: WireText(message.address).string, client: WireText(message.client).string,
             sinceMilliseconds: message.since_ms, queuedBytes: message.queued_bytes,
             channelCount: message.channels)
+    }
+}
+
+/// Asks an event loop for what is largest and busiest in the app. It watches channels and publishers for a
+/// while.
+package struct EdgeTop: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.EdgeTop
+    /// Rows of each list.
+    package var limit: UInt32
+    /// How long it watches.
+    package var measure: Duration
+
+    package init(limit: UInt32 = 0, measure: Duration = .zero) {
+        self.limit = limit
+        self.measure = measure
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.limit, limit)
+        sink.field(Fields.measureMs, milliseconds: measure)
+    }
+}
+
+extension EdgeTop {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__EdgeTop>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        self.init(limit: message.limit, measure: .milliseconds(Int64(message.measure_ms)))
+    }
+}
+
+package struct EdgeTopFindings: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.EdgeTopFindings
+    /// It measures another app at present, so there is nothing else here.
+    package var isBusy: Bool
+    /// How long it has watched.
+    package var measured: Duration
+    /// For which the most bytes wait.
+    package var queues: [EdgeSession]
+    /// With the most deliveries here.
+    package var channels: [BusyChannel]
+    /// That have published the most.
+    package var publishers: [LoudSession]
+    /// Of whom the most was refused.
+    package var refused: [RefusedUser]
+    /// UTC; no refusal that came since then is missing.
+    package var refusedSinceMilliseconds: UInt64
+    /// Channels that were not watched, because there were too many.
+    package var channelsOmitted: UInt32
+
+    package init(
+        isBusy: Bool = false, measured: Duration = .zero, queues: [EdgeSession] = [],
+        channels: [BusyChannel] = [], publishers: [LoudSession] = [], refused: [RefusedUser] = [],
+        refusedSinceMilliseconds: UInt64 = 0, channelsOmitted: UInt32 = 0
+    ) {
+        self.isBusy = isBusy
+        self.measured = measured
+        self.queues = queues
+        self.channels = channels
+        self.publishers = publishers
+        self.refused = refused
+        self.refusedSinceMilliseconds = refusedSinceMilliseconds
+        self.channelsOmitted = channelsOmitted
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.busy, isBusy)
+        sink.field(Fields.measuredMs, milliseconds: measured)
+        sink.field(Fields.queues, queues)
+        sink.field(Fields.channels, channels)
+        sink.field(Fields.publishers, publishers)
+        sink.field(Fields.refused, refused)
+        sink.field(Fields.refusedSinceMs, refusedSinceMilliseconds)
+        sink.field(Fields.channelsOmitted, channelsOmitted)
+    }
+}
+
+extension EdgeTopFindings {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__EdgeTopFindings>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        var queues: [EdgeSession] = []
+        queues.reserveCapacity(message.n_queues)
+        for index in 0..<message.n_queues {
+            queues.append(try EdgeSession(decoded: message.queues[index]))
+        }
+        var channels: [BusyChannel] = []
+        channels.reserveCapacity(message.n_channels)
+        for index in 0..<message.n_channels {
+            channels.append(try BusyChannel(decoded: message.channels[index]))
+        }
+        var publishers: [LoudSession] = []
+        publishers.reserveCapacity(message.n_publishers)
+        for index in 0..<message.n_publishers {
+            publishers.append(try LoudSession(decoded: message.publishers[index]))
+        }
+        var refused: [RefusedUser] = []
+        refused.reserveCapacity(message.n_refused)
+        for index in 0..<message.n_refused {
+            refused.append(try RefusedUser(decoded: message.refused[index]))
+        }
+        self.init(
+            isBusy: message.busy != 0, measured: .milliseconds(Int64(message.measured_ms)),
+            queues: queues, channels: channels, publishers: publishers, refused: refused,
+            refusedSinceMilliseconds: message.refused_since_ms, channelsOmitted: message.channels_omitted)
+    }
+}
+
+package struct BusyChannel: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.BusyChannel
+    package var channel: ChannelKey
+    /// That arrived while it was watched.
+    package var entries: UInt64
+    /// Here.
+    package var subscribers: UInt32
+
+    package init(channel: ChannelKey, entries: UInt64 = 0, subscribers: UInt32 = 0) {
+        self.channel = channel
+        self.entries = entries
+        self.subscribers = subscribers
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.channel, channel)
+        sink.field(Fields.entries, entries)
+        sink.field(Fields.subscribers, subscribers)
+    }
+}
+
+extension BusyChannel {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__BusyChannel>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        try self.init(
+            channel: ChannelKey(decoded: message.channel), entries: message.entries,
+            subscribers: message.subscribers)
+    }
+}
+
+package struct LoudSession: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.LoudSession
+    package var session: EdgeSession
+    /// That it sent while it was watched.
+    package var messages: UInt64
+    /// Of their payloads.
+    package var bytes: UInt64
+
+    package init(session: EdgeSession, messages: UInt64 = 0, bytes: UInt64 = 0) {
+        self.session = session
+        self.messages = messages
+        self.bytes = bytes
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.session, session)
+        sink.field(Fields.messages, messages)
+        sink.field(Fields.bytes, bytes)
+    }
+}
+
+extension LoudSession {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__LoudSession>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        try self.init(
+            session: EdgeSession(decoded: message.session), messages: message.messages,
+            bytes: message.bytes)
+    }
+}
+
+/// The latest refusals of a user, of one kind.
+package struct RefusedUser: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.RefusedUser
+    package var userID: String
+    /// SUBSCRIBE_REFUSED or PUBLISH_REFUSED.
+    package var kind: SessionFactKind
+    package var count: UInt64
+    /// UTC; of the last one.
+    package var atMilliseconds: UInt64
+    /// Of the last one, as `channel`.
+    package var reason: String
+    /// Absent = it isn't known.
+    package var channel: ChannelKey?
+
+    package init(
+        userID: String = "", kind: SessionFactKind, count: UInt64 = 0, atMilliseconds: UInt64 = 0,
+        reason: String = "", channel: ChannelKey? = nil
+    ) {
+        self.userID = userID
+        self.kind = kind
+        self.count = count
+        self.atMilliseconds = atMilliseconds
+        self.reason = reason
+        self.channel = channel
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.userId, userID)
+        sink.field(Fields.kind, kind)
+        sink.field(Fields.count, count)
+        sink.field(Fields.atMs, atMilliseconds)
+        sink.field(Fields.reason, reason)
+        if let channel { sink.field(Fields.channel, channel) }
+    }
+}
+
+extension RefusedUser {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__RefusedUser>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        guard let kind = SessionFactKind(rawValue: Int(message.kind.rawValue)) else { throw .undecodable }
+        try self.init(
+            userID: WireText(message.user_id).string, kind: kind, count: message.count,
+            atMilliseconds: message.at_ms, reason: WireText(message.reason).string,
+            channel: message.channel == nil ? nil : ChannelKey(decoded: message.channel))
     }
 }
 

@@ -8,14 +8,17 @@ final class GatewayQuestions {
     private let sessions: Sessions
     private let subscribing: Subscribing
     private let explanations: Explanations
+    private let top: TopQuestions
     private let eventLoop: any EventLoop
 
     init(
-        sessions: Sessions, subscribing: Subscribing, explanations: Explanations, eventLoop: any EventLoop
+        sessions: Sessions, subscribing: Subscribing, explanations: Explanations, top: TopQuestions,
+        eventLoop: any EventLoop
     ) {
         self.sessions = sessions
         self.subscribing = subscribing
         self.explanations = explanations
+        self.top = top
         self.eventLoop = eventLoop
     }
 
@@ -24,6 +27,9 @@ final class GatewayQuestions {
             return explanations.explain(question, of: query.appID) {
                 answer(EdgeFindings(explanation: $0))
             }
+        }
+        if let question = query.top {
+            return top.answer(question, of: query.appID) { answer(EdgeFindings(top: $0)) }
         }
         let counts = query.channels.map {
             SubscriberCount(count: UInt32(subscribing.subscriberCount(of: $0)))

@@ -1,7 +1,8 @@
 import RTMModel
 import RTMWire
 
-/// Finds the sessions of an app for a gateway, ordered by user and session (W-28). A loop's sessions aren't
+/// Finds the sessions of an app for a gateway, ordered by user and session, or before that by what waits for
+/// them (W-28). A loop's sessions aren't
 /// ordered, so all of them are looked at, in turns between which others have theirs.
 struct SessionScan {
     /// Limit: slots that one turn looks at.
@@ -11,11 +12,13 @@ struct SessionScan {
 
     /// By what sessions are ordered.
     private struct Place: Comparable {
+        /// The most comes first. It is 0 where nobody orders by it.
+        let queuedBytes: UInt64
         let user: String
         let session: UInt64
 
         static func < (left: Self, right: Self) -> Bool {
-            (left.user, left.session) < (right.user, right.session)
+            (right.queuedBytes, left.user, left.session) < (left.queuedBytes, right.user, right.session)
         }
     }
 
@@ -32,7 +35,10 @@ struct SessionScan {
         self.query = query
         // One more says that more follow.
         countMax = Int(min(query.limit, Self.rowsMax)) + 1
-        after = Place(user: query.afterUser, session: query.afterSession)
+        let isFirstPage = query.afterUser.isEmpty
+        after = Place(
+            queuedBytes: query.isByQueue ? isFirstPage ? .max : query.afterQueued : 0, user: query.afterUser,
+            session: query.afterSession)
     }
 
     /// Looks at the next slots.
@@ -50,7 +56,12 @@ struct SessionScan {
         let hasMore = found.count == countMax
         if hasMore { found.removeLast() }
         let rows = found.compactMap { found in
-            sessions[found.key].map { $0.row(channelCount: channels(found.key)) }
+            sessions[found.key].map { session in
+                var row = session.row(channelCount: channels(found.key))
+                // More may wait by now, but this is its place.
+                if query.isByQueue { row.queuedBytes = found.place.queuedBytes }
+                return row
+            }
         }
         return EdgeFindings(sessions: rows, hasMore: hasMore, total: total)
     }
@@ -58,10 +69,12 @@ struct SessionScan {
     private mutating func take(_ session: Session) {
         guard session.appID == query.appID, session.connection?.origin.since != nil,
             query.userID.isEmpty || session.userID == query.userID,
+            query.sessionID == 0 || session.id.rawValue == query.sessionID,
             session.userID.utf8.starts(with: query.prefix.utf8)
         else { return }
         total += 1
-        let place = Place(user: session.userID, session: session.id.rawValue)
+        let queued = query.isByQueue ? UInt64(session.connection?.waitingBytes ?? 0) : 0
+        let place = Place(queuedBytes: queued, user: session.userID, session: session.id.rawValue)
         guard place > after, end.map({ place < $0 }) ?? true else { return }
         found.append((place, session.key))
         if found.count >= 2 * countMax { cut() }

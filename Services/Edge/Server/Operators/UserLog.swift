@@ -6,13 +6,16 @@ import RTMWire
 /// What the users ask about whom an operator wants to know more, line by line, for as long as he wants it. No
 /// line holds what users write to each other.
 ///
-/// While there is no such user, a request costs one look at `isActive`.
+/// While there is no such user, a request costs one look at `isActive`. So what else somebody wants to know
+/// of requests for a while is counted here, too.
 final class UserLog {
     private let logger: Logger
     private let eventLoop: any EventLoop
     private var raised = RaisedLevels()
     private var budget = LineBudget(perSecond: 200, burst: 1_000)
     private(set) var isActive = false
+    /// What sessions publish, while that is measured (`TopQuestions`).
+    var publishes: LoudCounts<SessionKey>? { didSet { update() } }
 
     init(_ logger: Logger, on eventLoop: any EventLoop) {
         var logger = logger
@@ -26,20 +29,22 @@ final class UserLog {
 
     func raise(_ user: RaisedLevels.User, _ entry: RaisedLevels.Entry) -> Bool {
         guard raised.raise(user, entry) else { return false }
-        isActive = true
+        update()
         eventLoop.assumeIsolated().scheduleTask(deadline: entry.until) { [weak self] in self?.expire() }
         return true
     }
 
     func end(_ user: RaisedLevels.User) -> Bool {
-        defer { isActive = !raised.isEmpty }
+        defer { update() }
         return raised.end(user)
     }
 
     private func expire() {
         raised.expire(now: eventLoop.now)
-        isActive = !raised.isEmpty
+        update()
     }
+
+    private func update() { isActive = !raised.isEmpty || publishes != nil }
 
     /// Whether every refusal of the user gets its line.
     func hasRaised(_ session: Session) -> Bool {
@@ -50,6 +55,11 @@ final class UserLog {
     ///
     /// - Parameter session: nil before a login.
     func received(_ action: ConnectionStateMachine.Action, _ requestID: UInt64, of session: Session?) {
+        if case .publish(let publish) = action, let session, session.appID == publishes?.appID {
+            publishes?.add(
+                session.key, weight: 1, amount: UInt64(publish.message.payload.bytes.count))
+        }
+        guard !raised.isEmpty else { return }
         var user = session.map { ($0.appID, $0.userID) }
         if case .login(let login) = action { user = (login.appID.string, login.userID.string) }
         guard let (app, user) = user, let raised = raised.level(of: app, user) else { return }

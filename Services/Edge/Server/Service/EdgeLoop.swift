@@ -138,6 +138,9 @@ final class EdgeLoop {
                 explanations: Explanations(
                     ofLoop: loopNumber, at: links.node, sessions: sessions, subscribing: subscribing,
                     publishing: publishing, sessionLog: sessionLog, refusals: refusals, eventLoop: eventLoop),
+                top: TopQuestions(
+                    sessions: sessions, subscribing: subscribing, refusals: refusals, userLog: userLog,
+                    eventLoop: eventLoop),
                 eventLoop: eventLoop),
             logins: logins, reachability: reachability, messaging: messaging, canaries: canaries,
             eventLoop: eventLoop)

@@ -27,6 +27,8 @@ final class Subscribing {
     private(set) var facts: SubscriptionFacts
     private var channelsReported = 0
     private var isScheduled = false
+    /// What arrives, while that is measured (`TopQuestions`).
+    var arrivals: LoudCounts<UInt64>?
     /// What is traced of the entries of this turn.
     private var traced: [Tracer.Work] = []
 
@@ -428,10 +430,19 @@ extension Subscribing: Flushable {
     /// Entries of this turn go to their subscribers at its end.
     func delivered(_ delivery: DeliveryPush) {
         subscriptions.gather(delivery)
+        if arrivals != nil { count(delivery) }
         if let work = endOfTurn.tracer?.hold() { traced.append(work) }
         guard !isScheduled else { return }
         isScheduled = true
         endOfTurn.schedule(self)
+    }
+
+    private func count(_ delivery: DeliveryPush) {
+        guard let index = subscriptions.channels.index(of: delivery.interest),
+            subscriptions.channels[index].key.appID == arrivals?.appID
+        else { return }
+        let (entries, subscribers) = (delivery.count, subscriptions.channels[index].subscribers.count)
+        arrivals?.add(delivery.interest, weight: UInt64(entries * subscribers), amount: UInt64(entries))
     }
 
     func flushAtEndOfTurn() {

@@ -35,6 +35,7 @@ struct GatewayAPI: Sendable {
             .add(middleware: AuthenticationMiddleware(authentication: authentication))
         // Messages and questions are no changes.
         MessageRoutes(api: self).add(to: app)
+        TopRoutes(api: self).add(to: app)
         ExplainRoutes(api: self).add(to: app)
         let audited = app.group().add(middleware: AuditLog(logger: logger))
         PresenceRoutes(api: self).add(to: audited)

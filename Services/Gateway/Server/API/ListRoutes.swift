@@ -30,6 +30,7 @@ struct ListRoutes: Sendable {
         let asked: Int
         let answered: Int
 
+        init(asked: Int, answered: Int) { (self.asked, self.answered) = (asked, answered) }
         init(_ reports: EdgeReports) { (asked, answered) = (reports.asked, reports.answered) }
     }
 
@@ -218,18 +219,27 @@ struct ListRoutes: Sendable {
                 bannedUntil: until, edges: Edges(reports)))
     }
 
-    /// `?prefix=&limit=&cursor=`
+    /// `?prefix=&user=&session=&order=queued&limit=&cursor=`
     @Sendable func connections(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admitForUsers(context, .moderate)
-        let page = try ListQuery(request.query(["prefix", "limit", "cursor"]))
-        let reports = try await api.backend.askEdges(
+        let query = try request.query(["prefix", "user", "session", "order", "limit", "cursor"])
+        let isByQueue = try query.isByQueue
+        let page = try ListQuery(query)
+        var reports = try await api.backend.askEdges(
             EdgeQuery(
                 appID: client.app, limit: page.limit, prefix: page.prefix, afterUser: page.after.name,
-                afterSession: page.after.session)
-        ).first(Int(page.limit))
+                afterSession: page.after.session, userID: query["user"] ?? "",
+                sessionID: try query.number("session", default: 0), isByQueue: isByQueue,
+                afterQueued: page.after.queuedBytes))
+        if isByQueue { reports = reports.orderedByQueue() }
+        reports = reports.first(Int(page.limit))
         let next =
             reports.hasMore
-            ? reports.sessions.last.map { PageCursor(name: $0.userID, session: $0.sessionID).text } : nil
+            ? reports.sessions.last.map { last in
+                PageCursor(
+                    name: last.userID, session: last.sessionID, queuedBytes: isByQueue ? last.queuedBytes : 0
+                ).text
+            } : nil
         return Response(
             json: Connections(
                 connections: reports.sessions.map(Connection.init), total: reports.total, nextCursor: next,
@@ -284,13 +294,30 @@ struct ListQuery {
     }
 }
 
+extension Query {
+    /// Whether `order` asks for the connections for which the most waits first.
+    fileprivate var isByQueue: Bool {
+        get throws(APIError) {
+            switch self["order"] ?? "user" {
+            case "user": return false
+            case "queued": return true
+            default: throw APIError(.badRequest, "invalidQuery", "\"order\" is user or queued")
+            }
+        }
+    }
+}
+
 /// The last row of a page. Its text is opaque to backends.
 struct PageCursor: Equatable {
     let name: String
     /// The session of the last row in a list of connections; 0 in other lists.
     var session: UInt64 = 0
+    /// Of a list that is ordered by it; otherwise 0.
+    var queuedBytes: UInt64 = 0
 
-    init(name: String, session: UInt64 = 0) { (self.name, self.session) = (name, session) }
+    init(name: String, session: UInt64 = 0, queuedBytes: UInt64 = 0) {
+        (self.name, self.session, self.queuedBytes) = (name, session, queuedBytes)
+    }
 
     /// Nil if the text is no cursor.
     init?(_ text: String) {
@@ -298,13 +325,15 @@ struct PageCursor: Equatable {
         let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
         guard let data = Data(base64Encoded: plain + padding), let pair = String(data: data, encoding: .utf8)
         else { return nil }
-        let parts = pair.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let session = UInt64(parts[0]), !parts[1].isEmpty else { return nil }
-        (self.session, name) = (session, String(parts[1]))
+        let parts = pair.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let session = UInt64(parts[0]), let queuedBytes = UInt64(parts[1]),
+            !parts[2].isEmpty
+        else { return nil }
+        self.init(name: String(parts[2]), session: session, queuedBytes: queuedBytes)
     }
 
     var text: String {
-        Data("\(session) \(name)".utf8).base64EncodedString()
+        Data("\(session) \(queuedBytes) \(name)".utf8).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

@@ -5,7 +5,7 @@ struct EdgeReports: Sendable {
     /// How many event loops were asked, and how many have answered in time.
     let asked: Int
     let answered: Int
-    /// Ordered by user and session.
+    /// Ordered by user and session, or as `ordered` says.
     private(set) var sessions: [EdgeSession] = []
     private(set) var hasMore = false
     private(set) var total: UInt64 = 0
@@ -13,6 +13,8 @@ struct EdgeReports: Sendable {
     private(set) var subscribers: [Int] = []
     /// What each event loop says that was asked for it.
     private(set) var explanations: [EdgeExplanation] = []
+    /// What each event loop has measured, or that it measures another app.
+    private(set) var tops: [EdgeTopFindings] = []
 
     init(_ answers: EdgeAnswers) {
         let arena = DecodeArena()
@@ -23,6 +25,7 @@ struct EdgeReports: Sendable {
         (asked, answered) = (Int(answers.asked), findings.count)
         explanations = findings.compactMap(\.explanation)
             .sorted { ($0.node, $0.loop) < ($1.node, $1.loop) }
+        tops = findings.compactMap(\.top)
         for found in findings {
             sessions += found.sessions
             hasMore = hasMore || found.hasMore
@@ -33,6 +36,15 @@ struct EdgeReports: Sendable {
             }
         }
         sessions.sort { ($0.userID, $0.sessionID) < ($1.userID, $1.sessionID) }
+    }
+
+    /// With the sessions for which the most waits in front.
+    func orderedByQueue() -> EdgeReports {
+        var ordered = self
+        ordered.sessions.sort {
+            ($1.queuedBytes, $0.userID, $0.sessionID) < ($0.queuedBytes, $1.userID, $1.sessionID)
+        }
+        return ordered
     }
 
     /// Keeps the first sessions. Each event loop has named as many of its own.

@@ -817,6 +817,231 @@ void   rtm__service__edge_session__free_unpacked
   assert(message->base.descriptor == &rtm__service__edge_session__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__edge_top__init
+                     (Rtm__Service__EdgeTop         *message)
+{
+  static const Rtm__Service__EdgeTop init_value = RTM__SERVICE__EDGE_TOP__INIT;
+  *message = init_value;
+}
+size_t rtm__service__edge_top__get_packed_size
+                     (const Rtm__Service__EdgeTop *message)
+{
+  assert(message->base.descriptor == &rtm__service__edge_top__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__edge_top__pack
+                     (const Rtm__Service__EdgeTop *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__edge_top__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__edge_top__pack_to_buffer
+                     (const Rtm__Service__EdgeTop *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__edge_top__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EdgeTop *
+       rtm__service__edge_top__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EdgeTop *)
+     protobuf_c_message_unpack (&rtm__service__edge_top__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__edge_top__free_unpacked
+                     (Rtm__Service__EdgeTop *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__edge_top__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__edge_top_findings__init
+                     (Rtm__Service__EdgeTopFindings         *message)
+{
+  static const Rtm__Service__EdgeTopFindings init_value = RTM__SERVICE__EDGE_TOP_FINDINGS__INIT;
+  *message = init_value;
+}
+size_t rtm__service__edge_top_findings__get_packed_size
+                     (const Rtm__Service__EdgeTopFindings *message)
+{
+  assert(message->base.descriptor == &rtm__service__edge_top_findings__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__edge_top_findings__pack
+                     (const Rtm__Service__EdgeTopFindings *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__edge_top_findings__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__edge_top_findings__pack_to_buffer
+                     (const Rtm__Service__EdgeTopFindings *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__edge_top_findings__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EdgeTopFindings *
+       rtm__service__edge_top_findings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EdgeTopFindings *)
+     protobuf_c_message_unpack (&rtm__service__edge_top_findings__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__edge_top_findings__free_unpacked
+                     (Rtm__Service__EdgeTopFindings *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__edge_top_findings__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__busy_channel__init
+                     (Rtm__Service__BusyChannel         *message)
+{
+  static const Rtm__Service__BusyChannel init_value = RTM__SERVICE__BUSY_CHANNEL__INIT;
+  *message = init_value;
+}
+size_t rtm__service__busy_channel__get_packed_size
+                     (const Rtm__Service__BusyChannel *message)
+{
+  assert(message->base.descriptor == &rtm__service__busy_channel__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__busy_channel__pack
+                     (const Rtm__Service__BusyChannel *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__busy_channel__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__busy_channel__pack_to_buffer
+                     (const Rtm__Service__BusyChannel *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__busy_channel__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__BusyChannel *
+       rtm__service__busy_channel__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__BusyChannel *)
+     protobuf_c_message_unpack (&rtm__service__busy_channel__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__busy_channel__free_unpacked
+                     (Rtm__Service__BusyChannel *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__busy_channel__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__loud_session__init
+                     (Rtm__Service__LoudSession         *message)
+{
+  static const Rtm__Service__LoudSession init_value = RTM__SERVICE__LOUD_SESSION__INIT;
+  *message = init_value;
+}
+size_t rtm__service__loud_session__get_packed_size
+                     (const Rtm__Service__LoudSession *message)
+{
+  assert(message->base.descriptor == &rtm__service__loud_session__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__loud_session__pack
+                     (const Rtm__Service__LoudSession *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__loud_session__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__loud_session__pack_to_buffer
+                     (const Rtm__Service__LoudSession *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__loud_session__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__LoudSession *
+       rtm__service__loud_session__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__LoudSession *)
+     protobuf_c_message_unpack (&rtm__service__loud_session__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__loud_session__free_unpacked
+                     (Rtm__Service__LoudSession *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__loud_session__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__refused_user__init
+                     (Rtm__Service__RefusedUser         *message)
+{
+  static const Rtm__Service__RefusedUser init_value = RTM__SERVICE__REFUSED_USER__INIT;
+  *message = init_value;
+}
+size_t rtm__service__refused_user__get_packed_size
+                     (const Rtm__Service__RefusedUser *message)
+{
+  assert(message->base.descriptor == &rtm__service__refused_user__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__refused_user__pack
+                     (const Rtm__Service__RefusedUser *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__refused_user__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__refused_user__pack_to_buffer
+                     (const Rtm__Service__RefusedUser *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__refused_user__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__RefusedUser *
+       rtm__service__refused_user__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__RefusedUser *)
+     protobuf_c_message_unpack (&rtm__service__refused_user__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__refused_user__free_unpacked
+                     (Rtm__Service__RefusedUser *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__refused_user__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__edge_explain__init
                      (Rtm__Service__EdgeExplain         *message)
 {
@@ -2877,7 +3102,7 @@ const ProtobufCMessageDescriptor rtm__service__edge_answers__descriptor =
   (ProtobufCMessageInit) rtm__service__edge_answers__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__edge_query__field_descriptors[8] =
+static const ProtobufCFieldDescriptor rtm__service__edge_query__field_descriptors[12] =
 {
   {
     "app_id",
@@ -2975,21 +3200,73 @@ static const ProtobufCFieldDescriptor rtm__service__edge_query__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "session_id",
+    9,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuery, session_id),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "by_queue",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuery, by_queue),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "after_queued",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuery, after_queued),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "top",
+    12,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeQuery, top),
+    &rtm__service__edge_top__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__edge_query__field_indices_by_name[] = {
+  10,   /* field[10] = after_queued */
   4,   /* field[4] = after_session */
   3,   /* field[3] = after_user */
   0,   /* field[0] = app_id */
+  9,   /* field[9] = by_queue */
   6,   /* field[6] = channels */
   7,   /* field[7] = explain */
   1,   /* field[1] = limit */
   2,   /* field[2] = prefix */
+  8,   /* field[8] = session_id */
+  11,   /* field[11] = top */
   5,   /* field[5] = user_id */
 };
 static const ProtobufCIntRange rtm__service__edge_query__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor rtm__service__edge_query__descriptor =
 {
@@ -2999,14 +3276,14 @@ const ProtobufCMessageDescriptor rtm__service__edge_query__descriptor =
   "Rtm__Service__EdgeQuery",
   "rtm.service",
   sizeof(Rtm__Service__EdgeQuery),
-  8,
+  12,
   rtm__service__edge_query__field_descriptors,
   rtm__service__edge_query__field_indices_by_name,
   1,  rtm__service__edge_query__number_ranges,
   (ProtobufCMessageInit) rtm__service__edge_query__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__edge_findings__field_descriptors[5] =
+static const ProtobufCFieldDescriptor rtm__service__edge_findings__field_descriptors[6] =
 {
   {
     "sessions",
@@ -3068,18 +3345,31 @@ static const ProtobufCFieldDescriptor rtm__service__edge_findings__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "top",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeFindings, top),
+    &rtm__service__edge_top_findings__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__edge_findings__field_indices_by_name[] = {
   4,   /* field[4] = explanation */
   1,   /* field[1] = more */
   0,   /* field[0] = sessions */
   3,   /* field[3] = subscribers */
+  5,   /* field[5] = top */
   2,   /* field[2] = total */
 };
 static const ProtobufCIntRange rtm__service__edge_findings__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor rtm__service__edge_findings__descriptor =
 {
@@ -3089,7 +3379,7 @@ const ProtobufCMessageDescriptor rtm__service__edge_findings__descriptor =
   "Rtm__Service__EdgeFindings",
   "rtm.service",
   sizeof(Rtm__Service__EdgeFindings),
-  5,
+  6,
   rtm__service__edge_findings__field_descriptors,
   rtm__service__edge_findings__field_indices_by_name,
   1,  rtm__service__edge_findings__number_ranges,
@@ -3248,6 +3538,417 @@ const ProtobufCMessageDescriptor rtm__service__edge_session__descriptor =
   rtm__service__edge_session__field_indices_by_name,
   1,  rtm__service__edge_session__number_ranges,
   (ProtobufCMessageInit) rtm__service__edge_session__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__edge_top__field_descriptors[2] =
+{
+  {
+    "limit",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeTop, limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "measure_ms",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeTop, measure_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__edge_top__field_indices_by_name[] = {
+  0,   /* field[0] = limit */
+  1,   /* field[1] = measure_ms */
+};
+static const ProtobufCIntRange rtm__service__edge_top__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__edge_top__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EdgeTop",
+  "EdgeTop",
+  "Rtm__Service__EdgeTop",
+  "rtm.service",
+  sizeof(Rtm__Service__EdgeTop),
+  2,
+  rtm__service__edge_top__field_descriptors,
+  rtm__service__edge_top__field_indices_by_name,
+  1,  rtm__service__edge_top__number_ranges,
+  (ProtobufCMessageInit) rtm__service__edge_top__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__edge_top_findings__field_descriptors[8] =
+{
+  {
+    "busy",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeTopFindings, busy),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "measured_ms",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeTopFindings, measured_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "queues",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__EdgeTopFindings, n_queues),
+    offsetof(Rtm__Service__EdgeTopFindings, queues),
+    &rtm__service__edge_session__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "channels",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__EdgeTopFindings, n_channels),
+    offsetof(Rtm__Service__EdgeTopFindings, channels),
+    &rtm__service__busy_channel__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "publishers",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__EdgeTopFindings, n_publishers),
+    offsetof(Rtm__Service__EdgeTopFindings, publishers),
+    &rtm__service__loud_session__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "refused",
+    6,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__EdgeTopFindings, n_refused),
+    offsetof(Rtm__Service__EdgeTopFindings, refused),
+    &rtm__service__refused_user__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "refused_since_ms",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeTopFindings, refused_since_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "channels_omitted",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EdgeTopFindings, channels_omitted),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__edge_top_findings__field_indices_by_name[] = {
+  0,   /* field[0] = busy */
+  3,   /* field[3] = channels */
+  7,   /* field[7] = channels_omitted */
+  1,   /* field[1] = measured_ms */
+  4,   /* field[4] = publishers */
+  2,   /* field[2] = queues */
+  5,   /* field[5] = refused */
+  6,   /* field[6] = refused_since_ms */
+};
+static const ProtobufCIntRange rtm__service__edge_top_findings__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor rtm__service__edge_top_findings__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EdgeTopFindings",
+  "EdgeTopFindings",
+  "Rtm__Service__EdgeTopFindings",
+  "rtm.service",
+  sizeof(Rtm__Service__EdgeTopFindings),
+  8,
+  rtm__service__edge_top_findings__field_descriptors,
+  rtm__service__edge_top_findings__field_indices_by_name,
+  1,  rtm__service__edge_top_findings__number_ranges,
+  (ProtobufCMessageInit) rtm__service__edge_top_findings__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__busy_channel__field_descriptors[3] =
+{
+  {
+    "channel",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BusyChannel, channel),
+    &rtm__service__channel_key__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "entries",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BusyChannel, entries),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "subscribers",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BusyChannel, subscribers),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__busy_channel__field_indices_by_name[] = {
+  0,   /* field[0] = channel */
+  1,   /* field[1] = entries */
+  2,   /* field[2] = subscribers */
+};
+static const ProtobufCIntRange rtm__service__busy_channel__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__busy_channel__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.BusyChannel",
+  "BusyChannel",
+  "Rtm__Service__BusyChannel",
+  "rtm.service",
+  sizeof(Rtm__Service__BusyChannel),
+  3,
+  rtm__service__busy_channel__field_descriptors,
+  rtm__service__busy_channel__field_indices_by_name,
+  1,  rtm__service__busy_channel__number_ranges,
+  (ProtobufCMessageInit) rtm__service__busy_channel__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__loud_session__field_descriptors[3] =
+{
+  {
+    "session",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__LoudSession, session),
+    &rtm__service__edge_session__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "messages",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__LoudSession, messages),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "bytes",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__LoudSession, bytes),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__loud_session__field_indices_by_name[] = {
+  2,   /* field[2] = bytes */
+  1,   /* field[1] = messages */
+  0,   /* field[0] = session */
+};
+static const ProtobufCIntRange rtm__service__loud_session__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__loud_session__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.LoudSession",
+  "LoudSession",
+  "Rtm__Service__LoudSession",
+  "rtm.service",
+  sizeof(Rtm__Service__LoudSession),
+  3,
+  rtm__service__loud_session__field_descriptors,
+  rtm__service__loud_session__field_indices_by_name,
+  1,  rtm__service__loud_session__number_ranges,
+  (ProtobufCMessageInit) rtm__service__loud_session__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__refused_user__field_descriptors[6] =
+{
+  {
+    "user_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__RefusedUser, user_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "kind",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__RefusedUser, kind),
+    &rtm__service__session_fact_kind__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "count",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__RefusedUser, count),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "at_ms",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__RefusedUser, at_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "reason",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__RefusedUser, reason),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "channel",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__RefusedUser, channel),
+    &rtm__service__channel_key__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__refused_user__field_indices_by_name[] = {
+  3,   /* field[3] = at_ms */
+  5,   /* field[5] = channel */
+  2,   /* field[2] = count */
+  1,   /* field[1] = kind */
+  4,   /* field[4] = reason */
+  0,   /* field[0] = user_id */
+};
+static const ProtobufCIntRange rtm__service__refused_user__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 6 }
+};
+const ProtobufCMessageDescriptor rtm__service__refused_user__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.RefusedUser",
+  "RefusedUser",
+  "Rtm__Service__RefusedUser",
+  "rtm.service",
+  sizeof(Rtm__Service__RefusedUser),
+  6,
+  rtm__service__refused_user__field_descriptors,
+  rtm__service__refused_user__field_indices_by_name,
+  1,  rtm__service__refused_user__number_ranges,
+  (ProtobufCMessageInit) rtm__service__refused_user__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__edge_explain__field_descriptors[3] =

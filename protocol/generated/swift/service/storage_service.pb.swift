@@ -755,45 +755,94 @@ package nonisolated struct Rtm_Service_EdgeAnswers: Sendable {
 }
 
 /// What a gateway wants to know of the sessions and subscriptions of an app.
-package nonisolated struct Rtm_Service_EdgeQuery: Sendable {
+package nonisolated struct Rtm_Service_EdgeQuery: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var appID: String = String()
+  package var appID: String {
+    get {_storage._appID}
+    set {_uniqueStorage()._appID = newValue}
+  }
 
   /// sessions, ordered by user and session; 0 = none are asked for
-  package var limit: UInt32 = 0
+  package var limit: UInt32 {
+    get {_storage._limit}
+    set {_uniqueStorage()._limit = newValue}
+  }
 
   /// of users whose ids begin so
-  package var prefix: String = String()
+  package var prefix: String {
+    get {_storage._prefix}
+    set {_uniqueStorage()._prefix = newValue}
+  }
 
   /// behind this session
-  package var afterUser: String = String()
+  package var afterUser: String {
+    get {_storage._afterUser}
+    set {_uniqueStorage()._afterUser = newValue}
+  }
 
-  package var afterSession: UInt64 = 0
+  package var afterSession: UInt64 {
+    get {_storage._afterSession}
+    set {_uniqueStorage()._afterSession = newValue}
+  }
 
   /// of this user alone; empty = of all
-  package var userID: String = String()
+  package var userID: String {
+    get {_storage._userID}
+    set {_uniqueStorage()._userID = newValue}
+  }
 
   /// whose subscribers are to be counted
-  package var channels: [Rtm_Service_ChannelKey] = []
+  package var channels: [Rtm_Service_ChannelKey] {
+    get {_storage._channels}
+    set {_uniqueStorage()._channels = newValue}
+  }
 
   /// absent = nothing is to be explained
   package var explain: Rtm_Service_EdgeExplain {
-    get {_explain ?? Rtm_Service_EdgeExplain()}
-    set {_explain = newValue}
+    get {_storage._explain ?? Rtm_Service_EdgeExplain()}
+    set {_uniqueStorage()._explain = newValue}
   }
   /// Returns true if `explain` has been explicitly set.
-  package var hasExplain: Bool {self._explain != nil}
+  package var hasExplain: Bool {_storage._explain != nil}
   /// Clears the value of `explain`. Subsequent reads from it will return its default value.
-  package mutating func clearExplain() {self._explain = nil}
+  package mutating func clearExplain() {_uniqueStorage()._explain = nil}
+
+  /// this session alone; 0 = all
+  package var sessionID: UInt64 {
+    get {_storage._sessionID}
+    set {_uniqueStorage()._sessionID = newValue}
+  }
+
+  /// sessions are ordered by what waits for them, the most first, and then as ever
+  package var byQueue: Bool {
+    get {_storage._byQueue}
+    set {_uniqueStorage()._byQueue = newValue}
+  }
+
+  /// with by_queue: what waited for the session of `after_session`
+  package var afterQueued: UInt64 {
+    get {_storage._afterQueued}
+    set {_uniqueStorage()._afterQueued = newValue}
+  }
+
+  /// absent = nothing is to be measured
+  package var top: Rtm_Service_EdgeTop {
+    get {_storage._top ?? Rtm_Service_EdgeTop()}
+    set {_uniqueStorage()._top = newValue}
+  }
+  /// Returns true if `top` has been explicitly set.
+  package var hasTop: Bool {_storage._top != nil}
+  /// Clears the value of `top`. Subsequent reads from it will return its default value.
+  package mutating func clearTop() {_uniqueStorage()._top = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _explain: Rtm_Service_EdgeExplain? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// What an event loop has found.
@@ -834,6 +883,16 @@ package nonisolated struct Rtm_Service_EdgeFindings: @unchecked Sendable {
   package var hasExplanation: Bool {_storage._explanation != nil}
   /// Clears the value of `explanation`. Subsequent reads from it will return its default value.
   package mutating func clearExplanation() {_uniqueStorage()._explanation = nil}
+
+  /// if the query asks for them
+  package var top: Rtm_Service_EdgeTopFindings {
+    get {_storage._top ?? Rtm_Service_EdgeTopFindings()}
+    set {_uniqueStorage()._top = newValue}
+  }
+  /// Returns true if `top` has been explicitly set.
+  package var hasTop: Bool {_storage._top != nil}
+  /// Clears the value of `top`. Subsequent reads from it will return its default value.
+  package mutating func clearTop() {_uniqueStorage()._top = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -881,6 +940,147 @@ package nonisolated struct Rtm_Service_EdgeSession: Sendable {
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+}
+
+/// Asks an event loop for what is largest and busiest in the app. It watches channels and publishers for a while.
+package nonisolated struct Rtm_Service_EdgeTop: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// rows of each list
+  package var limit: UInt32 = 0
+
+  /// how long it watches
+  package var measureMs: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_EdgeTopFindings: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// it measures another app at present, so there is nothing else here
+  package var busy: Bool = false
+
+  /// how long it has watched
+  package var measuredMs: UInt32 = 0
+
+  /// for which the most bytes wait
+  package var queues: [Rtm_Service_EdgeSession] = []
+
+  /// with the most deliveries here
+  package var channels: [Rtm_Service_BusyChannel] = []
+
+  /// that have published the most
+  package var publishers: [Rtm_Service_LoudSession] = []
+
+  /// of whom the most was refused
+  package var refused: [Rtm_Service_RefusedUser] = []
+
+  /// UTC; no refusal that came since then is missing
+  package var refusedSinceMs: UInt64 = 0
+
+  /// channels that were not watched, because there were too many
+  package var channelsOmitted: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_BusyChannel: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var channel: Rtm_Service_ChannelKey {
+    get {_channel ?? Rtm_Service_ChannelKey()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  package var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  package mutating func clearChannel() {self._channel = nil}
+
+  /// that arrived while it was watched
+  package var entries: UInt64 = 0
+
+  /// here
+  package var subscribers: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _channel: Rtm_Service_ChannelKey? = nil
+}
+
+package nonisolated struct Rtm_Service_LoudSession: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var session: Rtm_Service_EdgeSession {
+    get {_session ?? Rtm_Service_EdgeSession()}
+    set {_session = newValue}
+  }
+  /// Returns true if `session` has been explicitly set.
+  package var hasSession: Bool {self._session != nil}
+  /// Clears the value of `session`. Subsequent reads from it will return its default value.
+  package mutating func clearSession() {self._session = nil}
+
+  /// that it sent while it was watched
+  package var messages: UInt64 = 0
+
+  /// of their payloads
+  package var bytes: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _session: Rtm_Service_EdgeSession? = nil
+}
+
+/// The latest refusals of a user, of one kind.
+package nonisolated struct Rtm_Service_RefusedUser: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var userID: String = String()
+
+  /// SUBSCRIBE_REFUSED or PUBLISH_REFUSED
+  package var kind: Rtm_Service_SessionFactKind = .sessionFactNone
+
+  package var count: UInt64 = 0
+
+  /// UTC; of the last one
+  package var atMs: UInt64 = 0
+
+  /// of the last one, as `channel`
+  package var reason: String = String()
+
+  /// absent = it isn't known
+  package var channel: Rtm_Service_ChannelKey {
+    get {_channel ?? Rtm_Service_ChannelKey()}
+    set {_channel = newValue}
+  }
+  /// Returns true if `channel` has been explicitly set.
+  package var hasChannel: Bool {self._channel != nil}
+  /// Clears the value of `channel`. Subsequent reads from it will return its default value.
+  package mutating func clearChannel() {self._channel = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _channel: Rtm_Service_ChannelKey? = nil
 }
 
 /// Of whom and of which channel an event loop is to say everything that it knows.
@@ -2227,68 +2427,146 @@ nonisolated extension Rtm_Service_EdgeAnswers: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Service_EdgeQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EdgeQuery"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}limit\0\u{1}prefix\0\u{3}after_user\0\u{3}after_session\0\u{3}user_id\0\u{1}channels\0\u{1}explain\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}limit\0\u{1}prefix\0\u{3}after_user\0\u{3}after_session\0\u{3}user_id\0\u{1}channels\0\u{1}explain\0\u{3}session_id\0\u{3}by_queue\0\u{3}after_queued\0\u{1}top\0")
+
+  fileprivate class _StorageClass {
+    var _appID: String = String()
+    var _limit: UInt32 = 0
+    var _prefix: String = String()
+    var _afterUser: String = String()
+    var _afterSession: UInt64 = 0
+    var _userID: String = String()
+    var _channels: [Rtm_Service_ChannelKey] = []
+    var _explain: Rtm_Service_EdgeExplain? = nil
+    var _sessionID: UInt64 = 0
+    var _byQueue: Bool = false
+    var _afterQueued: UInt64 = 0
+    var _top: Rtm_Service_EdgeTop? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _appID = source._appID
+      _limit = source._limit
+      _prefix = source._prefix
+      _afterUser = source._afterUser
+      _afterSession = source._afterSession
+      _userID = source._userID
+      _channels = source._channels
+      _explain = source._explain
+      _sessionID = source._sessionID
+      _byQueue = source._byQueue
+      _afterQueued = source._afterQueued
+      _top = source._top
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
-      case 3: try { try decoder.decodeSingularStringField(value: &self.prefix) }()
-      case 4: try { try decoder.decodeSingularStringField(value: &self.afterUser) }()
-      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.afterSession) }()
-      case 6: try { try decoder.decodeSingularStringField(value: &self.userID) }()
-      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.channels) }()
-      case 8: try { try decoder.decodeSingularMessageField(value: &self._explain) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._appID) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._limit) }()
+        case 3: try { try decoder.decodeSingularStringField(value: &_storage._prefix) }()
+        case 4: try { try decoder.decodeSingularStringField(value: &_storage._afterUser) }()
+        case 5: try { try decoder.decodeSingularUInt64Field(value: &_storage._afterSession) }()
+        case 6: try { try decoder.decodeSingularStringField(value: &_storage._userID) }()
+        case 7: try { try decoder.decodeRepeatedMessageField(value: &_storage._channels) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._explain) }()
+        case 9: try { try decoder.decodeSingularUInt64Field(value: &_storage._sessionID) }()
+        case 10: try { try decoder.decodeSingularBoolField(value: &_storage._byQueue) }()
+        case 11: try { try decoder.decodeSingularUInt64Field(value: &_storage._afterQueued) }()
+        case 12: try { try decoder.decodeSingularMessageField(value: &_storage._top) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.appID.isEmpty {
-      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._appID.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._appID, fieldNumber: 1)
+      }
+      if _storage._limit != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._limit, fieldNumber: 2)
+      }
+      if !_storage._prefix.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._prefix, fieldNumber: 3)
+      }
+      if !_storage._afterUser.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._afterUser, fieldNumber: 4)
+      }
+      if _storage._afterSession != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._afterSession, fieldNumber: 5)
+      }
+      if !_storage._userID.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._userID, fieldNumber: 6)
+      }
+      if !_storage._channels.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._channels, fieldNumber: 7)
+      }
+      try { if let v = _storage._explain {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
+      if _storage._sessionID != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._sessionID, fieldNumber: 9)
+      }
+      if _storage._byQueue != false {
+        try visitor.visitSingularBoolField(value: _storage._byQueue, fieldNumber: 10)
+      }
+      if _storage._afterQueued != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._afterQueued, fieldNumber: 11)
+      }
+      try { if let v = _storage._top {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+      } }()
     }
-    if self.limit != 0 {
-      try visitor.visitSingularUInt32Field(value: self.limit, fieldNumber: 2)
-    }
-    if !self.prefix.isEmpty {
-      try visitor.visitSingularStringField(value: self.prefix, fieldNumber: 3)
-    }
-    if !self.afterUser.isEmpty {
-      try visitor.visitSingularStringField(value: self.afterUser, fieldNumber: 4)
-    }
-    if self.afterSession != 0 {
-      try visitor.visitSingularUInt64Field(value: self.afterSession, fieldNumber: 5)
-    }
-    if !self.userID.isEmpty {
-      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 6)
-    }
-    if !self.channels.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.channels, fieldNumber: 7)
-    }
-    try { if let v = self._explain {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_EdgeQuery, rhs: Rtm_Service_EdgeQuery) -> Bool {
-    if lhs.appID != rhs.appID {return false}
-    if lhs.limit != rhs.limit {return false}
-    if lhs.prefix != rhs.prefix {return false}
-    if lhs.afterUser != rhs.afterUser {return false}
-    if lhs.afterSession != rhs.afterSession {return false}
-    if lhs.userID != rhs.userID {return false}
-    if lhs.channels != rhs.channels {return false}
-    if lhs._explain != rhs._explain {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._appID != rhs_storage._appID {return false}
+        if _storage._limit != rhs_storage._limit {return false}
+        if _storage._prefix != rhs_storage._prefix {return false}
+        if _storage._afterUser != rhs_storage._afterUser {return false}
+        if _storage._afterSession != rhs_storage._afterSession {return false}
+        if _storage._userID != rhs_storage._userID {return false}
+        if _storage._channels != rhs_storage._channels {return false}
+        if _storage._explain != rhs_storage._explain {return false}
+        if _storage._sessionID != rhs_storage._sessionID {return false}
+        if _storage._byQueue != rhs_storage._byQueue {return false}
+        if _storage._afterQueued != rhs_storage._afterQueued {return false}
+        if _storage._top != rhs_storage._top {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2296,7 +2574,7 @@ nonisolated extension Rtm_Service_EdgeQuery: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Rtm_Service_EdgeFindings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EdgeFindings"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{1}more\0\u{1}total\0\u{1}subscribers\0\u{1}explanation\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sessions\0\u{1}more\0\u{1}total\0\u{1}subscribers\0\u{1}explanation\0\u{1}top\0")
 
   fileprivate class _StorageClass {
     var _sessions: [Rtm_Service_EdgeSession] = []
@@ -2304,6 +2582,7 @@ nonisolated extension Rtm_Service_EdgeFindings: SwiftProtobuf.Message, SwiftProt
     var _total: UInt64 = 0
     var _subscribers: [Rtm_Service_SubscriberCount] = []
     var _explanation: Rtm_Service_EdgeExplanation? = nil
+    var _top: Rtm_Service_EdgeTopFindings? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2319,6 +2598,7 @@ nonisolated extension Rtm_Service_EdgeFindings: SwiftProtobuf.Message, SwiftProt
       _total = source._total
       _subscribers = source._subscribers
       _explanation = source._explanation
+      _top = source._top
     }
   }
 
@@ -2342,6 +2622,7 @@ nonisolated extension Rtm_Service_EdgeFindings: SwiftProtobuf.Message, SwiftProt
         case 3: try { try decoder.decodeSingularUInt64Field(value: &_storage._total) }()
         case 4: try { try decoder.decodeRepeatedMessageField(value: &_storage._subscribers) }()
         case 5: try { try decoder.decodeSingularMessageField(value: &_storage._explanation) }()
+        case 6: try { try decoder.decodeSingularMessageField(value: &_storage._top) }()
         default: break
         }
       }
@@ -2369,6 +2650,9 @@ nonisolated extension Rtm_Service_EdgeFindings: SwiftProtobuf.Message, SwiftProt
       try { if let v = _storage._explanation {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
       } }()
+      try { if let v = _storage._top {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2383,6 +2667,7 @@ nonisolated extension Rtm_Service_EdgeFindings: SwiftProtobuf.Message, SwiftProt
         if _storage._total != rhs_storage._total {return false}
         if _storage._subscribers != rhs_storage._subscribers {return false}
         if _storage._explanation != rhs_storage._explanation {return false}
+        if _storage._top != rhs_storage._top {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -2477,6 +2762,253 @@ nonisolated extension Rtm_Service_EdgeSession: SwiftProtobuf.Message, SwiftProto
     if lhs.sinceMs != rhs.sinceMs {return false}
     if lhs.queuedBytes != rhs.queuedBytes {return false}
     if lhs.channels != rhs.channels {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EdgeTop: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EdgeTop"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}limit\0\u{3}measure_ms\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.measureMs) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.limit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.limit, fieldNumber: 1)
+    }
+    if self.measureMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.measureMs, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EdgeTop, rhs: Rtm_Service_EdgeTop) -> Bool {
+    if lhs.limit != rhs.limit {return false}
+    if lhs.measureMs != rhs.measureMs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EdgeTopFindings: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EdgeTopFindings"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}busy\0\u{3}measured_ms\0\u{1}queues\0\u{1}channels\0\u{1}publishers\0\u{1}refused\0\u{3}refused_since_ms\0\u{3}channels_omitted\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.busy) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.measuredMs) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.queues) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.channels) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.publishers) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.refused) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.refusedSinceMs) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.channelsOmitted) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.busy != false {
+      try visitor.visitSingularBoolField(value: self.busy, fieldNumber: 1)
+    }
+    if self.measuredMs != 0 {
+      try visitor.visitSingularUInt32Field(value: self.measuredMs, fieldNumber: 2)
+    }
+    if !self.queues.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.queues, fieldNumber: 3)
+    }
+    if !self.channels.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.channels, fieldNumber: 4)
+    }
+    if !self.publishers.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.publishers, fieldNumber: 5)
+    }
+    if !self.refused.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.refused, fieldNumber: 6)
+    }
+    if self.refusedSinceMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.refusedSinceMs, fieldNumber: 7)
+    }
+    if self.channelsOmitted != 0 {
+      try visitor.visitSingularUInt32Field(value: self.channelsOmitted, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EdgeTopFindings, rhs: Rtm_Service_EdgeTopFindings) -> Bool {
+    if lhs.busy != rhs.busy {return false}
+    if lhs.measuredMs != rhs.measuredMs {return false}
+    if lhs.queues != rhs.queues {return false}
+    if lhs.channels != rhs.channels {return false}
+    if lhs.publishers != rhs.publishers {return false}
+    if lhs.refused != rhs.refused {return false}
+    if lhs.refusedSinceMs != rhs.refusedSinceMs {return false}
+    if lhs.channelsOmitted != rhs.channelsOmitted {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_BusyChannel: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".BusyChannel"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}entries\0\u{1}subscribers\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.entries) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.subscribers) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.entries != 0 {
+      try visitor.visitSingularUInt64Field(value: self.entries, fieldNumber: 2)
+    }
+    if self.subscribers != 0 {
+      try visitor.visitSingularUInt32Field(value: self.subscribers, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_BusyChannel, rhs: Rtm_Service_BusyChannel) -> Bool {
+    if lhs._channel != rhs._channel {return false}
+    if lhs.entries != rhs.entries {return false}
+    if lhs.subscribers != rhs.subscribers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_LoudSession: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".LoudSession"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{1}messages\0\u{1}bytes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._session) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.messages) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.bytes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._session {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.messages != 0 {
+      try visitor.visitSingularUInt64Field(value: self.messages, fieldNumber: 2)
+    }
+    if self.bytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.bytes, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_LoudSession, rhs: Rtm_Service_LoudSession) -> Bool {
+    if lhs._session != rhs._session {return false}
+    if lhs.messages != rhs.messages {return false}
+    if lhs.bytes != rhs.bytes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_RefusedUser: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".RefusedUser"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}user_id\0\u{1}kind\0\u{1}count\0\u{3}at_ms\0\u{1}reason\0\u{1}channel\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.userID) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.atMs) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 6: try { try decoder.decodeSingularMessageField(value: &self._channel) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.userID.isEmpty {
+      try visitor.visitSingularStringField(value: self.userID, fieldNumber: 1)
+    }
+    if self.kind != .sessionFactNone {
+      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 2)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 3)
+    }
+    if self.atMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.atMs, fieldNumber: 4)
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 5)
+    }
+    try { if let v = self._channel {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_RefusedUser, rhs: Rtm_Service_RefusedUser) -> Bool {
+    if lhs.userID != rhs.userID {return false}
+    if lhs.kind != rhs.kind {return false}
+    if lhs.count != rhs.count {return false}
+    if lhs.atMs != rhs.atMs {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs._channel != rhs._channel {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -37,6 +37,11 @@ typedef struct Rtm__Service__EdgeQuery Rtm__Service__EdgeQuery;
 typedef struct Rtm__Service__EdgeFindings Rtm__Service__EdgeFindings;
 typedef struct Rtm__Service__SubscriberCount Rtm__Service__SubscriberCount;
 typedef struct Rtm__Service__EdgeSession Rtm__Service__EdgeSession;
+typedef struct Rtm__Service__EdgeTop Rtm__Service__EdgeTop;
+typedef struct Rtm__Service__EdgeTopFindings Rtm__Service__EdgeTopFindings;
+typedef struct Rtm__Service__BusyChannel Rtm__Service__BusyChannel;
+typedef struct Rtm__Service__LoudSession Rtm__Service__LoudSession;
+typedef struct Rtm__Service__RefusedUser Rtm__Service__RefusedUser;
 typedef struct Rtm__Service__EdgeExplain Rtm__Service__EdgeExplain;
 typedef struct Rtm__Service__EdgeExplanation Rtm__Service__EdgeExplanation;
 typedef struct Rtm__Service__ExplainedSession Rtm__Service__ExplainedSession;
@@ -577,10 +582,26 @@ struct  Rtm__Service__EdgeQuery
    * absent = nothing is to be explained
    */
   Rtm__Service__EdgeExplain *explain;
+  /*
+   * this session alone; 0 = all
+   */
+  uint64_t session_id;
+  /*
+   * sessions are ordered by what waits for them, the most first, and then as ever
+   */
+  protobuf_c_boolean by_queue;
+  /*
+   * with by_queue: what waited for the session of `after_session`
+   */
+  uint64_t after_queued;
+  /*
+   * absent = nothing is to be measured
+   */
+  Rtm__Service__EdgeTop *top;
 };
 #define RTM__SERVICE__EDGE_QUERY__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_query__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0,NULL, NULL }
+    , (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0,NULL, NULL, 0, 0, 0, NULL }
 
 
 /*
@@ -608,10 +629,14 @@ struct  Rtm__Service__EdgeFindings
    * if the query asks for one
    */
   Rtm__Service__EdgeExplanation *explanation;
+  /*
+   * if the query asks for them
+   */
+  Rtm__Service__EdgeTopFindings *top;
 };
 #define RTM__SERVICE__EDGE_FINDINGS__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_findings__descriptor) \
-    , 0,NULL, 0, 0, 0,NULL, NULL }
+    , 0,NULL, 0, 0, 0,NULL, NULL, NULL }
 
 
 struct  Rtm__Service__SubscriberCount
@@ -653,6 +678,137 @@ struct  Rtm__Service__EdgeSession
 #define RTM__SERVICE__EDGE_SESSION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_session__descriptor) \
     , (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, 0 }
+
+
+/*
+ * Asks an event loop for what is largest and busiest in the app. It watches channels and publishers for a while.
+ */
+struct  Rtm__Service__EdgeTop
+{
+  ProtobufCMessage base;
+  /*
+   * rows of each list
+   */
+  uint32_t limit;
+  /*
+   * how long it watches
+   */
+  uint32_t measure_ms;
+};
+#define RTM__SERVICE__EDGE_TOP__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_top__descriptor) \
+    , 0, 0 }
+
+
+struct  Rtm__Service__EdgeTopFindings
+{
+  ProtobufCMessage base;
+  /*
+   * it measures another app at present, so there is nothing else here
+   */
+  protobuf_c_boolean busy;
+  /*
+   * how long it has watched
+   */
+  uint32_t measured_ms;
+  /*
+   * for which the most bytes wait
+   */
+  size_t n_queues;
+  Rtm__Service__EdgeSession **queues;
+  /*
+   * with the most deliveries here
+   */
+  size_t n_channels;
+  Rtm__Service__BusyChannel **channels;
+  /*
+   * that have published the most
+   */
+  size_t n_publishers;
+  Rtm__Service__LoudSession **publishers;
+  /*
+   * of whom the most was refused
+   */
+  size_t n_refused;
+  Rtm__Service__RefusedUser **refused;
+  /*
+   * UTC; no refusal that came since then is missing
+   */
+  uint64_t refused_since_ms;
+  /*
+   * channels that were not watched, because there were too many
+   */
+  uint32_t channels_omitted;
+};
+#define RTM__SERVICE__EDGE_TOP_FINDINGS__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__edge_top_findings__descriptor) \
+    , 0, 0, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0, 0 }
+
+
+struct  Rtm__Service__BusyChannel
+{
+  ProtobufCMessage base;
+  Rtm__Service__ChannelKey *channel;
+  /*
+   * that arrived while it was watched
+   */
+  uint64_t entries;
+  /*
+   * here
+   */
+  uint32_t subscribers;
+};
+#define RTM__SERVICE__BUSY_CHANNEL__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__busy_channel__descriptor) \
+    , NULL, 0, 0 }
+
+
+struct  Rtm__Service__LoudSession
+{
+  ProtobufCMessage base;
+  Rtm__Service__EdgeSession *session;
+  /*
+   * that it sent while it was watched
+   */
+  uint64_t messages;
+  /*
+   * of their payloads
+   */
+  uint64_t bytes;
+};
+#define RTM__SERVICE__LOUD_SESSION__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__loud_session__descriptor) \
+    , NULL, 0, 0 }
+
+
+/*
+ * The latest refusals of a user, of one kind.
+ */
+struct  Rtm__Service__RefusedUser
+{
+  ProtobufCMessage base;
+  char *user_id;
+  /*
+   * SUBSCRIBE_REFUSED or PUBLISH_REFUSED
+   */
+  Rtm__Service__SessionFactKind kind;
+  uint64_t count;
+  /*
+   * UTC; of the last one
+   */
+  uint64_t at_ms;
+  /*
+   * of the last one, as `channel`
+   */
+  char *reason;
+  /*
+   * absent = it isn't known
+   */
+  Rtm__Service__ChannelKey *channel;
+};
+#define RTM__SERVICE__REFUSED_USER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__refused_user__descriptor) \
+    , (char *)protobuf_c_empty_string, RTM__SERVICE__SESSION_FACT_KIND__SESSION_FACT_NONE, 0, 0, (char *)protobuf_c_empty_string, NULL }
 
 
 /*
@@ -1601,6 +1757,101 @@ Rtm__Service__EdgeSession *
 void   rtm__service__edge_session__free_unpacked
                      (Rtm__Service__EdgeSession *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__EdgeTop methods */
+void   rtm__service__edge_top__init
+                     (Rtm__Service__EdgeTop         *message);
+size_t rtm__service__edge_top__get_packed_size
+                     (const Rtm__Service__EdgeTop   *message);
+size_t rtm__service__edge_top__pack
+                     (const Rtm__Service__EdgeTop   *message,
+                      uint8_t             *out);
+size_t rtm__service__edge_top__pack_to_buffer
+                     (const Rtm__Service__EdgeTop   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EdgeTop *
+       rtm__service__edge_top__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__edge_top__free_unpacked
+                     (Rtm__Service__EdgeTop *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__EdgeTopFindings methods */
+void   rtm__service__edge_top_findings__init
+                     (Rtm__Service__EdgeTopFindings         *message);
+size_t rtm__service__edge_top_findings__get_packed_size
+                     (const Rtm__Service__EdgeTopFindings   *message);
+size_t rtm__service__edge_top_findings__pack
+                     (const Rtm__Service__EdgeTopFindings   *message,
+                      uint8_t             *out);
+size_t rtm__service__edge_top_findings__pack_to_buffer
+                     (const Rtm__Service__EdgeTopFindings   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EdgeTopFindings *
+       rtm__service__edge_top_findings__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__edge_top_findings__free_unpacked
+                     (Rtm__Service__EdgeTopFindings *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__BusyChannel methods */
+void   rtm__service__busy_channel__init
+                     (Rtm__Service__BusyChannel         *message);
+size_t rtm__service__busy_channel__get_packed_size
+                     (const Rtm__Service__BusyChannel   *message);
+size_t rtm__service__busy_channel__pack
+                     (const Rtm__Service__BusyChannel   *message,
+                      uint8_t             *out);
+size_t rtm__service__busy_channel__pack_to_buffer
+                     (const Rtm__Service__BusyChannel   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__BusyChannel *
+       rtm__service__busy_channel__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__busy_channel__free_unpacked
+                     (Rtm__Service__BusyChannel *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__LoudSession methods */
+void   rtm__service__loud_session__init
+                     (Rtm__Service__LoudSession         *message);
+size_t rtm__service__loud_session__get_packed_size
+                     (const Rtm__Service__LoudSession   *message);
+size_t rtm__service__loud_session__pack
+                     (const Rtm__Service__LoudSession   *message,
+                      uint8_t             *out);
+size_t rtm__service__loud_session__pack_to_buffer
+                     (const Rtm__Service__LoudSession   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__LoudSession *
+       rtm__service__loud_session__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__loud_session__free_unpacked
+                     (Rtm__Service__LoudSession *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__RefusedUser methods */
+void   rtm__service__refused_user__init
+                     (Rtm__Service__RefusedUser         *message);
+size_t rtm__service__refused_user__get_packed_size
+                     (const Rtm__Service__RefusedUser   *message);
+size_t rtm__service__refused_user__pack
+                     (const Rtm__Service__RefusedUser   *message,
+                      uint8_t             *out);
+size_t rtm__service__refused_user__pack_to_buffer
+                     (const Rtm__Service__RefusedUser   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__RefusedUser *
+       rtm__service__refused_user__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__refused_user__free_unpacked
+                     (Rtm__Service__RefusedUser *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Service__EdgeExplain methods */
 void   rtm__service__edge_explain__init
                      (Rtm__Service__EdgeExplain         *message);
@@ -2132,6 +2383,21 @@ typedef void (*Rtm__Service__SubscriberCount_Closure)
 typedef void (*Rtm__Service__EdgeSession_Closure)
                  (const Rtm__Service__EdgeSession *message,
                   void *closure_data);
+typedef void (*Rtm__Service__EdgeTop_Closure)
+                 (const Rtm__Service__EdgeTop *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__EdgeTopFindings_Closure)
+                 (const Rtm__Service__EdgeTopFindings *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__BusyChannel_Closure)
+                 (const Rtm__Service__BusyChannel *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__LoudSession_Closure)
+                 (const Rtm__Service__LoudSession *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__RefusedUser_Closure)
+                 (const Rtm__Service__RefusedUser *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__EdgeExplain_Closure)
                  (const Rtm__Service__EdgeExplain *message,
                   void *closure_data);
@@ -2236,6 +2502,11 @@ extern const ProtobufCMessageDescriptor rtm__service__edge_query__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__edge_findings__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__subscriber_count__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__edge_session__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__edge_top__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__edge_top_findings__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__busy_channel__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__loud_session__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__refused_user__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__edge_explain__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__edge_explanation__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__explained_session__descriptor;

@@ -1,0 +1,167 @@
+import NIOCore
+import RTMModel
+import RTMWire
+
+/// Finds what is largest and busiest in one app on a loop, when a gateway asks (W-79): the sessions for which
+/// most waits, the channels with most deliveries, the sessions that publish most, and the users of whom most
+/// was refused.
+///
+/// A loop measures one app at a time. Whoever asks for the same app meanwhile gets the same answer. What is
+/// published and what arrives is counted while a question waits. Offsets say nothing of it, since they belong
+/// to partitions. Each turn looks at a limited number of sessions, and messages pass in between.
+final class TopQuestions {
+    /// Limit: rows of a list.
+    static let rowsMax = 100
+    /// Limit: how long channels and publishers are watched. Storage waits two seconds for the answer.
+    static let measureMax = Duration.seconds(1)
+    /// A channel has subscribers on several loops, and isn't among the busiest on each of them. So each names
+    /// more channels than there will be rows.
+    private static let channelsPerRow = 10
+
+    private let sessions: Sessions
+    private let subscribing: Subscribing
+    private let refusals: RefusalLog
+    private let userLog: UserLog
+    private let eventLoop: any EventLoop
+    private var measurement: Measurement?
+
+    private struct Measurement {
+        let appID: String
+        var askers: [(limit: Int, answer: (EdgeTopFindings) -> Void)]
+        var publishes: LoudCounts<SessionKey>
+        /// By the interests of the channels.
+        var arrivals: LoudCounts<UInt64>
+        /// When the watch began, and then how long it was.
+        let began: NIODeadline
+        var measured = Duration.zero
+        var queues = TopList<SessionKey>(rowsMax)
+    }
+
+    init(
+        sessions: Sessions, subscribing: Subscribing, refusals: RefusalLog, userLog: UserLog,
+        eventLoop: any EventLoop
+    ) {
+        self.sessions = sessions
+        self.subscribing = subscribing
+        self.refusals = refusals
+        self.userLog = userLog
+        self.eventLoop = eventLoop
+    }
+
+    func answer(_ question: EdgeTop, of appID: String, _ answer: @escaping (EdgeTopFindings) -> Void) {
+        let asker = (limit: Int(min(question.limit, UInt32(Self.rowsMax))), answer: answer)
+        if let appMeasured = measurement?.appID {
+            guard appMeasured == appID else { return answer(EdgeTopFindings(isBusy: true)) }
+            measurement?.askers.append(asker)
+            return
+        }
+        measurement = Measurement(
+            appID: appID, askers: [asker], publishes: LoudCounts(of: appID), arrivals: LoudCounts(of: appID),
+            began: eventLoop.now)
+        userLog.publishes = measurement?.publishes
+        subscribing.arrivals = measurement?.arrivals
+        eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(min(question.measure, Self.measureMax))) {
+            self.end()
+        }
+    }
+
+    // MARK: - Turns
+
+    private func end() {
+        guard let began = measurement?.began, let publishes = userLog.publishes,
+            let arrivals = subscribing.arrivals
+        else { return }
+        (userLog.publishes, subscribing.arrivals) = (nil, nil)
+        measurement?.publishes = publishes
+        measurement?.arrivals = arrivals
+        measurement?.measured = .nanoseconds((eventLoop.now - began).nanoseconds)
+        lookAtQueues(from: 0)
+    }
+
+    private func lookAtQueues(from slot: Int) {
+        guard let appID = measurement?.appID else { return }
+        let stop = min(sessions.slotCount, slot + SessionScan.slotsPerTurn)
+        for index in slot..<max(slot, stop) {
+            guard let session = sessions[slot: index], session.appID == appID else { continue }
+            measurement?.queues.add(session.key, Double(session.connection?.waitingBytes ?? 0))
+        }
+        if stop < sessions.slotCount {
+            return eventLoop.assumeIsolated().execute { self.lookAtQueues(from: stop) }
+        }
+        finish()
+    }
+
+    // MARK: - The answer
+
+    private func finish() {
+        guard let measurement = measurement.take() else { return }
+        let queues = measurement.queues.largest().compactMap { bytes, key in
+            row(of: key).map { session in
+                var session = session
+                session.queuedBytes = UInt64(bytes)
+                return session
+            }
+        }
+        let publishers = measurement.publishes.loudest(Self.rowsMax).compactMap { key, count in
+            row(of: key).map { LoudSession(session: $0, messages: count.weight, bytes: count.amount) }
+        }
+        let channels = busiest(measurement)
+        let refused = RefusedUser.most(of: measurement.appID, refusals.latest.newestFirst, Self.rowsMax)
+        for asker in measurement.askers {
+            asker.answer(
+                EdgeTopFindings(
+                    measured: measurement.measured, queues: Array(queues.prefix(asker.limit)),
+                    channels: Array(channels.prefix(asker.limit * Self.channelsPerRow)),
+                    publishers: Array(publishers.prefix(asker.limit)),
+                    refused: Array(refused.prefix(asker.limit)),
+                    refusedSinceMilliseconds: refusals.latest.since,
+                    channelsOmitted: UInt32(clamping: measurement.arrivals.omitted)))
+        }
+    }
+
+    /// Nil if the session has ended.
+    private func row(of key: SessionKey) -> EdgeSession? {
+        sessions[key].map { $0.row(channelCount: subscribing.overview(of: key, limit: 0).count) }
+    }
+
+    private func busiest(_ measurement: Measurement) -> [BusyChannel] {
+        let found = measurement.arrivals.loudest(Self.rowsMax * Self.channelsPerRow)
+        return zip(found, subscribing.keys(of: found.map(\.key))).compactMap { arrivals, key in
+            key.map {
+                BusyChannel(
+                    channel: $0, entries: arrivals.count.amount,
+                    subscribers: UInt32(subscribing.subscriberCount(of: $0)))
+            }
+        }
+    }
+}
+
+extension RefusedUser {
+    private struct Cause: Hashable {
+        let userID: String
+        let request: RefusalLog.Request
+    }
+
+    /// The users of an app of whom most was refused lately, each with publishes and subscribes apart.
+    ///
+    /// - Parameter refusals: the newest first.
+    static func most(
+        of appID: String, _ refusals: some Sequence<RefusalLog.Refusal>, _ limit: Int
+    ) -> [RefusedUser] {
+        var found: [Cause: RefusedUser] = [:]
+        for refusal in refusals where refusal.appID == appID {
+            let cause = Cause(userID: refusal.userID, request: refusal.request)
+            // What is there already is newer.
+            found[
+                cause,
+                default: RefusedUser(
+                    userID: refusal.userID,
+                    kind: refusal.request == .publish ? .publishRefused : .subscribeRefused,
+                    atMilliseconds: refusal.at, reason: refusal.reason, channel: refusal.channel)
+            ].count += UInt64(refusal.count)
+        }
+        var list = TopList<RefusedUser>(limit)
+        for user in found.values { list.add(user, Double(user.count)) }
+        return list.largest().map(\.element)
+    }
+}
