@@ -127,6 +127,7 @@ NAMES = {
     "ReaderMoved.found": "isFound",
     "ReadersResponse.more": "hasMore",
     "DeadLettersResponse.more": "hasMore",
+    "AuditResponse.more": "hasMore",
     "StateChange.whole": "isWhole",
     "MetadataItem.update_ts_ms": "updatedMilliseconds",
     "HistoryPage.new_start_ms": "newStart",

@@ -45,7 +45,8 @@ struct RTMCommand: AsyncParsableCommand {
             PresenceCommand.self, MetadataCommand.self, LockCommand.self, HistoryCommand.self,
             StreamCommand.self, BenchCommand.self, VerifyCommand.self, TokenCommand.self, KeyCommand.self,
             ChannelCommand.self, UserCommand.self, ConnectionCommand.self, UsageCommand.self,
-            TopCommand.self, NodeCommand.self, EventCommand.self, WebhookCommand.self, ExplainCommand.self,
+            TopCommand.self, AuditCommand.self, NodeCommand.self, EventCommand.self, WebhookCommand.self,
+            ExplainCommand.self,
             ContextCommand.self,
             DoctorCommand.self,
         ])

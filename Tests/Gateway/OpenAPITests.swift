@@ -55,7 +55,8 @@ struct OpenAPITests {
             hooks: GatewayHooks(
                 [:], on: loop, PublishHookMetrics(MetricsRegistry(), .gateway),
                 Logger(label: "test")),
-            bodyBytesMax: 1, logger: Logger(label: "test"))
+            bodyBytesMax: 1,
+            logger: Logger(label: "test"))
         return Set(
             api.router(.init()).routes.compactMap { route in
                 // Files are no part of the API.

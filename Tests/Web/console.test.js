@@ -259,6 +259,26 @@ test('slow and loud: who publishes and who is refused, with a link to each', { s
   await tab.until("document.querySelector('h1').textContent.startsWith('Session of ') || document.querySelector('h1').textContent.startsWith('User ')");
 });
 
+test('keys: the audit trail says who changed what, the newest first', { skip }, async (t) => {
+  const user = fresh('audited');
+  for (let number = 0; number < 51; number++) await operator.backend('POST', `/users/${user}-${number}/${number < 40 ? 'unban' : 'kick'}`, {});
+  // Ten of a kind are kept in a burst, and others are counted.
+  const tab = await opened(t, 'keys');
+  await tab.shows('Audit trail');
+  await tab.shows(`user ${user}-40`);
+  const row = await tab.evaluate(`[...document.querySelectorAll('main tr')].find((one) => one.textContent.includes('user ${user}-40')).innerText`);
+  assert.match(row, /key \S+/);
+  assert.match(row, /from 127\.0\.0\.1/);
+  assert.match(row, /POST users kick/);
+  assert.match(row, /200/);
+  await operator.backend('POST', `/users/${encodeURIComponent(markup)}/kick`, {});
+  for (let end = Date.now() + 10_000; !(await tab.shown()).includes(markup); await tab.settled()) {
+    assert.ok(Date.now() < end, 'the line is not there');
+    await tab.press('Refresh');
+  }
+  assert.equal(await tab.evaluate("document.querySelectorAll('main img, main script').length"), 0);
+});
+
 test('connections are filtered by user and ordered by queue on the server', { skip }, async (t) => {
   const user = fresh('alone');
   await loggedIn(t, operator.server.url, { userId: user });

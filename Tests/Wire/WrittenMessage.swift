@@ -293,7 +293,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
                     sessions: [session], hasMore: true, total: 1, subscribers: [SubscriberCount(count: 1)],
                     explanation: explanation, top: top)),
             WrittenMessage(EdgeTop(limit: 1, measure: second)), WrittenMessage(top), WrittenMessage(busy),
-            WrittenMessage(loud), WrittenMessage(refused), WrittenMessage(question), WrittenMessage(explanation), WrittenMessage(explainedChannel),
+            WrittenMessage(loud), WrittenMessage(refused), WrittenMessage(question),
+            WrittenMessage(explanation), WrittenMessage(explainedChannel),
             WrittenMessage(explainedSession), WrittenMessage(explainedPublisher), WrittenMessage(fact),
             WrittenMessage(SubscriberCount(count: 1)), WrittenMessage(session),
             WrittenMessage(PurgeHistoryRequest(channel: key, beforeMilliseconds: 1)),
@@ -305,6 +306,9 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
         let event = AppEvent(
             position: position, type: .lock, keyType: .message, key: "k", number: 1, timeMilliseconds: 2,
             body: [3])
+        let line = AuditLine(
+            number: 1, timeMilliseconds: 2, by: "k", address: "a", what: "w", whom: "u", outcome: "200",
+            omitted: 3)
         let letter = DeadLetter(
             number: 1, position: position, timeMilliseconds: 2, reason: "r", body: [3])
         let reader = EventReader(
@@ -332,7 +336,10 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(
                 ReadersResponse(readers: [reader], hasMore: true, newest: position, oldest: position)),
             WrittenMessage(DeadLettersRequest(appID: "a", name: "n", after: 1, limit: 2)),
-            WrittenMessage(DeadLettersResponse(letters: [letter], hasMore: true)),
+            WrittenMessage(DeadLettersResponse(letters: [letter], hasMore: true)), WrittenMessage(line),
+            WrittenMessage(KeepAudit(appID: "a", line: line)),
+            WrittenMessage(AuditRequest(appID: "a", before: 1, limit: 2)),
+            WrittenMessage(AuditResponse(lines: [line], hasMore: true)),
         ]
     }
 }

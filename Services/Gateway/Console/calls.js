@@ -260,6 +260,14 @@ export const deadLetters = ({ name, after }) => ({
 export const ownKey = () => ({ path: ['keys', 'self'], isGlobal: true, rtm: asBackend('key show') });
 export const keys = () => ({ path: ['keys'], isGlobal: true, scope: 'admin' });
 
+/** What holders of keys have changed, the newest first. */
+export const audit = ({ after, limit = 50 } = {}) => ({
+  path: ['audit'],
+  query: { after, limit },
+  scope: 'admin',
+  rtm: asBackend('audit', [], { limit }),
+});
+
 /** A token of the user for a session; empty for an app without a certificate, which needs none. */
 export const token = ({ user, seconds }) => ({
   method: 'POST',

@@ -1,4 +1,4 @@
-// What may this key do, which keys are there, and who is let in: tokens and bans.
+// What may this key do, which keys are there, who is let in, and who has changed what: tokens, bans, the audit trail.
 
 import * as calls from './calls.js';
 import { button, element, muted, number, quoted, sentence, time } from './dom.js';
@@ -48,7 +48,26 @@ export function show(main, context) {
       ),
       section(context, 'Actions', {}, tokenAction(context), moderationActions(context, undefined, bans.first)),
     ),
+    section(context, 'Audit trail', { call: () => calls.audit() }, auditList(context)),
   );
+}
+
+function auditList(context) {
+  const list = pages(context, {
+    caption: 'Audit trail',
+    call: (after) => calls.audit({ after }),
+    rows: ({ audit }) => audit,
+    next: ({ nextAfter }) => nextAfter,
+    empty: 'No key has changed anything yet.',
+    columns: [
+      { title: 'Time', cell: ({ time: when }) => time(when) },
+      { title: 'By', cell: ({ by, address }) => [quoted(by), element('div', { class: 'muted' }, 'from ', quoted(address))] },
+      { title: 'What', cell: ({ what }) => quoted(what) },
+      { title: 'Whom', cell: ({ whom }) => quoted(whom) },
+      { title: 'Outcome', cell: ({ outcome, omitted }) => [quoted(outcome), omitted !== undefined && muted(`${number(omitted)} more before it`)] },
+    ],
+  });
+  return [button('Refresh', () => list.first()), list.place];
 }
 
 function banList(context) {

@@ -36,6 +36,8 @@ package protocol StorageCaller: AnyObject {
     func storageListedReaders(_ context: Int, _ outcome: Result<ReadersResponse, ServiceLinkRequestFailure>)
     func storageListedDeadLetters(
         _ context: Int, _ outcome: Result<DeadLettersResponse, ServiceLinkRequestFailure>)
+    func storageKeptAudit(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>)
+    func storageListedAudit(_ context: Int, _ outcome: Result<AuditResponse, ServiceLinkRequestFailure>)
     /// An operator shuts a user out or ends a session, or lets the user in again. When the link comes up,
     /// all bans arrive, and behind them one without a user. Returns what was found and done.
     func storageBanned(_ ban: Ban) -> BanReport
@@ -63,6 +65,11 @@ extension StorageCaller {
     package func storageBanned(_ ban: Ban) -> BanReport {
         BanReport(number: ban.number, isAppKnown: false, sessions: 0)
     }
+    /// For a caller that keeps no audit.
+    package func storageKeptAudit(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {}
+    package func storageListedAudit(
+        _ context: Int, _ outcome: Result<AuditResponse, ServiceLinkRequestFailure>
+    ) {}
     /// For a caller that reads no events.
     package func storageReadEvents(
         _ context: Int, _ outcome: Result<EventsResponse, ServiceLinkRequestFailure>
@@ -193,6 +200,18 @@ package final class StorageClient: ServiceClient {
         }
     }
 
+    package func keepAudit(_ request: KeepAudit, context: Int) {
+        if let failure = calls.refusal(sending: StorageMethod.keepAudit, request, context: context) {
+            caller?.storageKeptAudit(context, .failure(failure))
+        }
+    }
+
+    package func audit(_ request: AuditRequest, context: Int) {
+        if let failure = calls.refusal(sending: StorageMethod.audit, request, context: context) {
+            caller?.storageListedAudit(context, .failure(failure))
+        }
+    }
+
     /// Has no answer. False if the link is down: then it was not sent.
     @discardableResult
     package func session(_ push: SessionPush) -> Bool { calls.link.push(StorageMethod.session, push) }
@@ -232,6 +251,9 @@ package final class StorageClient: ServiceClient {
         case StorageMethod.purgeHistory:
             caller?.storagePurgedHistory(
                 context, outcome.result { try PurgeHistoryResponse($0, in: calls.arena) })
+        case StorageMethod.keepAudit: caller?.storageKeptAudit(context, outcome.result { _ in })
+        case StorageMethod.audit:
+            caller?.storageListedAudit(context, outcome.result { try AuditResponse($0, in: calls.arena) })
         case StorageMethod.events...StorageMethod.deadLetters: eventsResponse(to: method, context, outcome)
         default: break
         }

@@ -394,6 +394,37 @@ extension Schema {
         package static var letters: SchemaField<[DeadLetter]> { SchemaField(1) }
         package static var more: SchemaField<Bool> { SchemaField(2) }
     }
+
+    /// rtm.service.AuditLine
+    package enum AuditLine {
+        package static var number: SchemaField<UInt64> { SchemaField(1) }
+        package static var timeMs: SchemaField<UInt64> { SchemaField(2) }
+        package static var by: SchemaField<String> { SchemaField(3) }
+        package static var address: SchemaField<String> { SchemaField(4) }
+        package static var what: SchemaField<String> { SchemaField(5) }
+        package static var whom: SchemaField<String> { SchemaField(6) }
+        package static var outcome: SchemaField<String> { SchemaField(7) }
+        package static var omitted: SchemaField<UInt64> { SchemaField(8) }
+    }
+
+    /// rtm.service.KeepAudit
+    package enum KeepAudit {
+        package static var appId: SchemaField<String> { SchemaField(1) }
+        package static var line: SchemaField<AuditLine> { SchemaField(2) }
+    }
+
+    /// rtm.service.AuditRequest
+    package enum AuditRequest {
+        package static var appId: SchemaField<String> { SchemaField(1) }
+        package static var before: SchemaField<UInt64> { SchemaField(2) }
+        package static var limit: SchemaField<UInt32> { SchemaField(3) }
+    }
+
+    /// rtm.service.AuditResponse
+    package enum AuditResponse {
+        package static var lines: SchemaField<[AuditLine]> { SchemaField(1) }
+        package static var more: SchemaField<Bool> { SchemaField(2) }
+    }
 }
 
 /// The numbers of the methods of storage.
@@ -436,6 +467,10 @@ package enum StorageMethod {
     package static let readers: UInt32 = 18
     /// Request DeadLettersRequest, response DeadLettersResponse, from a gateway.
     package static let deadLetters: UInt32 = 19
+    /// Request KeepAudit, answered without content, from a gateway.
+    package static let keepAudit: UInt32 = 20
+    /// Request AuditRequest, response AuditResponse, from a gateway.
+    package static let audit: UInt32 = 21
 
     /// The methods' names, for people who look at traces.
     package static let names: [UInt32: String] = [
@@ -443,7 +478,8 @@ package enum StorageMethod {
         session: "session", ban: "ban", banned: "banned", banReport: "banReport", bans: "bans",
         askEdges: "askEdges", edgeQuestion: "edgeQuestion", edgeAnswer: "edgeAnswer",
         purgeHistory: "purgeHistory", events: "events", claimReader: "claimReader",
-        keepReader: "keepReader", moveReader: "moveReader", readers: "readers", deadLetters: "deadLetters"
+        keepReader: "keepReader", moveReader: "moveReader", readers: "readers",
+        deadLetters: "deadLetters", keepAudit: "keepAudit", audit: "audit"
     ]
 }
 
@@ -2313,5 +2349,143 @@ extension DeadLettersResponse: ArenaDecodable {
             letters.append(try DeadLetter(decoded: message.letters[index]))
         }
         self.init(letters: letters, hasMore: message.more != 0)
+    }
+}
+
+/// A change that the holder of an API key has made or tried.
+package struct AuditLine: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.AuditLine
+    /// Storage numbers the lines of an app, in their order.
+    package var number: UInt64
+    /// UTC; when it ended.
+    package var timeMilliseconds: UInt64
+    /// Who: the id of the key, as "key ID".
+    package var by: String
+    /// From where.
+    package var address: String
+    /// The kind of change, such as "POST users ban".
+    package var what: String
+    /// The user, channel or thing that it is about.
+    package var whom: String
+    /// The status, and the name of the error.
+    package var outcome: String
+    /// Lines of this key and kind that were left out since the one before, because they were too many.
+    package var omitted: UInt64
+
+    package init(
+        number: UInt64 = 0, timeMilliseconds: UInt64 = 0, by: String = "", address: String = "",
+        what: String = "", whom: String = "", outcome: String = "", omitted: UInt64 = 0
+    ) {
+        self.number = number
+        self.timeMilliseconds = timeMilliseconds
+        self.by = by
+        self.address = address
+        self.what = what
+        self.whom = whom
+        self.outcome = outcome
+        self.omitted = omitted
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.number, number)
+        sink.field(Fields.timeMs, timeMilliseconds)
+        sink.field(Fields.by, by)
+        sink.field(Fields.address, address)
+        sink.field(Fields.what, what)
+        sink.field(Fields.whom, whom)
+        sink.field(Fields.outcome, outcome)
+        sink.field(Fields.omitted, omitted)
+    }
+}
+
+extension AuditLine {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__AuditLine>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        self.init(
+            number: message.number, timeMilliseconds: message.time_ms, by: WireText(message.by).string,
+            address: WireText(message.address).string, what: WireText(message.what).string,
+            whom: WireText(message.whom).string, outcome: WireText(message.outcome).string,
+            omitted: message.omitted)
+    }
+}
+
+package struct KeepAudit: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.KeepAudit
+    package var appID: String
+    /// Without a number.
+    package var line: AuditLine
+
+    package init(appID: String = "", line: AuditLine) {
+        self.appID = appID
+        self.line = line
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.line, line)
+    }
+}
+
+extension KeepAudit: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__keep_audit__unpack)
+        try self.init(appID: WireText(message.app_id).string, line: AuditLine(decoded: message.line))
+    }
+}
+
+/// Asks for a page of the audit lines of an app, the newest first.
+package struct AuditRequest: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.AuditRequest
+    package var appID: String
+    /// Only lines with smaller numbers; 0 = from the newest.
+    package var before: UInt64
+    package var limit: UInt32
+
+    package init(appID: String = "", before: UInt64 = 0, limit: UInt32 = 0) {
+        self.appID = appID
+        self.before = before
+        self.limit = limit
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.appId, appID)
+        sink.field(Fields.before, before)
+        sink.field(Fields.limit, limit)
+    }
+}
+
+extension AuditRequest: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__audit_request__unpack)
+        self.init(appID: WireText(message.app_id).string, before: message.before, limit: message.limit)
+    }
+}
+
+package struct AuditResponse: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.AuditResponse
+    package var lines: [AuditLine]
+    /// Whether older ones follow.
+    package var hasMore: Bool
+
+    package init(lines: [AuditLine] = [], hasMore: Bool = false) {
+        self.lines = lines
+        self.hasMore = hasMore
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.lines, lines)
+        sink.field(Fields.more, hasMore)
+    }
+}
+
+extension AuditResponse: ArenaDecodable {
+    package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
+        let message = try Self.unpack(bytes, in: arena, with: rtm__service__audit_response__unpack)
+        var lines: [AuditLine] = []
+        lines.reserveCapacity(message.n_lines)
+        for index in 0..<message.n_lines {
+            lines.append(try AuditLine(decoded: message.lines[index]))
+        }
+        self.init(lines: lines, hasMore: message.more != 0)
     }
 }

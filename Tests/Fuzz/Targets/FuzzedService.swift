@@ -53,6 +53,9 @@ enum FuzzedService {
         try RoundTrip.unpacked(ReadersRequest.self, bytes)
         try RoundTrip.unpacked(ReadersResponse.self, bytes)
         try RoundTrip.unpacked(DeadLettersRequest.self, bytes)
+        try RoundTrip.unpacked(KeepAudit.self, bytes)
+        try RoundTrip.unpacked(AuditRequest.self, bytes)
+        try RoundTrip.unpacked(AuditResponse.self, bytes)
         try RoundTrip.unpacked(DeadLettersResponse.self, bytes)
     }
 }

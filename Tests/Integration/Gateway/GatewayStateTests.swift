@@ -226,4 +226,54 @@ import Testing
             }
         }
     }
+
+    @Test("W-31: the audit trail is kept over restarts, newest first, and admins read it in pages")
+    func keptAudit() async throws {
+        try await GatewaySystem.with(.fourProcesses) { gateway in
+            _ = try await gateway.call("POST", "/v1/other/users/zoe/kick", key: "other", "{}")
+            for (user, key) in [("fay", "moderate"), ("gus", "moderate"), ("hal", "read")] {
+                _ = try await gateway.call("POST", "/v1/dev/users/\(user)/kick", key: key, "{}")
+                try await eventually("it is kept") {
+                    let audit = try await gateway.call("GET", "/v1/dev/audit")
+                    return audit.string("audit", 0, "whom") == "user \(user)"
+                }
+            }
+            try await gateway.system.process("rtm-storage").kill9()
+            // While storage is away, the change fails by itself, and its line is in the log alone.
+            let away = try await gateway.call("POST", "/v1/dev/users/ida/kick", key: "moderate", "{}")
+            #expect(away.status == 503)
+            try await gateway.system.launchStorage()
+            try await eventually("storage is back") {
+                try await gateway.call("GET", "/v1/dev/audit").status == 200
+            }
+            let all = try await gateway.call("GET", "/v1/dev/audit")
+            let lines = all.value("audit") as? [[String: Any]] ?? []
+            let whom = lines.compactMap { $0["whom"] as? String }
+            #expect(whom == ["user hal", "user gus", "user fay"], "\(all.text)")
+            #expect(lines.first?["outcome"] as? String == "403 missingScope")
+            #expect(lines.last?["outcome"] as? String == "200")
+            #expect(lines.allSatisfy { $0["what"] as? String == "POST users kick" })
+            #expect(lines.allSatisfy { $0["address"] as? String == "127.0.0.1" })
+            #expect(lines.allSatisfy { $0["time"] as? Int ?? 0 > 0 })
+            #expect(lines.allSatisfy { ($0["by"] as? String)?.hasPrefix("key ") ?? false })
+            let first = try await gateway.call("GET", "/v1/dev/audit?limit=2")
+            let next = try #require(first.int("nextAfter"))
+            let rest = try await gateway.call("GET", "/v1/dev/audit?after=\(next)")
+            #expect(first.count("audit") == 2 && rest.count("audit") == 1 && rest.value("nextAfter") == nil)
+            for (key, error) in [
+                ("all", "missingScope"), ("chat", "channelOutOfReach"), ("other", "anotherApp"),
+            ] {
+                #expect(try await gateway.call("GET", "/v1/dev/audit", key: key).error == error)
+            }
+            #expect(try await gateway.call("GET", "/v1/dev/audit?x=1").error == "invalidQuery")
+            let command = try await gateway.run("audit", "--limit", "2")
+            #expect(command.status == 0 && command.output.count == 2, "\(command)")
+            #expect(command.output[0].contains("\tPOST users kick\tuser hal\t403 missingScope"), "\(command)")
+            let metrics = try await gateway.system.get(
+                "http://\(gateway.system.address("rtm-gateway admin"))/metrics"
+            ).body
+            #expect(metrics.contains(#"rtm_gateway_audit_lines_total{kind="kept"} 4"#), "\(metrics)")
+            #expect(metrics.contains(#"rtm_gateway_audit_lines_total{kind="lost"} 1"#))
+        }
+    }
 }

@@ -46,6 +46,7 @@ struct EngineTests {
             case .success(.purged(_, let count)): "\(answered.request) purged \(count)"
             case .success(.banned(let ban, let before)):
                 "\(answered.request) \(ban) \(String(describing: before))"
+            case .success(.keptAudit): "\(answered.request) audit"
             case .success(.claimedReader(let claimed)): "\(answered.request) \(claimed)"
             case .success(.keptReader(let isKept)): "\(answered.request) kept \(isKept)"
             case .success(.movedReader(let isFound)): "\(answered.request) moved \(isFound)"

@@ -17,6 +17,7 @@ final class MemoryStore {
         var bans: [BannedUser: Ban] = [:]
         var readers: [EventReaderKey: EventReaderState] = [:]
         var letters: [EventReaderKey: [DeadLetter]] = [:]
+        var audit: [String: [AuditLine]] = [:]
         var droppedLetters: [EventReaderKey: Int] = [:]
     }
 
@@ -74,6 +75,7 @@ extension MemoryStore: WritableStore {
         }
         for (user, ban) in changes.bans { state.bans[user] = ban }
         keep(changes.readers, changes.letters)
+        for audit in changes.audit { keep(audit) }
         state.events.removeAll { event in changes.announced.contains { $0.contains(event.sequence) } }
         state.events += changes.events
         state.expiryClock = changes.expiryClock ?? state.expiryClock
@@ -186,6 +188,21 @@ extension MemoryStore: ReadableStore {
                 state: reader.state, letters: UInt32(state.letters[key]?.count ?? 0),
                 dropped: UInt64(state.droppedLetters[key] ?? 0))
         }
+    }
+
+    private func keep(_ audit: KeepAudit) {
+        var lines = state.audit[audit.appID] ?? []
+        var line = audit.line
+        line.number = (lines.last?.number ?? 0) + 1
+        lines.append(line)
+        let ofKind = lines.filter { $0.by == line.by && $0.what == line.what }
+        if ofKind.count > AuditTrail.linesPerKindMax { lines.removeAll { $0.number == ofKind[0].number } }
+        state.audit[audit.appID] = lines
+    }
+
+    func audit(_ request: AuditRequest, limit: Int) -> [AuditLine] {
+        let lines = (state.audit[request.appID] ?? []).reversed()
+        return Array(lines.filter { request.before == 0 || $0.number < request.before }.prefix(limit))
     }
 
     func deadLetters(_ request: DeadLettersRequest, limit: Int) -> [DeadLetter] {

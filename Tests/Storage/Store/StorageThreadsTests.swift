@@ -63,6 +63,7 @@ import Testing
         }
         func readers(_ request: ReadersRequest, limit: Int, now: UInt64) -> [EventReader] { [] }
         func deadLetters(_ request: DeadLettersRequest, limit: Int) -> [DeadLetter] { [] }
+        func audit(_ request: AuditRequest, limit: Int) -> [AuditLine] { [] }
         func eventBounds(of app: String) -> (newest: StreamPosition, oldest: StreamPosition) {
             (StreamPosition(epoch: 1, offset: 0), StreamPosition(epoch: 1, offset: 0))
         }

@@ -1,12 +1,17 @@
 import Hummingbird
 import Logging
 import RTMModel
+import RTMServiceKit
+import RTMWire
 
 /// Leaves a line in the log for every change that a backend makes or tries: who, what, whom, and with which
-/// outcome. docs/http/moderate.md describes the line, which stays as it is.
+/// outcome. docs/http/moderate.md describes the line, which stays as it is. What holders of keys change is
+/// also kept by storage (W-31).
 struct AuditLog: RouterMiddleware {
     typealias Context = GatewayContext
+
     let logger: Logger
+    let keeper: AuditKeeper
 
     func handle(
         _ request: Request, context: GatewayContext,
@@ -18,13 +23,17 @@ struct AuditLog: RouterMiddleware {
         func line(_ outcome: String) {
             let pieces = request.uri.path.split(separator: "/").dropFirst(2)
             let what = [pieces.first, pieces.dropFirst(2).first].compactMap(\.self).joined(separator: " ")
+            let line = AuditLine(
+                timeMilliseconds: WallClock.milliseconds(), by: client.name, address: context.address,
+                what: "\(request.method.rawValue) \(what)", whom: Self.target(request, context),
+                outcome: outcome)
             logger.notice(
                 "audit",
                 metadata: [
-                    "by": "\(client.name)", "app": "\(client.app)",
-                    "what": "\(request.method.rawValue) \(what)",
-                    "whom": "\(Self.target(request, context))", "outcome": "\(outcome)",
+                    "by": "\(line.by)", "app": "\(client.app)", "what": "\(line.what)",
+                    "whom": "\(line.whom)", "outcome": "\(line.outcome)", "address": "\(line.address)",
                 ])
+            if client.user == nil { keeper.keep(line, of: client.app) }
         }
         do {
             let response = try await next(request, context)

@@ -36,8 +36,10 @@ struct GatewayAPI: Sendable {
         // Messages and questions are no changes.
         MessageRoutes(api: self).add(to: app)
         TopRoutes(api: self).add(to: app)
+        AuditRoutes(api: self).add(to: app)
         ExplainRoutes(api: self).add(to: app)
-        let audited = app.group().add(middleware: AuditLog(logger: logger))
+        let keeper = AuditKeeper(backend, metrics, logger)
+        let audited = app.group().add(middleware: AuditLog(logger: logger, keeper: keeper))
         PresenceRoutes(api: self).add(to: audited)
         StorageRoutes(api: self).add(to: audited)
         HistoryRoutes(api: self).add(to: audited)

@@ -129,6 +129,15 @@ struct Backend: Sendable {
         try await ask { $0.listBans(place, $1) }
     }
 
+    /// Doesn't wait: the answer comes later.
+    func keepAudit(_ request: KeepAudit, _ answer: @escaping GatewayCalls.Answer<Void>) {
+        eventLoop.execute { calls.value.keepAudit(request, answer) }
+    }
+
+    func audit(_ request: AuditRequest) async throws(RTMError) -> AuditResponse {
+        try await ask { $0.listAudit(request, $1) }
+    }
+
     // MARK: Events
 
     /// Reads the events of an app after a position. Waits for as long as the request says if there is none.

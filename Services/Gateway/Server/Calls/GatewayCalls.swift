@@ -49,6 +49,8 @@ final class GatewayCalls {
     private var moves = RequestContexts<Answer<ReaderMoved>>()
     private var readerLists = RequestContexts<Answer<ReadersResponse>>()
     private var letterLists = RequestContexts<Answer<DeadLettersResponse>>()
+    private var auditLines = RequestContexts<Answer<Void>>()
+    private var auditPages = RequestContexts<Answer<AuditResponse>>()
 
     /// A call that presence or storage answers with a frame for a client.
     private struct PendingCall {
@@ -179,6 +181,14 @@ final class GatewayCalls {
 
     func listReaders(_ request: ReadersRequest, _ answer: @escaping Answer<ReadersResponse>) {
         storage.readers(request, context: readerLists.insert(answer))
+    }
+
+    func keepAudit(_ request: KeepAudit, _ answer: @escaping Answer<Void>) {
+        storage.keepAudit(request, context: auditLines.insert(answer))
+    }
+
+    func listAudit(_ request: AuditRequest, _ answer: @escaping Answer<AuditResponse>) {
+        storage.audit(request, context: auditPages.insert(answer))
     }
 
     func listDeadLetters(_ request: DeadLettersRequest, _ answer: @escaping Answer<DeadLettersResponse>) {
@@ -315,6 +325,14 @@ extension GatewayCalls: StorageCaller {
         _ context: Int, _ outcome: Result<DeadLettersResponse, ServiceLinkRequestFailure>
     ) {
         letterLists.remove(context)(Self.mapped(outcome))
+    }
+
+    func storageKeptAudit(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
+        auditLines.remove(context)(Self.mapped(outcome))
+    }
+
+    func storageListedAudit(_ context: Int, _ outcome: Result<AuditResponse, ServiceLinkRequestFailure>) {
+        auditPages.remove(context)(Self.mapped(outcome))
     }
 
     private static func mapped<Value>(

@@ -7,8 +7,13 @@ struct GatewayContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// Who calls, and for which app. It is set before any function of an app is called.
     var client: APIClient?
+    /// From where the request came; empty where that has no address. Behind a proxy it is the proxy's.
+    let address: String
 
-    init(source: ApplicationRequestContextSource) { coreContext = CoreRequestContextStorage(source: source) }
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        address = source.channel.remoteAddress?.ipAddress ?? ""
+    }
 }
 
 /// The holder of an API key, or the user of a token.

@@ -7,6 +7,12 @@ final class GatewayMetrics: Sendable {
         static let labelName = "kind"
     }
 
+    enum Audit: String, MetricLabel {
+        case kept, omitted, lost
+        static let labelName = "kind"
+    }
+
+    private let audits: Family<Audit, Counter>
     private let answers: Family<Answer, Counter>
     private let seconds: Histogram
 
@@ -15,9 +21,15 @@ final class GatewayMetrics: Sendable {
             "rtm_gateway_requests_total",
             "HTTP requests answered, by kind: success; refused (4xx); limited (429); failed (5xx), which an operator should look into.",
             by: Answer.self)
+        audits = registry.counters(
+            "rtm_gateway_audit_lines_total",
+            "Lines of the audit trail, by kind: kept; omitted, because a key made many such changes; lost, because storage could not keep the line, so that only the log has it.",
+            by: Audit.self)
         seconds = registry.histogram(
             "rtm_gateway_request_seconds", "How long an HTTP request took from its head to its answer.")
     }
+
+    func audited(_ kind: Audit) { audits[kind].increment() }
 
     func answered(_ status: Int, after time: Duration) {
         let answer: Answer =

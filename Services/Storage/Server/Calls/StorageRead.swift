@@ -18,6 +18,7 @@ struct StorageRead: Sendable {
         case appEvents(EventsRequest)
         case readers(ReadersRequest)
         case deadLetters(DeadLettersRequest)
+        case audit(AuditRequest)
     }
 
     let work: Work
@@ -37,6 +38,7 @@ struct ReadOutcome: Sendable {
         case appEvents(EventsResponse)
         case readers(ReadersResponse)
         case deadLetters(DeadLettersResponse)
+        case audit(AuditResponse)
     }
 
     let read: StorageRead
@@ -80,6 +82,7 @@ extension ReadableStore {
                 try eventPage(request, limit: min(max(1, Int(request.limit)), EventsResponse.countMax)))
         case .readers(let request): .readers(try page(request, now))
         case .deadLetters(let request): .deadLetters(try page(request))
+        case .audit(let request): .audit(try page(request))
         }
     }
 
@@ -101,6 +104,12 @@ extension ReadableStore {
         let limit = min(max(1, Int(request.limit)), DeadLettersResponse.countMax)
         let letters = try deadLetters(request, limit: limit + 1)
         return DeadLettersResponse(letters: Array(letters.prefix(limit)), hasMore: letters.count > limit)
+    }
+
+    private func page(_ request: AuditRequest) throws(StoreFailure) -> AuditResponse {
+        let limit = min(max(1, Int(request.limit)), AuditTrail.pageMax)
+        let lines = try audit(request, limit: limit + 1)
+        return AuditResponse(lines: Array(lines.prefix(limit)), hasMore: lines.count > limit)
     }
 
     private func metadataAnswer(_ channel: ChannelKey) throws(StoreFailure) -> Metadata {
@@ -149,7 +158,7 @@ extension DeadLettersResponse {
 extension StorageRead.Work {
     var failureCode: ErrorCode {
         switch self {
-        case .metadata, .snapshot, .events, .bans, .readers, .deadLetters, .eventFeeds, .appEvents:
+        case .metadata, .snapshot, .events, .bans, .readers, .deadLetters, .audit, .eventFeeds, .appEvents:
             .storageNotAvailable
         case .locks: .lockOperationFailed
         case .history: .historyOperationFailed

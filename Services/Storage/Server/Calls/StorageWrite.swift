@@ -20,6 +20,8 @@ struct StorageWrite: Sendable {
         case ban(Ban)
         /// Reports who is shut out, once at the start.
         case listBans
+        /// A change over HTTP is kept in the audit trail of its app.
+        case keepAudit(KeepAudit)
         case claimReader(ClaimReader)
         case keepReader(KeepReader)
         case moveReader(MoveReader)
@@ -78,6 +80,7 @@ struct WriteOutcome: Sendable {
         case purged(HistoryPurge, Int)
         /// The ban as it holds now, and what held before.
         case banned(Ban, before: Ban?)
+        case keptAudit
         case claimedReader(ReaderClaimed)
         case keptReader(Bool)
         case movedReader(Bool)

@@ -114,7 +114,7 @@ struct StorageWriter<Store: WritableStore> {
                 keys.eventApps.insert(request.appID)
                 keys.readers.insert(.init(appID: request.appID, name: request.name))
             case .session, .linkLost, .announced, .removeExpiredHistory, .purgeHistory, .removeUnusedChannels,
-                .removeEvents:
+                .removeEvents, .keepAudit:
                 break
             }
         }
@@ -163,6 +163,9 @@ struct StorageWriter<Store: WritableStore> {
         case .removeUnusedChannels(let limit): group.removeUnusedChannels(limit: limit)
         case .ban(let ban): self.ban(ban, write, now)
         case .listBans: listBans(now)
+        case .keepAudit(let request):
+            group.keep(request)
+            answer(write, .success(.keptAudit))
         case .claimReader(let request): try claim(request, write, now)
         case .keepReader(let request): keep(request, write, now)
         case .moveReader(let request): move(request, write)
@@ -223,7 +226,8 @@ struct StorageWriter<Store: WritableStore> {
             case .metadata: refuse(write, failure, .storageNotAvailable)
             case .lock: refuse(write, failure, .lockOperationFailed)
             case .history, .purgeHistory: refuse(write, failure, .historyOperationFailed)
-            case .ban, .claimReader, .keepReader, .moveReader: refuse(write, failure, .storageNotAvailable)
+            case .ban, .claimReader, .keepReader, .moveReader, .keepAudit:
+                refuse(write, failure, .storageNotAvailable)
             case .collect(let feed):
                 outcome.collected.append((.init(appID: feed.appID, shard: feed.shard), false))
             case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels, .listBans,

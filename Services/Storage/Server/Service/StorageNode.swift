@@ -89,6 +89,14 @@ extension StorageNode: ServiceLinkHandler {
                 try askEdges(EdgeQuestion(body, in: arena), id, link)
             case StorageMethod.purgeHistory:
                 try purge(PurgeHistoryRequest(body, in: arena), id, link)
+            case StorageMethod.keepAudit:
+                operators.insert(link.id)
+                let request = try KeepAudit(body, in: arena)
+                try AuditTrail.check(request.line)
+                try write(.keepAudit(request), .storageNotAvailable, nil, id, link)
+            case StorageMethod.audit:
+                operators.insert(link.id)
+                try read(.audit(AuditRequest(body, in: arena)), id, link)
             case StorageMethod.events...StorageMethod.deadLetters:
                 operators.insert(link.id)
                 try events(method, body, id, link)
@@ -357,6 +365,7 @@ extension StorageNode {
         case .purged(let purge, let count): purged(purge, count, request, link)
         // It is answered when the edges have reported.
         case .banned: break
+        case .keptAudit: link.respond(to: request, NoContent())
         case .claimedReader(let claimed): link.respond(to: request, claimed)
         case .keptReader(let isKept): link.respond(to: request, ReaderKept(isKept: isKept))
         case .movedReader(let isFound): link.respond(to: request, ReaderMoved(isFound: isFound))
@@ -413,6 +422,7 @@ extension StorageNode {
             case .success(.bans(let page)): link.respond(to: outcome.read.request, page)
             case .success(.readers(let page)): link.respond(to: outcome.read.request, page)
             case .success(.deadLetters(let page)): link.respond(to: outcome.read.request, page)
+            case .success(.audit(let page)): link.respond(to: outcome.read.request, page)
             case .success(.events), .success(.eventFeeds), .success(.appEvents): break
             case .failure(let error): refuse(outcome.read.request, error, link)
             }

@@ -54,6 +54,8 @@ protocol ReadableStore: AnyObject {
     func readers(_ request: ReadersRequest, limit: Int, now: UInt64) throws(StoreFailure) -> [EventReader]
     /// Dead letters of a reader, ordered by number.
     func deadLetters(_ request: DeadLettersRequest, limit: Int) throws(StoreFailure) -> [DeadLetter]
+    /// Audit lines of an app, the newest first.
+    func audit(_ request: AuditRequest, limit: Int) throws(StoreFailure) -> [AuditLine]
     /// The position of an app's newest event, and the one before its oldest.
     func eventBounds(of app: String) throws(StoreFailure) -> (newest: StreamPosition, oldest: StreamPosition)
 }

@@ -151,6 +151,9 @@ struct GroupChanges: Sendable {
     var readers: OrderedDictionary<EventReaderKey, EventReaderState?> = [:]
     /// Dead letters to keep and to remove, in the order of the calls.
     var letters: [LettersChange] = []
+    /// Audit lines to keep, in their order. The store numbers them, and removes the oldest of a key and kind
+    /// beyond the limit.
+    var audit: [KeepAudit] = []
     /// The events of apps, with what is known of their channels and users.
     var collected = EventLogs.Changes()
     var collectedKeys: [ChannelKey: EventKey] = [:]
@@ -171,7 +174,8 @@ struct GroupChanges: Sendable {
 
     var isEmpty: Bool {
         counter == nil && sets.isEmpty && locks.isEmpty && usages.isEmpty && messages.isEmpty && bans.isEmpty
-            && bansEnded == nil && purges.isEmpty && readers.isEmpty && letters.isEmpty && collected.isEmpty
+            && bansEnded == nil && purges.isEmpty && readers.isEmpty && letters.isEmpty && audit.isEmpty
+            && collected.isEmpty
             && eventsExpiry == nil && events.isEmpty && announced.isEmpty && expiryClock == nil
             && expiry == nil && unusedChannelsLimit == nil
     }
@@ -304,6 +308,8 @@ struct StoreGroup: Sendable {
         // A reader that comes again begins without dead letters.
         if reader == nil { written.letters.removeAll { $0.reader == key } }
     }
+
+    mutating func keep(_ audit: KeepAudit) { written.audit.append(audit) }
 
     mutating func keep(_ letters: [DeadLetter], removing removed: [UInt64], of key: EventReaderKey) {
         guard !letters.isEmpty || !removed.isEmpty else { return }

@@ -2167,6 +2167,186 @@ void   rtm__service__dead_letters_response__free_unpacked
   assert(message->base.descriptor == &rtm__service__dead_letters_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__audit_line__init
+                     (Rtm__Service__AuditLine         *message)
+{
+  static const Rtm__Service__AuditLine init_value = RTM__SERVICE__AUDIT_LINE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__audit_line__get_packed_size
+                     (const Rtm__Service__AuditLine *message)
+{
+  assert(message->base.descriptor == &rtm__service__audit_line__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__audit_line__pack
+                     (const Rtm__Service__AuditLine *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__audit_line__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__audit_line__pack_to_buffer
+                     (const Rtm__Service__AuditLine *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__audit_line__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__AuditLine *
+       rtm__service__audit_line__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__AuditLine *)
+     protobuf_c_message_unpack (&rtm__service__audit_line__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__audit_line__free_unpacked
+                     (Rtm__Service__AuditLine *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__audit_line__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__keep_audit__init
+                     (Rtm__Service__KeepAudit         *message)
+{
+  static const Rtm__Service__KeepAudit init_value = RTM__SERVICE__KEEP_AUDIT__INIT;
+  *message = init_value;
+}
+size_t rtm__service__keep_audit__get_packed_size
+                     (const Rtm__Service__KeepAudit *message)
+{
+  assert(message->base.descriptor == &rtm__service__keep_audit__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__keep_audit__pack
+                     (const Rtm__Service__KeepAudit *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__keep_audit__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__keep_audit__pack_to_buffer
+                     (const Rtm__Service__KeepAudit *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__keep_audit__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__KeepAudit *
+       rtm__service__keep_audit__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__KeepAudit *)
+     protobuf_c_message_unpack (&rtm__service__keep_audit__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__keep_audit__free_unpacked
+                     (Rtm__Service__KeepAudit *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__keep_audit__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__audit_request__init
+                     (Rtm__Service__AuditRequest         *message)
+{
+  static const Rtm__Service__AuditRequest init_value = RTM__SERVICE__AUDIT_REQUEST__INIT;
+  *message = init_value;
+}
+size_t rtm__service__audit_request__get_packed_size
+                     (const Rtm__Service__AuditRequest *message)
+{
+  assert(message->base.descriptor == &rtm__service__audit_request__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__audit_request__pack
+                     (const Rtm__Service__AuditRequest *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__audit_request__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__audit_request__pack_to_buffer
+                     (const Rtm__Service__AuditRequest *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__audit_request__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__AuditRequest *
+       rtm__service__audit_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__AuditRequest *)
+     protobuf_c_message_unpack (&rtm__service__audit_request__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__audit_request__free_unpacked
+                     (Rtm__Service__AuditRequest *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__audit_request__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
+void   rtm__service__audit_response__init
+                     (Rtm__Service__AuditResponse         *message)
+{
+  static const Rtm__Service__AuditResponse init_value = RTM__SERVICE__AUDIT_RESPONSE__INIT;
+  *message = init_value;
+}
+size_t rtm__service__audit_response__get_packed_size
+                     (const Rtm__Service__AuditResponse *message)
+{
+  assert(message->base.descriptor == &rtm__service__audit_response__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__audit_response__pack
+                     (const Rtm__Service__AuditResponse *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__audit_response__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__audit_response__pack_to_buffer
+                     (const Rtm__Service__AuditResponse *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__audit_response__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__AuditResponse *
+       rtm__service__audit_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__AuditResponse *)
+     protobuf_c_message_unpack (&rtm__service__audit_response__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__audit_response__free_unpacked
+                     (Rtm__Service__AuditResponse *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__audit_response__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor rtm__service__append_history_request__field_descriptors[6] =
 {
   {
@@ -5928,7 +6108,302 @@ const ProtobufCMessageDescriptor rtm__service__dead_letters_response__descriptor
   (ProtobufCMessageInit) rtm__service__dead_letters_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[20] =
+static const ProtobufCFieldDescriptor rtm__service__audit_line__field_descriptors[8] =
+{
+  {
+    "number",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditLine, number),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "time_ms",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditLine, time_ms),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "by",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditLine, by),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "address",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditLine, address),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "what",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditLine, what),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "whom",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditLine, whom),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "outcome",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditLine, outcome),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "omitted",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditLine, omitted),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__audit_line__field_indices_by_name[] = {
+  3,   /* field[3] = address */
+  2,   /* field[2] = by */
+  0,   /* field[0] = number */
+  7,   /* field[7] = omitted */
+  6,   /* field[6] = outcome */
+  1,   /* field[1] = time_ms */
+  4,   /* field[4] = what */
+  5,   /* field[5] = whom */
+};
+static const ProtobufCIntRange rtm__service__audit_line__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor rtm__service__audit_line__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.AuditLine",
+  "AuditLine",
+  "Rtm__Service__AuditLine",
+  "rtm.service",
+  sizeof(Rtm__Service__AuditLine),
+  8,
+  rtm__service__audit_line__field_descriptors,
+  rtm__service__audit_line__field_indices_by_name,
+  1,  rtm__service__audit_line__number_ranges,
+  (ProtobufCMessageInit) rtm__service__audit_line__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__keep_audit__field_descriptors[2] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__KeepAudit, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "line",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__KeepAudit, line),
+    &rtm__service__audit_line__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__keep_audit__field_indices_by_name[] = {
+  0,   /* field[0] = app_id */
+  1,   /* field[1] = line */
+};
+static const ProtobufCIntRange rtm__service__keep_audit__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__keep_audit__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.KeepAudit",
+  "KeepAudit",
+  "Rtm__Service__KeepAudit",
+  "rtm.service",
+  sizeof(Rtm__Service__KeepAudit),
+  2,
+  rtm__service__keep_audit__field_descriptors,
+  rtm__service__keep_audit__field_indices_by_name,
+  1,  rtm__service__keep_audit__number_ranges,
+  (ProtobufCMessageInit) rtm__service__keep_audit__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__audit_request__field_descriptors[3] =
+{
+  {
+    "app_id",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditRequest, app_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "before",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditRequest, before),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "limit",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditRequest, limit),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__audit_request__field_indices_by_name[] = {
+  0,   /* field[0] = app_id */
+  1,   /* field[1] = before */
+  2,   /* field[2] = limit */
+};
+static const ProtobufCIntRange rtm__service__audit_request__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 3 }
+};
+const ProtobufCMessageDescriptor rtm__service__audit_request__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.AuditRequest",
+  "AuditRequest",
+  "Rtm__Service__AuditRequest",
+  "rtm.service",
+  sizeof(Rtm__Service__AuditRequest),
+  3,
+  rtm__service__audit_request__field_descriptors,
+  rtm__service__audit_request__field_indices_by_name,
+  1,  rtm__service__audit_request__number_ranges,
+  (ProtobufCMessageInit) rtm__service__audit_request__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__audit_response__field_descriptors[2] =
+{
+  {
+    "lines",
+    1,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__AuditResponse, n_lines),
+    offsetof(Rtm__Service__AuditResponse, lines),
+    &rtm__service__audit_line__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "more",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AuditResponse, more),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__audit_response__field_indices_by_name[] = {
+  0,   /* field[0] = lines */
+  1,   /* field[1] = more */
+};
+static const ProtobufCIntRange rtm__service__audit_response__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__service__audit_response__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.AuditResponse",
+  "AuditResponse",
+  "Rtm__Service__AuditResponse",
+  "rtm.service",
+  sizeof(Rtm__Service__AuditResponse),
+  2,
+  rtm__service__audit_response__field_descriptors,
+  rtm__service__audit_response__field_indices_by_name,
+  1,  rtm__service__audit_response__number_ranges,
+  (ProtobufCMessageInit) rtm__service__audit_response__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[22] =
 {
   { "STORAGE_NONE", "RTM__SERVICE__STORAGE_METHOD__STORAGE_NONE", 0 },
   { "STORAGE_APPEND_HISTORY", "RTM__SERVICE__STORAGE_METHOD__STORAGE_APPEND_HISTORY", 1 },
@@ -5950,14 +6425,17 @@ static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_num
   { "STORAGE_MOVE_READER", "RTM__SERVICE__STORAGE_METHOD__STORAGE_MOVE_READER", 17 },
   { "STORAGE_READERS", "RTM__SERVICE__STORAGE_METHOD__STORAGE_READERS", 18 },
   { "STORAGE_DEAD_LETTERS", "RTM__SERVICE__STORAGE_METHOD__STORAGE_DEAD_LETTERS", 19 },
+  { "STORAGE_KEEP_AUDIT", "RTM__SERVICE__STORAGE_METHOD__STORAGE_KEEP_AUDIT", 20 },
+  { "STORAGE_AUDIT", "RTM__SERVICE__STORAGE_METHOD__STORAGE_AUDIT", 21 },
 };
 static const ProtobufCIntRange rtm__service__storage_method__value_ranges[] = {
-{0, 0},{0, 20}
+{0, 0},{0, 22}
 };
-static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[20] =
+static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[22] =
 {
   { "STORAGE_APPEND_HISTORY", 1 },
   { "STORAGE_ASK_EDGES", 10 },
+  { "STORAGE_AUDIT", 21 },
   { "STORAGE_BAN", 6 },
   { "STORAGE_BANNED", 7 },
   { "STORAGE_BANS", 9 },
@@ -5968,6 +6446,7 @@ static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_b
   { "STORAGE_EDGE_ANSWER", 12 },
   { "STORAGE_EDGE_QUESTION", 11 },
   { "STORAGE_EVENTS", 14 },
+  { "STORAGE_KEEP_AUDIT", 20 },
   { "STORAGE_KEEP_READER", 16 },
   { "STORAGE_LOCK_GRANTED", 4 },
   { "STORAGE_MOVE_READER", 17 },
@@ -5984,9 +6463,9 @@ const ProtobufCEnumDescriptor rtm__service__storage_method__descriptor =
   "StorageMethod",
   "Rtm__Service__StorageMethod",
   "rtm.service",
-  20,
+  22,
   rtm__service__storage_method__enum_values_by_number,
-  20,
+  22,
   rtm__service__storage_method__enum_values_by_name,
   1,
   rtm__service__storage_method__value_ranges,

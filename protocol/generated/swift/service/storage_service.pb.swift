@@ -87,6 +87,12 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
 
   /// request DeadLettersRequest, response DeadLettersResponse, from a gateway
   case storageDeadLetters // = 19
+
+  /// request KeepAudit, answered without content, from a gateway
+  case storageKeepAudit // = 20
+
+  /// request AuditRequest, response AuditResponse, from a gateway
+  case storageAudit // = 21
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -115,6 +121,8 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case 17: self = .storageMoveReader
     case 18: self = .storageReaders
     case 19: self = .storageDeadLetters
+    case 20: self = .storageKeepAudit
+    case 21: self = .storageAudit
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -141,6 +149,8 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case .storageMoveReader: return 17
     case .storageReaders: return 18
     case .storageDeadLetters: return 19
+    case .storageKeepAudit: return 20
+    case .storageAudit: return 21
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -167,6 +177,8 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     .storageMoveReader,
     .storageReaders,
     .storageDeadLetters,
+    .storageKeepAudit,
+    .storageAudit,
   ]
 
 }
@@ -1806,12 +1818,104 @@ package nonisolated struct Rtm_Service_DeadLettersResponse: Sendable {
   package init() {}
 }
 
+/// A change that the holder of an API key has made or tried.
+package nonisolated struct Rtm_Service_AuditLine: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// storage numbers the lines of an app, in their order
+  package var number: UInt64 = 0
+
+  /// UTC; when it ended
+  package var timeMs: UInt64 = 0
+
+  /// who: the id of the key, as "key ID"
+  package var by: String = String()
+
+  /// from where
+  package var address: String = String()
+
+  /// the kind of change, such as "POST users ban"
+  package var what: String = String()
+
+  /// the user, channel or thing that it is about
+  package var whom: String = String()
+
+  /// the status, and the name of the error
+  package var outcome: String = String()
+
+  /// lines of this key and kind that were left out since the one before, because they were too many
+  package var omitted: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_KeepAudit: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  /// without a number
+  package var line: Rtm_Service_AuditLine {
+    get {_line ?? Rtm_Service_AuditLine()}
+    set {_line = newValue}
+  }
+  /// Returns true if `line` has been explicitly set.
+  package var hasLine: Bool {self._line != nil}
+  /// Clears the value of `line`. Subsequent reads from it will return its default value.
+  package mutating func clearLine() {self._line = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _line: Rtm_Service_AuditLine? = nil
+}
+
+/// Asks for a page of the audit lines of an app, the newest first.
+package nonisolated struct Rtm_Service_AuditRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var appID: String = String()
+
+  /// only lines with smaller numbers; 0 = from the newest
+  package var before: UInt64 = 0
+
+  package var limit: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_AuditResponse: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var lines: [Rtm_Service_AuditLine] = []
+
+  /// whether older ones follow
+  package var more: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_StorageMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0\u{1}STORAGE_BAN\0\u{1}STORAGE_BANNED\0\u{1}STORAGE_BAN_REPORT\0\u{1}STORAGE_BANS\0\u{1}STORAGE_ASK_EDGES\0\u{1}STORAGE_EDGE_QUESTION\0\u{1}STORAGE_EDGE_ANSWER\0\u{1}STORAGE_PURGE_HISTORY\0\u{1}STORAGE_EVENTS\0\u{1}STORAGE_CLAIM_READER\0\u{1}STORAGE_KEEP_READER\0\u{1}STORAGE_MOVE_READER\0\u{1}STORAGE_READERS\0\u{1}STORAGE_DEAD_LETTERS\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0\u{1}STORAGE_BAN\0\u{1}STORAGE_BANNED\0\u{1}STORAGE_BAN_REPORT\0\u{1}STORAGE_BANS\0\u{1}STORAGE_ASK_EDGES\0\u{1}STORAGE_EDGE_QUESTION\0\u{1}STORAGE_EDGE_ANSWER\0\u{1}STORAGE_PURGE_HISTORY\0\u{1}STORAGE_EVENTS\0\u{1}STORAGE_CLAIM_READER\0\u{1}STORAGE_KEEP_READER\0\u{1}STORAGE_MOVE_READER\0\u{1}STORAGE_READERS\0\u{1}STORAGE_DEAD_LETTERS\0\u{1}STORAGE_KEEP_AUDIT\0\u{1}STORAGE_AUDIT\0")
 }
 
 nonisolated extension Rtm_Service_SessionChange: SwiftProtobuf._ProtoNameProviding {
@@ -4213,6 +4317,185 @@ nonisolated extension Rtm_Service_DeadLettersResponse: SwiftProtobuf.Message, Sw
 
   package static func ==(lhs: Rtm_Service_DeadLettersResponse, rhs: Rtm_Service_DeadLettersResponse) -> Bool {
     if lhs.letters != rhs.letters {return false}
+    if lhs.more != rhs.more {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_AuditLine: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AuditLine"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}time_ms\0\u{1}by\0\u{1}address\0\u{1}what\0\u{1}whom\0\u{1}outcome\0\u{1}omitted\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.timeMs) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.by) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.address) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.what) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.whom) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.outcome) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.omitted) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    if self.timeMs != 0 {
+      try visitor.visitSingularUInt64Field(value: self.timeMs, fieldNumber: 2)
+    }
+    if !self.by.isEmpty {
+      try visitor.visitSingularStringField(value: self.by, fieldNumber: 3)
+    }
+    if !self.address.isEmpty {
+      try visitor.visitSingularStringField(value: self.address, fieldNumber: 4)
+    }
+    if !self.what.isEmpty {
+      try visitor.visitSingularStringField(value: self.what, fieldNumber: 5)
+    }
+    if !self.whom.isEmpty {
+      try visitor.visitSingularStringField(value: self.whom, fieldNumber: 6)
+    }
+    if !self.outcome.isEmpty {
+      try visitor.visitSingularStringField(value: self.outcome, fieldNumber: 7)
+    }
+    if self.omitted != 0 {
+      try visitor.visitSingularUInt64Field(value: self.omitted, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_AuditLine, rhs: Rtm_Service_AuditLine) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.timeMs != rhs.timeMs {return false}
+    if lhs.by != rhs.by {return false}
+    if lhs.address != rhs.address {return false}
+    if lhs.what != rhs.what {return false}
+    if lhs.whom != rhs.whom {return false}
+    if lhs.outcome != rhs.outcome {return false}
+    if lhs.omitted != rhs.omitted {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_KeepAudit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".KeepAudit"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}line\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._line) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    try { if let v = self._line {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_KeepAudit, rhs: Rtm_Service_KeepAudit) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs._line != rhs._line {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_AuditRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AuditRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{1}before\0\u{1}limit\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.before) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.appID.isEmpty {
+      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
+    }
+    if self.before != 0 {
+      try visitor.visitSingularUInt64Field(value: self.before, fieldNumber: 2)
+    }
+    if self.limit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.limit, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_AuditRequest, rhs: Rtm_Service_AuditRequest) -> Bool {
+    if lhs.appID != rhs.appID {return false}
+    if lhs.before != rhs.before {return false}
+    if lhs.limit != rhs.limit {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_AuditResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AuditResponse"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}lines\0\u{1}more\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.lines) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.more) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.lines.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.lines, fieldNumber: 1)
+    }
+    if self.more != false {
+      try visitor.visitSingularBoolField(value: self.more, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_AuditResponse, rhs: Rtm_Service_AuditResponse) -> Bool {
+    if lhs.lines != rhs.lines {return false}
     if lhs.more != rhs.more {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

@@ -63,6 +63,10 @@ final class SQLiteReader: ReadableStore {
         try readers.letters(request, limit: limit)
     }
 
+    func audit(_ request: AuditRequest, limit: Int) throws(StoreFailure) -> [AuditLine] {
+        try SQLiteAudit(connection: connection).page(request, limit: limit)
+    }
+
     func eventFeeds(of app: String) throws(StoreFailure) -> [EventLogs.FeedKey: EventLogs.FeedMark] {
         try SQLiteEvents(connection: connection).feeds(of: app)
     }

@@ -279,5 +279,21 @@ enum SQLiteSchema {
             PRIMARY KEY (app, reader, number)
         ) STRICT, WITHOUT ROWID;
         """,
+        """
+        -- What holders of API keys have changed, or tried to change, over HTTP.
+        CREATE TABLE audit (
+            app TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            time_ms INTEGER NOT NULL,
+            operator TEXT NOT NULL,
+            address TEXT NOT NULL,
+            what TEXT NOT NULL,
+            whom TEXT NOT NULL,
+            outcome TEXT NOT NULL,
+            omitted INTEGER NOT NULL,
+            PRIMARY KEY (app, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX audit_by_kind ON audit (app, operator, what, number);
+        """,
     ]
 }

@@ -140,6 +140,7 @@ final class SQLiteWriter: WritableStore {
         for change in changes.letters {
             try readers.keep(change.kept, removing: change.removed, of: change.reader)
         }
+        for audit in changes.audit { try SQLiteAudit(connection: connection).keep(audit) }
         try removeEvents(changes.announced)
         for event in changes.events { try queue(event) }
         if let time = changes.expiryClock { try save(expiryClock: time) }

@@ -67,6 +67,10 @@ typedef struct Rtm__Service__EventReader Rtm__Service__EventReader;
 typedef struct Rtm__Service__ReadersResponse Rtm__Service__ReadersResponse;
 typedef struct Rtm__Service__DeadLettersRequest Rtm__Service__DeadLettersRequest;
 typedef struct Rtm__Service__DeadLettersResponse Rtm__Service__DeadLettersResponse;
+typedef struct Rtm__Service__AuditLine Rtm__Service__AuditLine;
+typedef struct Rtm__Service__KeepAudit Rtm__Service__KeepAudit;
+typedef struct Rtm__Service__AuditRequest Rtm__Service__AuditRequest;
+typedef struct Rtm__Service__AuditResponse Rtm__Service__AuditResponse;
 
 
 /* --- enums --- */
@@ -148,7 +152,15 @@ typedef enum _Rtm__Service__StorageMethod {
   /*
    * request DeadLettersRequest, response DeadLettersResponse, from a gateway
    */
-  RTM__SERVICE__STORAGE_METHOD__STORAGE_DEAD_LETTERS = 19
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_DEAD_LETTERS = 19,
+  /*
+   * request KeepAudit, answered without content, from a gateway
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_KEEP_AUDIT = 20,
+  /*
+   * request AuditRequest, response AuditResponse, from a gateway
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_AUDIT = 21
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__STORAGE_METHOD)
 } Rtm__Service__StorageMethod;
 /*
@@ -1415,6 +1427,97 @@ struct  Rtm__Service__DeadLettersResponse
     , 0,NULL, 0 }
 
 
+/*
+ * A change that the holder of an API key has made or tried.
+ */
+struct  Rtm__Service__AuditLine
+{
+  ProtobufCMessage base;
+  /*
+   * storage numbers the lines of an app, in their order
+   */
+  uint64_t number;
+  /*
+   * UTC; when it ended
+   */
+  uint64_t time_ms;
+  /*
+   * who: the id of the key, as "key ID"
+   */
+  char *by;
+  /*
+   * from where
+   */
+  char *address;
+  /*
+   * the kind of change, such as "POST users ban"
+   */
+  char *what;
+  /*
+   * the user, channel or thing that it is about
+   */
+  char *whom;
+  /*
+   * the status, and the name of the error
+   */
+  char *outcome;
+  /*
+   * lines of this key and kind that were left out since the one before, because they were too many
+   */
+  uint64_t omitted;
+};
+#define RTM__SERVICE__AUDIT_LINE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__audit_line__descriptor) \
+    , 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0 }
+
+
+struct  Rtm__Service__KeepAudit
+{
+  ProtobufCMessage base;
+  char *app_id;
+  /*
+   * without a number
+   */
+  Rtm__Service__AuditLine *line;
+};
+#define RTM__SERVICE__KEEP_AUDIT__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__keep_audit__descriptor) \
+    , (char *)protobuf_c_empty_string, NULL }
+
+
+/*
+ * Asks for a page of the audit lines of an app, the newest first.
+ */
+struct  Rtm__Service__AuditRequest
+{
+  ProtobufCMessage base;
+  char *app_id;
+  /*
+   * only lines with smaller numbers; 0 = from the newest
+   */
+  uint64_t before;
+  uint32_t limit;
+};
+#define RTM__SERVICE__AUDIT_REQUEST__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__audit_request__descriptor) \
+    , (char *)protobuf_c_empty_string, 0, 0 }
+
+
+struct  Rtm__Service__AuditResponse
+{
+  ProtobufCMessage base;
+  size_t n_lines;
+  Rtm__Service__AuditLine **lines;
+  /*
+   * whether older ones follow
+   */
+  protobuf_c_boolean more;
+};
+#define RTM__SERVICE__AUDIT_RESPONSE__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__audit_response__descriptor) \
+    , 0,NULL, 0 }
+
+
 /* Rtm__Service__AppendHistoryRequest methods */
 void   rtm__service__append_history_request__init
                      (Rtm__Service__AppendHistoryRequest         *message);
@@ -2327,6 +2430,82 @@ Rtm__Service__DeadLettersResponse *
 void   rtm__service__dead_letters_response__free_unpacked
                      (Rtm__Service__DeadLettersResponse *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__AuditLine methods */
+void   rtm__service__audit_line__init
+                     (Rtm__Service__AuditLine         *message);
+size_t rtm__service__audit_line__get_packed_size
+                     (const Rtm__Service__AuditLine   *message);
+size_t rtm__service__audit_line__pack
+                     (const Rtm__Service__AuditLine   *message,
+                      uint8_t             *out);
+size_t rtm__service__audit_line__pack_to_buffer
+                     (const Rtm__Service__AuditLine   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__AuditLine *
+       rtm__service__audit_line__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__audit_line__free_unpacked
+                     (Rtm__Service__AuditLine *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__KeepAudit methods */
+void   rtm__service__keep_audit__init
+                     (Rtm__Service__KeepAudit         *message);
+size_t rtm__service__keep_audit__get_packed_size
+                     (const Rtm__Service__KeepAudit   *message);
+size_t rtm__service__keep_audit__pack
+                     (const Rtm__Service__KeepAudit   *message,
+                      uint8_t             *out);
+size_t rtm__service__keep_audit__pack_to_buffer
+                     (const Rtm__Service__KeepAudit   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__KeepAudit *
+       rtm__service__keep_audit__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__keep_audit__free_unpacked
+                     (Rtm__Service__KeepAudit *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__AuditRequest methods */
+void   rtm__service__audit_request__init
+                     (Rtm__Service__AuditRequest         *message);
+size_t rtm__service__audit_request__get_packed_size
+                     (const Rtm__Service__AuditRequest   *message);
+size_t rtm__service__audit_request__pack
+                     (const Rtm__Service__AuditRequest   *message,
+                      uint8_t             *out);
+size_t rtm__service__audit_request__pack_to_buffer
+                     (const Rtm__Service__AuditRequest   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__AuditRequest *
+       rtm__service__audit_request__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__audit_request__free_unpacked
+                     (Rtm__Service__AuditRequest *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Service__AuditResponse methods */
+void   rtm__service__audit_response__init
+                     (Rtm__Service__AuditResponse         *message);
+size_t rtm__service__audit_response__get_packed_size
+                     (const Rtm__Service__AuditResponse   *message);
+size_t rtm__service__audit_response__pack
+                     (const Rtm__Service__AuditResponse   *message,
+                      uint8_t             *out);
+size_t rtm__service__audit_response__pack_to_buffer
+                     (const Rtm__Service__AuditResponse   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__AuditResponse *
+       rtm__service__audit_response__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__audit_response__free_unpacked
+                     (Rtm__Service__AuditResponse *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Rtm__Service__AppendHistoryRequest_Closure)
@@ -2473,6 +2652,18 @@ typedef void (*Rtm__Service__DeadLettersRequest_Closure)
 typedef void (*Rtm__Service__DeadLettersResponse_Closure)
                  (const Rtm__Service__DeadLettersResponse *message,
                   void *closure_data);
+typedef void (*Rtm__Service__AuditLine_Closure)
+                 (const Rtm__Service__AuditLine *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__KeepAudit_Closure)
+                 (const Rtm__Service__KeepAudit *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__AuditRequest_Closure)
+                 (const Rtm__Service__AuditRequest *message,
+                  void *closure_data);
+typedef void (*Rtm__Service__AuditResponse_Closure)
+                 (const Rtm__Service__AuditResponse *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -2532,6 +2723,10 @@ extern const ProtobufCMessageDescriptor rtm__service__event_reader__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__readers_response__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__dead_letters_request__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__dead_letters_response__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__audit_line__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__keep_audit__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__audit_request__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__audit_response__descriptor;
 
 PROTOBUF_C__END_DECLS
 

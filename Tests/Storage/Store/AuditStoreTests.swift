@@ -1,0 +1,83 @@
+import RTMModel
+import RTMTestSupport
+import RTMWire
+import Testing
+
+@testable import RTMStorageServer
+
+/// The audit trail as the store keeps it, over both engines.
+@Suite("W-31: an audit trail that is kept and bounded")
+struct AuditStoreTests {
+    private static let now = StorageNow(wall: 1_000_000, steady: 1_000)
+
+    private func write(_ whom: String, _ what: String, by: String = "key a", app: String = "app")
+        -> StorageWrite
+    {
+        let line = AuditLine(
+            timeMilliseconds: 5, by: by, address: "::1", what: what, whom: whom, outcome: "200")
+        return StorageWrite(.keepAudit(KeepAudit(appID: app, line: line)), link: 1, request: 1)
+    }
+
+    private func page(_ reader: some ReadableStore, before: UInt64 = 0, limit: UInt32 = 10) throws
+        -> AuditResponse
+    {
+        let request = AuditRequest(appID: "app", before: before, limit: limit)
+        let outcome = reader.run([StorageRead(work: .audit(request), link: 1, request: 1)], now: 0)[0]
+        guard case .audit(let page) = try outcome.result.get() else { return AuditResponse() }
+        return page
+    }
+
+    @Test("lines come newest first and in pages, each app has its own, and they are there after a restart")
+    func pages() async throws {
+        try await withDirectory { directory in
+            let options = SQLiteOptions(path: directory + "/storage.db", synchronous: .off)
+            var writer = try StorageWriter(SQLiteWriter(options), rules: StorageRules(), now: Self.now)
+            let outcome = writer.run(
+                [write("a", "ban"), write("x", "ban", app: "other"), write("b", "kick")], now: Self.now)
+            #expect(outcome.answers.count == 3)
+            writer.close()
+            writer = try StorageWriter(SQLiteWriter(options), rules: StorageRules(), now: Self.now)
+            _ = writer.run([write("c", "ban")], now: Self.now)
+            let reader = try SQLiteReader(options)
+            let first = try page(reader, limit: 2)
+            #expect(first.lines.map(\.whom) == ["c", "b"] && first.lines.map(\.number) == [3, 2])
+            #expect(first.hasMore && first.lines[0].address == "::1" && first.lines[0].timeMilliseconds == 5)
+            let rest = try page(reader, before: 2)
+            #expect(rest.lines.map(\.whom) == ["a"] && !rest.hasMore)
+            reader.close()
+            writer.close()
+        }
+    }
+
+    @Test("what a key does all the time takes no place from its other lines, nor from those of others")
+    func bounded() async throws {
+        try await withDirectory { directory in
+            let options = SQLiteOptions(path: directory + "/storage.db", synchronous: .off)
+            let file = try SQLiteWriter(options)
+            let memory = MemoryStore(source: file.source)
+            var overFile = try StorageWriter(file, rules: StorageRules(), now: Self.now)
+            var overMemory = try StorageWriter(memory, rules: StorageRules(), now: Self.now)
+            let busy = (0..<AuditTrail.linesPerKindMax + 5).map { write("\($0)", "POST tokens") }
+            for group in [[write("ann", "POST users ban"), write("x", "POST tokens", by: "key b")], busy] {
+                _ = overFile.run(group, now: Self.now)
+                _ = overMemory.run(group, now: Self.now)
+            }
+            let reader = try SQLiteReader(options)
+            var found: [AuditLine] = []
+            while true {
+                let (page, same) = (
+                    try page(reader, before: found.last?.number ?? 0, limit: 400),
+                    try page(memory, before: found.last?.number ?? 0, limit: 400)
+                )
+                #expect(page == same)
+                found += page.lines
+                guard page.hasMore else { break }
+            }
+            #expect(found.count == AuditTrail.linesPerKindMax + 2)
+            #expect(found.suffix(2).map(\.whom) == ["x", "ann"])
+            #expect(found.first?.whom == "\(busy.count - 1)" && found.dropLast(2).last?.whom == "5")
+            reader.close()
+            overFile.close()
+        }
+    }
+}
