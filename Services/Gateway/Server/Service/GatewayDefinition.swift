@@ -1,13 +1,10 @@
 import Logging
-import NIOCore
-import NIOPosix
 import NIOSSL
 package import RTMAPIKey
 import RTMAppConfiguration
 import RTMPublishHook
 package import RTMServiceKit
 package import RTMServiceLink
-import RTMWebhookCall
 
 /// The gateway as a service of a program.
 package enum GatewayDefinition {
@@ -56,8 +53,9 @@ package enum GatewayDefinition {
                 console.sockets = [socket(context.configuration)].compactMap(\.self)
             }
             console.hasSample = developmentKey != nil && context.configuration[GatewayKeys.keys].isEmpty
-            return try await assemble(
-                context, addresses(context.configuration), link, developmentKey, console)
+            return try await GatewayNode(
+                context, addresses(context.configuration), link, developmentKey, console
+            ).assembly
         }
     }
 
@@ -69,10 +67,6 @@ package enum GatewayDefinition {
 
     private static let nodesRule = ConfigurationRule(GatewayKeys.nodes) { texts in
         texts.first { (try? HostPort(text: $0)) == nil }.map { "has \"\($0)\", which is not HOST:PORT" }
-    }
-
-    @Sendable private static func nodePlaces(_ configuration: Configuration) -> [HostPort] {
-        configuration[GatewayKeys.nodes].compactMap { try? HostPort(text: $0) }
     }
 
     private static let webhookRules = [
@@ -90,114 +84,6 @@ package enum GatewayDefinition {
         } catch {
             return error.problems.first
         }
-    }
-
-    private static func assemble(
-        _ context: ServiceContext, _ addresses: GatewayCalls.Addresses, _ link: ServiceLinkConfiguration,
-        _ developmentKey: APIKey?, _ console: ConsoleRoutes.Settings
-    ) async throws -> Assembly {
-        let configuration = context.configuration
-        let keys = KeyRing(records(configuration, developmentKey))
-        let bans = GatewayBans()
-        let authentication = Authentication(keys, bans, try ConfiguredApp.all(in: configuration))
-        let rates = RequestRates(RequestRates.Rates(configuration))
-        let eventLoop = context.eventLoopGroup.next()
-        let probes = GatewayCalls.Probes(
-            messaging: context.probe("messaging"), presence: context.probe("presence", isRequired: false),
-            storage: context.probe("storage", isRequired: false))
-        let calls = try await eventLoop.submit {
-            NIOLoopBound(
-                GatewayCalls(
-                    to: addresses, link, node: "gateway \(configuration[GatewayKeys.listen])", probes: probes,
-                    banned: bans, endOfTurn: .shared(on: eventLoop), logger: context.logger),
-                eventLoop: eventLoop)
-        }.get()
-        let backend = Backend(calls: calls, eventLoop: eventLoop)
-        let webhooks = makeWebhooks(context, backend)
-        let nodes = NodeReports(nodePlaces(configuration)) { context.report }
-        let callers = PublishHookCallers(HTTPPublishHook.make, on: context.eventLoopGroup)
-        let hooks = GatewayHooks(
-            callers.take(configuration), on: eventLoop,
-            PublishHookMetrics(context.metrics, .gateway), context.logger)
-        context.onChange(of: ConfiguredApp.keys + GatewayKeys.live + PublishHookKeys.live) { next in
-            let apps = try ConfiguredApp.all(in: next)
-            return {
-                keys.take(records(next, developmentKey))
-                authentication.take(apps)
-                rates.take(RequestRates.Rates(next))
-                webhooks.take(next[GatewayKeys.webhooks])
-                nodes.take(nodePlaces(next))
-                hooks.take(callers.take(next))
-            }
-        }
-        let api = GatewayAPI(
-            backend: backend, authentication: authentication, rates: rates,
-            metrics: GatewayMetrics(context.metrics), webhooks: webhooks, nodes: nodes, hooks: hooks,
-            bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
-            logger: context.logger)
-        return Assembly(
-            [callers, GatewayLinks(calls: calls, eventLoop: eventLoop), webhooks]
-                + (try listeners(context, api, console)))
-    }
-
-    private static func makeWebhooks(_ context: ServiceContext, _ backend: Backend) -> Webhooks {
-        let configuration = context.configuration
-        var settings = WebhookQueue.Settings()
-        settings.giveUpAfter = TimeAmount(configuration[GatewayKeys.giveUpAfter])
-        settings.lease = TimeAmount(configuration[GatewayKeys.webhookLease])
-        let environment = WebhookReceiver.Environment(
-            rules: AddressRules(
-                allowed: configuration[GatewayKeys.privateAddresses].compactMap(AddressRange.init)),
-            rulesKey: GatewayKeys.privateAddresses.declaration.name,
-            timeout: TimeAmount(configuration[GatewayKeys.webhookTimeout]),
-            eventLoopGroup: context.eventLoopGroup)
-        // Two gateways must not take each other for themselves, also where they listen at the same address.
-        let node = "\(configuration[GatewayKeys.listen]) \(String(UInt64.random(in: 0 ... .max), radix: 36))"
-        return Webhooks(
-            configuration[GatewayKeys.webhooks], node: node, settings, environment, backend,
-            WebhookMetrics(context.metrics), context.logger)
-    }
-
-    private static func records(_ configuration: Configuration, _ developmentKey: APIKey?) -> [APIKeyRecord] {
-        let records = configuration[GatewayKeys.keys]
-        guard records.isEmpty, let key = developmentKey else { return records }
-        return [APIKeyRecord(id: key.id, hash: key.hash, app: "*", scopes: [.admin])]
-    }
-
-    private static func listeners(
-        _ context: ServiceContext, _ api: GatewayAPI, _ console: ConsoleRoutes.Settings
-    ) throws -> [GatewayListener] {
-        let configuration = context.configuration
-        let tls = try GatewayTLS.configuration(configuration) { try TextFile.read($0) }
-        func listener(_ purpose: String, _ place: HostPort, _ tls: TLSConfiguration?) throws
-            -> GatewayListener
-        {
-            var console = console
-            console.isSecure = tls != nil
-            return try GatewayListener(
-                purpose: purpose, at: place, tls: tls, api.router(console),
-                idleTimeout: configuration[GatewayKeys.idleTimeout],
-                connectionsMax: configuration[GatewayKeys.connectionsMax], accepting: context.accepting,
-                on: context.eventLoopGroup, context.logger)
-        }
-        var all = [try listener("gateway", configuration[GatewayKeys.listen], nil)]
-        if let place = configuration[GatewayKeys.tlsListen], let tls {
-            all.append(try listener("gateway.tls", place, tls))
-        }
-        return all
-    }
-}
-
-/// Opens the links of the gateway, and closes them after its listeners.
-private struct GatewayLinks: Service {
-    let name = "gateway links"
-    let calls: NIOLoopBound<GatewayCalls>
-    let eventLoop: any EventLoop
-
-    func start() async throws { try await eventLoop.submit { calls.value.start() }.get() }
-
-    func shutdown(deadline: ContinuousClock.Instant) async {
-        try? await eventLoop.submit { calls.value.shutdown() }.get()
     }
 }
 

@@ -1,0 +1,128 @@
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import RTMAPIKey
+import RTMAppConfiguration
+import RTMPublishHook
+import RTMServiceKit
+import RTMServiceLink
+import RTMWebhookCall
+
+/// A gateway: its links to the other services, its webhooks and hooks, and its listeners.
+struct GatewayNode {
+    let assembly: Assembly
+
+    /// - Parameter developmentKey: may do everything in every app, where the configuration names no keys.
+    init(
+        _ context: ServiceContext, _ addresses: GatewayCalls.Addresses, _ link: ServiceLinkConfiguration,
+        _ developmentKey: APIKey?, _ console: ConsoleRoutes.Settings
+    ) async throws {
+        let configuration = context.configuration
+        let keys = KeyRing(Self.records(configuration, developmentKey))
+        let bans = GatewayBans()
+        let authentication = Authentication(keys, bans, try ConfiguredApp.all(in: configuration))
+        let rates = RequestRates(RequestRates.Rates(configuration))
+        let eventLoop = context.eventLoopGroup.next()
+        let probes = GatewayCalls.Probes(
+            messaging: context.probe("messaging"), presence: context.probe("presence", isRequired: false),
+            storage: context.probe("storage", isRequired: false))
+        let calls = try await eventLoop.submit {
+            NIOLoopBound(
+                GatewayCalls(
+                    to: addresses, link, node: "gateway \(configuration[GatewayKeys.listen])", probes: probes,
+                    banned: bans, endOfTurn: .shared(on: eventLoop), logger: context.logger),
+                eventLoop: eventLoop)
+        }.get()
+        let backend = Backend(calls: calls, eventLoop: eventLoop)
+        let webhooks = Self.makeWebhooks(context, backend)
+        let nodes = NodeReports(Self.nodePlaces(configuration)) { context.report }
+        let callers = PublishHookCallers(HTTPPublishHook.make, on: context.eventLoopGroup)
+        let hooks = GatewayHooks(
+            callers.take(configuration), on: eventLoop,
+            PublishHookMetrics(context.metrics, .gateway), context.logger)
+        context.onChange(of: ConfiguredApp.keys + GatewayKeys.live + PublishHookKeys.live) { next in
+            let apps = try ConfiguredApp.all(in: next)
+            return {
+                keys.take(Self.records(next, developmentKey))
+                authentication.take(apps)
+                rates.take(RequestRates.Rates(next))
+                webhooks.take(next[GatewayKeys.webhooks])
+                nodes.take(Self.nodePlaces(next))
+                hooks.take(callers.take(next))
+            }
+        }
+        let api = GatewayAPI(
+            backend: backend, authentication: authentication, rates: rates,
+            metrics: GatewayMetrics(context.metrics), webhooks: webhooks, nodes: nodes, hooks: hooks,
+            bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
+            logger: context.logger)
+        assembly = Assembly(
+            [callers, GatewayLinks(calls: calls, eventLoop: eventLoop), webhooks]
+                + (try Self.listeners(context, api, console)))
+    }
+
+    @Sendable private static func nodePlaces(_ configuration: Configuration) -> [HostPort] {
+        configuration[GatewayKeys.nodes].compactMap { try? HostPort(text: $0) }
+    }
+
+    private static func makeWebhooks(_ context: ServiceContext, _ backend: Backend) -> Webhooks {
+        let configuration = context.configuration
+        var settings = WebhookQueue.Settings()
+        settings.giveUpAfter = TimeAmount(configuration[GatewayKeys.giveUpAfter])
+        settings.lease = TimeAmount(configuration[GatewayKeys.webhookLease])
+        let environment = WebhookReceiver.Environment(
+            rules: AddressRules(
+                allowed: configuration[GatewayKeys.privateAddresses].compactMap(AddressRange.init)),
+            rulesKey: GatewayKeys.privateAddresses.declaration.name,
+            timeout: TimeAmount(configuration[GatewayKeys.webhookTimeout]),
+            eventLoopGroup: context.eventLoopGroup)
+        // Two gateways must not take each other for themselves, also where they listen at the same address.
+        let node = "\(configuration[GatewayKeys.listen]) \(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        return Webhooks(
+            configuration[GatewayKeys.webhooks], node: node, settings, environment, backend,
+            WebhookMetrics(context.metrics), context.logger)
+    }
+
+    private static func records(_ configuration: Configuration, _ developmentKey: APIKey?) -> [APIKeyRecord] {
+        let records = configuration[GatewayKeys.keys]
+        guard records.isEmpty, let key = developmentKey else { return records }
+        return [APIKeyRecord(id: key.id, hash: key.hash, app: "*", scopes: [.admin])]
+    }
+
+    private static func listeners(
+        _ context: ServiceContext, _ api: GatewayAPI, _ console: ConsoleRoutes.Settings
+    ) throws -> [GatewayListener] {
+        let configuration = context.configuration
+        let tls = try GatewayTLS.configuration(configuration) { try TextFile.read($0) }
+        func listener(_ purpose: String, _ place: HostPort, _ tls: TLSConfiguration?) throws
+            -> GatewayListener
+        {
+            var console = console
+            console.isSecure = tls != nil
+            return try GatewayListener(
+                purpose: purpose, at: place, tls: tls, api.router(console),
+                idleTimeout: configuration[GatewayKeys.idleTimeout],
+                connectionsMax: configuration[GatewayKeys.connectionsMax], accepting: context.accepting,
+                on: context.eventLoopGroup, context.logger)
+        }
+        var all = [try listener("gateway", configuration[GatewayKeys.listen], nil)]
+        if let place = configuration[GatewayKeys.tlsListen], let tls {
+            all.append(try listener("gateway.tls", place, tls))
+        }
+        return all
+    }
+}
+
+/// Opens the links of the gateway, and closes them after its listeners.
+private struct GatewayLinks: Service {
+    let name = "gateway links"
+    let calls: NIOLoopBound<GatewayCalls>
+    let eventLoop: any EventLoop
+
+    func start() async throws { try await eventLoop.submit { calls.value.start() }.get() }
+
+    func shutdown(deadline: ContinuousClock.Instant) async {
+        try? await eventLoop.submit { calls.value.shutdown() }.get()
+    }
+}
