@@ -26,7 +26,7 @@ struct WebhookArguments: ParsableArguments {
 
     /// The webhook as the list of all of them has it.
     func found(_ client: GatewayClient) async throws -> JSON {
-        let all = try await client.get(client.app("webhooks"))["webhooks"]?.array ?? []
+        let all = try await client.webhooks()
         guard let webhook = all.first(where: { $0["name"]?.text == name }) else {
             let names = all.compactMap { $0["name"]?.text }
             throw RTMError(
@@ -38,6 +38,19 @@ struct WebhookArguments: ParsableArguments {
     }
 }
 
+extension GatewayClient {
+    /// All webhooks of the app. Their list comes in pages.
+    fileprivate func webhooks() async throws -> [JSON] {
+        var (all, cursor) = ([JSON](), String?.none)
+        repeat {
+            let page = try await get(app("webhooks"), ["cursor": cursor])
+            all += page["webhooks"]?.array ?? []
+            cursor = page["nextCursor"]?.text
+        } while cursor != nil
+        return all
+    }
+}
+
 struct WebhookListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the webhooks of an app, and how far each is behind.")
@@ -46,7 +59,7 @@ struct WebhookListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await gateway.run("webhook list") { client, output in
-            let webhooks = try await client.get(client.app("webhooks"))["webhooks"]?.array ?? []
+            let webhooks = try await client.webhooks()
             for webhook in webhooks {
                 try await output.row(Self.columns(of: webhook), "webhook", webhook)
             }

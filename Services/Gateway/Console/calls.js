@@ -231,7 +231,12 @@ export const messages = ({ channel }) => ({
   rtm: asUser('subscribe', [channel]),
 });
 
-export const webhooks = () => ({ path: ['webhooks'], scope: 'admin', rtm: asBackend('webhook list') });
+export const webhooks = ({ name, cursor, limit = 50 } = {}) => ({
+  path: ['webhooks'],
+  query: { name, cursor, limit },
+  scope: 'admin',
+  rtm: name === undefined ? asBackend('webhook list') : asBackend('webhook show', [name]),
+});
 
 export const testWebhook = ({ name }) => ({
   method: 'POST',

@@ -8,17 +8,18 @@ export const title = 'Webhooks';
 
 export function show(main, context) {
   const name = context.parameters.get('name') ?? undefined;
-  const detail = element('div');
-  const list = loaded(context, calls.webhooks, ({ webhooks }) => {
-    const chosen = webhooks.find((one) => one.name === name);
-    if (chosen) parts.update(chosen);
-    else if (name !== undefined) detail.replaceChildren(muted('There is no webhook ', quoted(name), ' any more.'));
-    return table('Webhooks', columns(context), webhooks, none);
+  const call = (cursor) => calls.webhooks({ cursor });
+  const list = pages(context, {
+    caption: 'Webhooks',
+    call,
+    rows: ({ webhooks }) => webhooks,
+    next: ({ nextCursor }) => nextCursor,
+    empty: none,
+    columns: columns(context),
   });
-  const refresh = button('Refresh', () => list.load());
-  const parts = name === undefined ? undefined : oneWebhook(context, name, list.load);
-  if (parts) detail.append(parts.place);
-  main.append(section(context, 'Webhooks of the app', { call: calls.webhooks }, refresh, list.place), detail);
+  const detail = name === undefined ? undefined : oneWebhook(context, name, list.load);
+  const refresh = button('Refresh', () => Promise.all([list.load(), detail?.load()]));
+  main.append(section(context, 'Webhooks of the app', { call }, refresh, list.place), detail?.place ?? '');
 }
 
 const none = 'The app has no webhook. They are made in the configuration, gateway.webhooks.endpoints.';
@@ -41,7 +42,7 @@ function state({ isEnded, owner, attempts }) {
   return element('span', { class: isGood ? 'good' : 'warn' }, isGood ? 'delivers' : 'the last attempt failed');
 }
 
-function oneWebhook(context, name, reload) {
+function oneWebhook(context, name, reloadList) {
   const about = element('div');
   const attempts = element('div');
   const update = (webhook) => {
@@ -61,6 +62,13 @@ function oneWebhook(context, name, reload) {
     const newestFirst = [...webhook.attempts].reverse();
     attempts.replaceChildren(table('Attempts, newest first', attemptColumns, newestFirst, 'Nothing has been sent yet.'));
   };
+  const call = () => calls.webhooks({ name });
+  const found = loaded(context, call, ({ webhooks: [webhook] }) => {
+    if (webhook === undefined) place.replaceChildren(muted('There is no webhook ', quoted(name), ' any more.'));
+    else update(webhook);
+    return about;
+  });
+  const reload = () => Promise.all([found.load(), reloadList()]);
   const letters = pages(context, {
     caption: 'Dead letters',
     call: (after) => calls.deadLetters({ name, after }),
@@ -111,13 +119,13 @@ function oneWebhook(context, name, reload) {
     element(
       'div',
       {},
-      section(context, name, {}, about),
+      section(context, name, { call }, found.place),
       section(context, 'Last attempts', {}, attempts),
       section(context, 'Dead letters', { call: () => calls.deadLetters({ name }) }, letters.place),
     ),
     section(context, 'Actions', {}, test, again),
   );
-  return { place, update };
+  return { place, load: found.load };
 }
 
 const attemptColumns = [

@@ -76,6 +76,34 @@ import Testing
         }
     }
 
+    @Test("webhooks are listed in pages, by name, or one of them")
+    func pages() async throws {
+        let names = (0..<105).map { "hook-\(1_000 + $0)" }
+        let entries = names.map {
+            "{app: dev, name: \($0), url: 'https://hooks.example.com/', secret: \(Self.secret)}"
+        }
+        try await GatewaySystem.with(events: "1h", webhooks: entries) { gateway in
+            for limit in ["", "limit=1000", "limit=40"] {
+                var (found, cursor) = ([String](), "")
+                while true {
+                    let page = try await gateway.call("GET", "/v1/dev/webhooks?\(limit)\(cursor)")
+                    let rows = (page.value("webhooks") as? [[String: Any]]) ?? []
+                    #expect(rows.count <= (limit == "limit=40" ? 40 : 100), "\(page.text)")
+                    found += rows.compactMap { $0["name"] as? String }
+                    guard let next = page.string("nextCursor") else { break }
+                    cursor = "&cursor=\(next)"
+                }
+                #expect(found == names, "\(limit)")
+            }
+            let one = try await gateway.call("GET", "/v1/dev/webhooks?name=hook-1104")
+            #expect(one.count("webhooks") == 1 && one.string("webhooks", 0, "name") == "hook-1104")
+            #expect(try await gateway.call("GET", "/v1/dev/webhooks?name=none").count("webhooks") == 0)
+            let list = try await gateway.run("webhook", "list")
+            #expect(list.output.count == 105 && list.output[104].hasPrefix("hook-1104\t"), "\(list)")
+            #expect(try await gateway.run("webhook", "show", "hook-1104").status == 0)
+        }
+    }
+
     @Test("W-51: test, the attempts, dead letters, 410 and redeliver")
     func operated() async throws {
         try await TestReceiver.with { receiver in

@@ -16,7 +16,11 @@ struct WebhookRoutes: Sendable {
         group.get("webhooks/:webhook/dead-letters", use: letters)
     }
 
-    struct Webhooks: Encodable, Sendable { let webhooks: [Webhook] }
+    struct Webhooks: Encodable, Sendable {
+        let webhooks: [Webhook]
+        /// The `cursor` of the next request; absent on the last page.
+        var nextCursor: String?
+    }
 
     struct Webhook: Encodable, Sendable {
         let name: String
@@ -88,23 +92,38 @@ struct WebhookRoutes: Sendable {
         return runner
     }
 
+    /// Limit: webhooks of a page. The state of each has up to 64 KiB.
+    private static let pageMax: UInt32 = 100
+
+    /// `?name=&limit=&cursor=`, ordered by name.
     @Sendable func all(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try admit(context)
-        _ = try request.query([])
-        let runners = api.webhooks.all(of: client.app)
-        guard !runners.isEmpty else { return Response(json: Webhooks(webhooks: [])) }
+        let query = try request.query(["name", "limit", "cursor"])
+        let (limit, after) = (min(try ListQuery(query).limit, Self.pageMax), try ListQuery(query).after.name)
+        let rest = api.webhooks.all(of: client.app).map(\.record).filter {
+            $0.name > after && (query["name"] ?? $0.name) == $0.name
+        }
+        let records = rest.prefix(Int(limit))
+        guard let last = records.last else { return Response(json: Webhooks(webhooks: [])) }
+        let (readers, newest) = try await readers(of: client.app, after: after, upTo: last.name)
+        var webhooks: [Webhook] = []
+        for record in records { webhooks.append(try await webhook(record, readers[record.name], newest)) }
+        let next = rest.count > records.count ? PageCursor(name: last.name).text : nil
+        return Response(json: Webhooks(webhooks: webhooks, nextCursor: next))
+    }
+
+    /// What storage keeps of webhooks, and the position of the app's newest event.
+    private func readers(
+        of app: String, after name: String, upTo last: String
+    ) async throws -> ([String: EventReader], newest: StreamPosition) {
         var readers: [String: EventReader] = [:]
-        var page = try await api.backend.readers(ReadersRequest(appID: client.app))
+        var page = try await api.backend.readers(ReadersRequest(appID: app, after: name))
         while true {
             for reader in page.readers { readers[reader.name] = reader }
-            guard page.hasMore, let last = page.readers.last?.name else { break }
-            page = try await api.backend.readers(ReadersRequest(appID: client.app, after: last))
+            guard page.hasMore, let read = page.readers.last?.name, read < last else { break }
+            page = try await api.backend.readers(ReadersRequest(appID: app, after: read))
         }
-        var webhooks: [Webhook] = []
-        for runner in runners {
-            webhooks.append(try await webhook(runner.record, readers[runner.record.name], page.newest))
-        }
-        return Response(json: Webhooks(webhooks: webhooks))
+        return (readers, page.newest)
     }
 
     private func webhook(
