@@ -1230,7 +1230,7 @@ package struct EdgeTopFindings: WireMessage, Sendable, Hashable {
     package var refused: [RefusedUser]
     /// UTC; no refusal that came since then is missing.
     package var refusedSinceMilliseconds: UInt64
-    /// Channels that were not watched, because there were too many.
+    /// Quiet channels that the count forgot, because there were too many.
     package var channelsOmitted: UInt32
 
     package init(

@@ -57,21 +57,6 @@ struct OperatorViewTests {
         #expect(ends.last(of: "cleo", in: "dev")?.session == 5_001)
     }
 
-    @Test("a channel's entries are those between two offsets of one log in one use of its slot")
-    func activity() {
-        func reading(_ interest: UInt64, _ offset: UInt64, epoch: UInt64 = 1) -> ChannelActivity.Reading {
-            .init(interest: interest, epoch: epoch, offset: offset, subscribers: 1)
-        }
-        var activity = ChannelActivity()
-        activity.begin(reading(7, 100))
-        #expect(activity.entries(until: reading(7, 130)) == 30)
-        #expect(activity.entries(until: reading(7, 130, epoch: 2)) == 0, "another log")
-        #expect(activity.entries(until: reading(7, 90)) == 0)
-        #expect(activity.entries(until: reading(8, 130)) == 0, "another channel")
-        for interest in 10..<10 + UInt64(ChannelActivity.channelsMax) { activity.begin(reading(interest, 0)) }
-        #expect(activity.omitted == 1)
-    }
-
     @Test("a turn of a loop makes a limited number of rows, and the next turn goes on behind them")
     func turns() throws {
         let fixture = EdgeFixture()
@@ -93,29 +78,6 @@ struct OperatorViewTests {
         #expect(
             fixture.edge.sessionLog.ends.last(of: "user110", in: "app")?.cause == "the connection was lost")
         #expect(fixture.edge.sessions(all, from: 5_000, rows: 1).next == nil, "there is no such slot")
-        fixture.end()
-    }
-
-    @Test("who has something to read is found with its bytes, as long as the session is there")
-    func queues() throws {
-        let fixture = EdgeFixture()
-        let (anna, ben) = (fixture.client("anna"), fixture.client("ben"))
-        anna.subscribe(3, "lobby", .message)
-        fixture.presence.answerJoin()
-        fixture.pass()
-        #expect(fixture.edge.queues(from: 0).found.isEmpty)
-        anna.isReading = false
-        for number in 10..<13 as Range<UInt64> { ben.publish(number, to: "lobby", bytes: 10_000) }
-        let slice = fixture.edge.queues(from: 0)
-        #expect(slice.found.count == 1 && slice.next == nil)
-        let queue = try #require(slice.found.first)
-        #expect(queue.bytes > 20_000)
-        let row = try #require(fixture.edge.queueRow(of: queue.session, bytes: queue.bytes))
-        #expect(row.contains("\"user\":\"anna\"") && row.contains("\"queuedBytes\":\(queue.bytes)"))
-        let readings = fixture.edge.channels(from: 0).found
-        #expect(readings.contains { $0.subscribers == 1 && $0.offset >= 3 })
-        anna.vanish()
-        #expect(fixture.edge.queueRow(of: queue.session, bytes: queue.bytes) == nil)
         fixture.end()
     }
 

@@ -43,24 +43,6 @@ import Testing
         let lastEnd: End?
     }
 
-    private struct Top: Decodable {
-        struct Queue: Decodable {
-            let user: String
-            let queuedBytes: Int
-        }
-
-        struct Channel: Decodable {
-            let app: String
-            let channel: String
-            let subscribers: Int
-            let entriesPerSecond: Double
-            let deliveriesPerSecond: Double
-        }
-
-        let queues: [Queue]
-        let channels: [Channel]
-    }
-
     private struct Levels: Decodable {
         struct Level: Decodable {
             let user: String
@@ -139,31 +121,6 @@ import Testing
             } while next != nil
             #expect(users.sorted() == names.sorted())
             for client in clients { await client.close() }
-        }
-    }
-
-    @Test("the channel that carries the most comes first, with its rates")
-    func busiest() async throws {
-        try await withEdge { system in
-            try await system.withClients("anna", "ben", "cleo") { clients in
-                for client in clients { try await client.subscribe(to: "busy") }
-                try await clients[0].subscribe(to: "quiet")
-                let publishing = Task {
-                    while !Task.isCancelled {
-                        try await clients[0].publish("on and on", to: .channel("busy"))
-                    }
-                }
-                try await eventually("the busy channel is first") {
-                    let top = try await read(Top.self, system, "/top?limit=3&for=200ms")
-                    guard let first = top.channels.first, first.channel == "busy" else { return false }
-                    #expect(first.app == "dev" && first.subscribers == 3 && first.entriesPerSecond > 1)
-                    #expect(first.deliveriesPerSecond > 2 * first.entriesPerSecond)
-                    #expect(!top.channels.contains { $0.channel == "quiet" } && top.channels.count <= 3)
-                    return true
-                }
-                publishing.cancel()
-                #expect(try await ask(system, "/top?for=1h").status == 400)
-            }
         }
     }
 

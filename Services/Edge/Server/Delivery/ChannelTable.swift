@@ -37,21 +37,6 @@ struct ChannelTable {
 }
 
 extension ChannelTable {
-    /// How far the attached channels are in slots that follow each other, and where the next ones begin; nil
-    /// behind the last slot.
-    func readings(from slot: Int, count: Int) -> (readings: [ChannelActivity.Reading], next: Int?) {
-        let end = min(channels.count, slot + count)
-        let readings = (slot..<max(slot, end)).compactMap { index -> ChannelActivity.Reading? in
-            guard channels[index].interest != 0, let position = channels[index].position else { return nil }
-            return ChannelActivity.Reading(
-                interest: channels[index].interest, epoch: position.epoch, offset: position.offset,
-                subscribers: channels[index].subscribers.count)
-        }
-        return (readings, end < channels.count ? end : nil)
-    }
-}
-
-extension ChannelTable {
     /// Up to where the subscribers have been given the channel; nil if entries of this turn wait.
     func positionHandedOut(of key: ChannelKey) -> StreamPosition? {
         index(of: key).flatMap { channels[$0].batch == nil ? channels[$0].position : nil }

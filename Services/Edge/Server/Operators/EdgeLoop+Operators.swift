@@ -72,32 +72,6 @@ extension EdgeLoop {
         return SessionRow(json: JSONText.object(fields), rows: 1 + subscriptions.channels.count)
     }
 
-    /// The sessions whose clients have something to read, with its bytes.
-    func queues(from slot: Int) -> Slice<(session: SessionKey, bytes: Int)> {
-        var slice = Slice<(session: SessionKey, bytes: Int)>()
-        slice.next = eachSession(from: slot) { session in
-            let bytes = session.connection?.waitingBytes ?? 0
-            if bytes > 0 { slice.found.append((session.key, bytes)) }
-            return true
-        }
-        return slice
-    }
-
-    /// A row of the largest queues; nil if the session has ended.
-    func queueRow(of key: SessionKey, bytes: Int) -> String? {
-        guard let session = sessions[key] else { return nil }
-        return JSONText.object([
-            ("app", JSONText.quoted(session.appID)), ("user", JSONText.quoted(session.userID)),
-            ("session", JSONText.quoted("\(session.id.rawValue)")),
-            ("address", JSONText.quoted(session.connection?.origin.address ?? "")),
-            ("queuedBytes", "\(bytes)"),
-        ])
-    }
-
-    func channels(from slot: Int) -> Slice<ChannelActivity.Reading> {
-        let (readings, next) = subscribing.readings(from: slot, count: Self.slotsPerTurn)
-        return Slice(found: readings, next: next)
-    }
 }
 
 /// Where the connection of a session comes from.

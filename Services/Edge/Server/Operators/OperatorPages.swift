@@ -2,18 +2,12 @@ import Logging
 import NIOCore
 import RTMModel
 import RTMServiceKit
-import Synchronization
 
-/// The pages of the admin port that show what users do: their sessions, the largest queues, the busiest
-/// channels, and about whom more is logged. They ask the loops in turns of limited length, one loop after the
-/// other, and put the answer together elsewhere.
+/// The pages of the admin port that show what users do: their sessions, and about whom more is logged.
+/// They ask the loops in turns of limited length, one loop after the other, and put the answer together
+/// elsewhere.
 final class OperatorPages: Sendable {
-    /// Limit: between the two looks at the channels.
-    private static let measureMax: Duration = .seconds(10)
-
     private let loops: EdgeNode
-    /// Comparing all channels takes memory, so one request does it at a time.
-    private let isMeasuring = Mutex(false)
 
     private init(_ loops: EdgeNode) { self.loops = loops }
 
@@ -32,7 +26,6 @@ final class OperatorPages: Sendable {
             }
         }
         add("/sessions") { request throws(QueryRefusal) in try await pages.sessions(request) }
-        add("/top") { request throws(QueryRefusal) in try await pages.top(request) }
         add("/log-level", ["GET", "POST", "DELETE"]) { request throws(QueryRefusal) in
             try await pages.logLevel(request)
         }
@@ -85,124 +78,6 @@ extension SessionEnds.End {
             ("at", JSONText.quoted(Timestamp.text(at))), ("address", JSONText.quoted(address)),
             ("cause", JSONText.quoted(cause)),
         ])
-    }
-}
-
-// MARK: - The largest and the busiest
-
-extension OperatorPages {
-    private func top(_ request: AdminRequest) async throws(QueryRefusal) -> AdminAnswer {
-        try SessionQuery.check(request.query, has: ["limit", "for"])
-        let count =
-            try request.query["limit"].map { text throws(QueryRefusal) in
-                try SessionQuery.rows(text)
-            } ?? 20
-        let time = try Self.duration(
-            request.query["for"], default: .seconds(1), in: .milliseconds(100)...Self.measureMax)
-        let isFirst = isMeasuring.withLock { isMeasuring in
-            defer { isMeasuring = true }
-            return !isMeasuring
-        }
-        guard isFirst else {
-            return .refused(
-                503,
-                "Another request measures the channels; ask again in \(UnitText.duration(Self.measureMax)).")
-        }
-        defer { isMeasuring.withLock { $0 = false } }
-        let queues = await largestQueues(count)
-        let (channels, omitted) = await busiestChannels(count, within: time)
-        return .json(
-            JSONText.object([
-                ("queues", JSONText.array(queues)), ("channels", JSONText.array(channels)),
-                ("measured", JSONText.quoted(UnitText.duration(time))), ("channelsOmitted", "\(omitted)"),
-            ]))
-    }
-
-    private func largestQueues(_ count: Int) async -> [String] {
-        var list = TopList<(loop: Int, session: SessionKey)>(count)
-        for loop in 0..<loops.count {
-            for await slice in slices(of: loop, { $0.queues(from: $1) }) {
-                for (session, bytes) in slice { list.add((loop, session), Double(bytes)) }
-            }
-        }
-        var rows: [String] = []
-        for (bytes, place) in list.largest() {
-            let row = await loops.on(place.loop) { $0.queueRow(of: place.session, bytes: Int(bytes)) } ?? nil
-            if let row { rows.append(row) }
-        }
-        return rows
-    }
-
-    /// A channel that has subscribers on several loops gets the same entries on each of them.
-    private struct Traffic {
-        var entries: UInt64 = 0
-        var subscribers = 0
-
-        var deliveries: Double { Double(entries) * Double(subscribers) }
-    }
-
-    private func busiestChannels(
-        _ count: Int, within time: Duration
-    ) async -> (rows: [String], omitted: Int) {
-        var activities: [ChannelActivity] = []
-        for loop in 0..<loops.count {
-            var activity = ChannelActivity()
-            for await slice in slices(of: loop, { $0.channels(from: $1) }) {
-                for reading in slice { activity.begin(reading) }
-            }
-            activities.append(activity)
-        }
-        let begin = ContinuousClock.now
-        try? await Task.sleep(for: time)
-        let seconds = (ContinuousClock.now - begin) / .seconds(1)
-        var traffic: [ChannelKey: Traffic] = [:]
-        for loop in 0..<loops.count {
-            // On each loop as many are looked at as an answer may have.
-            var list = TopList<ChannelActivity.Reading>(SessionQuery.rowsMax)
-            for await slice in slices(of: loop, { $0.channels(from: $1) }) {
-                for reading in slice {
-                    list.add(
-                        reading,
-                        Double(activities[loop].entries(until: reading)) * Double(reading.subscribers))
-                }
-            }
-            let busy = list.largest().map(\.element)
-            let keys = await loops.on(loop) { $0.subscribing.keys(of: busy.map(\.interest)) } ?? []
-            for (reading, key) in zip(busy, keys) {
-                guard let key else { continue }
-                let entries = activities[loop].entries(until: reading)
-                traffic[key, default: Traffic()].entries = max(entries, traffic[key]?.entries ?? 0)
-                traffic[key, default: Traffic()].subscribers += reading.subscribers
-            }
-        }
-        var list = TopList<(ChannelKey, Traffic)>(count)
-        for (key, traffic) in traffic { list.add((key, traffic), traffic.deliveries) }
-        let rows = list.largest().map { Self.row($0.element.0, $0.element.1, seconds) }
-        return (rows, activities.map(\.omitted).reduce(0, +))
-    }
-
-    private static func row(_ channel: ChannelKey, _ traffic: Traffic, _ seconds: Double) -> String {
-        func rate(_ count: Double) -> String { "\((count / seconds * 10).rounded() / 10)" }
-        return JSONText.object([
-            ("app", JSONText.quoted(channel.appID)), ("channel", JSONText.quoted(channel.name)),
-            ("type", JSONText.quoted("\(channel.type)")), ("subscribers", "\(traffic.subscribers)"),
-            ("entriesPerSecond", rate(Double(traffic.entries))),
-            ("deliveriesPerSecond", rate(traffic.deliveries)),
-        ])
-    }
-
-    /// What a loop finds in its turns, one after the other.
-    private func slices<Found: Sendable>(
-        of loop: Int, _ slice: @escaping @Sendable (EdgeLoop, Int) -> EdgeLoop.Slice<Found>
-    ) -> AsyncStream<[Found]> {
-        let next = Mutex<Int?>(0)
-        return AsyncStream { [loops] in
-            guard let slot = next.withLock({ $0 }),
-                let found = await loops.on(loop, { slice($0, slot) })
-            else { return nil }
-            next.withLock { $0 = found.next }
-            return found.found
-        }
     }
 }
 

@@ -89,12 +89,6 @@ extension Subscribing {
         subscriptions.overview(of: session, limit: limit)
     }
 
-    /// How far the channels are in some slots of the table that follow each other, and where the next ones
-    /// begin.
-    func readings(from slot: Int, count: Int) -> (readings: [ChannelActivity.Reading], next: Int?) {
-        subscriptions.channels.readings(from: slot, count: count)
-    }
-
     func subscriberCount(of channel: ChannelKey) -> Int {
         subscriptions.channels.index(of: channel).map { subscriptions.channels[$0].subscribers.count } ?? 0
     }

@@ -997,7 +997,7 @@ package nonisolated struct Rtm_Service_EdgeTopFindings: Sendable {
   /// UTC; no refusal that came since then is missing
   package var refusedSinceMs: UInt64 = 0
 
-  /// channels that were not watched, because there were too many
+  /// quiet channels that the count forgot, because there were too many
   package var channelsOmitted: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

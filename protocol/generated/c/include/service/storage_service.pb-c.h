@@ -748,7 +748,7 @@ struct  Rtm__Service__EdgeTopFindings
    */
   uint64_t refused_since_ms;
   /*
-   * channels that were not watched, because there were too many
+   * quiet channels that the count forgot, because there were too many
    */
   uint32_t channels_omitted;
 };
