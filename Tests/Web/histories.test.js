@@ -255,6 +255,20 @@ test('a publish whose answer was lost is sent again with its number, and the cal
   assert.deepEqual(bob.seen.filter(({ type }) => type === 'message').map(({ payload }) => payload), ['once']);
 });
 
+test('a client that has logged out leaves no timer, which would keep a program of Node alive', async () => {
+  const world = new World(14, { calm: true });
+  const alice = world.client('alice');
+  alice.login();
+  await world.pass(1000, () => alice.state === 'connected');
+  const published = alice.publish('lobby', 'x');
+  await world.pass(100);
+  await published;
+  alice.close();
+  // The server has two seconds to close the connection.
+  await world.pass(2100);
+  assert.equal(world.timers, 0);
+});
+
 test('calls that the server has put off end with the session, too', async () => {
   const world = new World(10, { calm: true });
   const client = world.client('alice');

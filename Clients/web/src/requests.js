@@ -132,8 +132,9 @@ export function makeRequests(session) {
       for (const [id, request] of open) if (!request.stays) open.delete(id) && lose(request);
     },
 
-    /** The session is over. */
+    /** The session is over. A timer of what it waited for would keep a program of Node alive. */
     forget() {
+      deadline = Infinity;
       for (const [id, request] of open) fail(id, request.late?.(true) ?? noConnection(request));
       delayed.clear();
     },

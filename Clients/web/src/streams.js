@@ -134,7 +134,7 @@ export class StreamChannel {
       this.#checkJoined(operation);
       const present = await this.#present(topic, users);
       if (present.size === 0 && users.length === 0) throw new RTMError(-11017, `there is no topic '${topic}'`, { operation });
-      const known = new Set(this.#entry(this.#topic(topic))?.publishers ?? []);
+      const known = new Set(this.#entry(this.#topic(topic))?.publishers);
       const asked = users.length > 0 ? [...new Set(users)] : shuffled([...present]);
       const added = asked.filter((user) => !known.has(user)).sort((one, other) => present.has(other) - present.has(one));
       const taken = added.slice(0, publishersMax - known.size);
@@ -158,9 +158,9 @@ export class StreamChannel {
     const known = this.#topics.publishers(this.name, topic);
     if (known.length > 0 && users.every((user) => known.includes(user))) return new Set(known);
     const present = new Set();
-    let list = { nextPage: '' };
+    let list;
     do {
-      list = await this.#rosters.list(this.#roster, { states: true, page: list.nextPage });
+      list = await this.#rosters.list(this.#roster, { states: true, page: list?.nextPage });
       for (const { userId, states } of list.users) if (topic in states) present.add(userId);
     } while (list.nextPage);
     return present;

@@ -47,6 +47,11 @@ export class World {
 
   clearTimeout = (id) => this.#timers.delete(id);
 
+  /** How many timers are set. */
+  get timers() {
+    return this.#timers.size;
+  }
+
   /** Lets time pass. After each step all promises are settled. */
   async pass(milliseconds, until = () => false) {
     const end = this.now + milliseconds;
