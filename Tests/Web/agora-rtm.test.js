@@ -1,18 +1,15 @@
 // Programs written for agora-rtm 2.x: only the import and the server differ.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import AgoraRTM from '../../Clients/web/src/agora-rtm.js';
 import { fresh } from './support/clients.js';
 import { startStandalone, WebSocket } from './support/programs.js';
 
 const { RTM } = AgoraRTM;
 
-let server;
-before(async () => {
-  server = await startStandalone();
-  AgoraRTM.setServers(server.url);
-});
+const server = await startStandalone();
+AgoraRTM.setServers(server.url);
 after(() => server.kill());
 
 /** A logged in client, and what its listeners got. */

@@ -1,14 +1,13 @@
 // The client against a real server.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { RTMClient } from '../../Clients/web/src/index.js';
 import { Storage } from '../../Clients/web/src/storage.js';
 import { fresh, loggedIn, makeClient } from './support/clients.js';
 import { startStandalone, WebSocket } from './support/programs.js';
 
-let server;
-before(async () => (server = await startStandalone()));
+const server = await startStandalone();
 after(() => server.kill());
 
 test('a message arrives with all that belongs to it, and not at its sender', async (t) => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Encryption } from '../../Clients/web/src/encryption.js';
 import { fresh, loggedIn } from './support/clients.js';
 import { startStandalone } from './support/programs.js';
@@ -59,8 +59,7 @@ test('bad keys are refused', () => {
   }
 });
 
-let server;
-before(async () => (server = await startStandalone()));
+const server = await startStandalone();
 after(() => server.kill());
 
 test('clients with keys talk, and those without see bytes', async (t) => {

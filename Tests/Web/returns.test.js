@@ -1,12 +1,11 @@
 // What happens to connections, and what comes through.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fresh, loggedIn, makeClient } from './support/clients.js';
 import { start, startStandalone, startWire, temporaryFolder } from './support/programs.js';
 
-let server;
-before(async () => (server = await startStandalone()));
+const server = await startStandalone();
 after(() => server.kill());
 
 /** Publishes until it is told to stop, and says what became of each message. */

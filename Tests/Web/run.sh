@@ -20,5 +20,12 @@ if [ "$major" -lt 22 ] && [ ! -d /usr/share/nodejs/ws ]; then
     exit 0
 fi
 export HELIOGRAPH_RELEASE=${HELIOGRAPH_RELEASE:-$(swift build --show-bin-path)}
-# One after the other: what is timed has the machine for itself.
-exec node --test --test-concurrency=1 "$@" Tests/Web/*.test.js
+tests=(Tests/Web/*.test.js)
+if ! node --eval 'import "node:fs"' 2>/dev/null; then
+    say "this Node needs to be shown what is a module, so nothing is tested in Chromium, and the console not at all"
+    tests=($(ls Tests/Web/*.test.js | grep --invert-match -e /browser -e /console))
+fi
+# One after the other: what is timed has the machine for itself. Node 18 knows no such option before 18.19.
+options=(--test --test-concurrency=1)
+node "${options[@]:1}" --version >/dev/null 2>&1 || options=(--test)
+exec node "${options[@]}" "$@" "${tests[@]}"

@@ -1,14 +1,13 @@
 // Stream channels and their topics.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Encryption } from '../../Clients/web/src/encryption.js';
 import { StreamChannel } from '../../Clients/web/src/streams.js';
 import { fresh, loggedIn } from './support/clients.js';
 import { startStandalone, startWire } from './support/programs.js';
 
-let server;
-before(async () => (server = await startStandalone()));
+const server = await startStandalone();
 after(() => server.kill());
 
 test('topics are joined, shown, subscribed and published in', async (t) => {

@@ -57,11 +57,15 @@ export async function start(name, flags) {
     for (const output of [child.stdout, child.stderr]) createInterface({ input: output }).on('line', read);
     ended.then(() => reject(new Error(`${name} ended:\n${lines.slice(-10).join('\n')}`)));
   });
+  // Node 18 calls what is to be done `after` all tests only when nothing else keeps the process alive.
+  const handles = [child, child.stdout, child.stderr];
+  for (const handle of handles) handle.unref();
   const stop = async (signal = 'SIGTERM') => {
+    for (const handle of handles) handle.ref();
     child.kill(signal);
     await ended;
   };
-  return { listening, stop, kill: () => stop('SIGKILL') };
+  return { listening, stop, kill: () => stop('SIGKILL'), signal: (name) => child.kill(name) };
 }
 
 /** What a program prints. */
