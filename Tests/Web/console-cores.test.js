@@ -5,6 +5,8 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as calls from '../../Services/Gateway/Console/calls.js';
+import { readiness } from '../../Services/Gateway/Console/nodes.js';
+import { endOf } from '../../Services/Gateway/Console/tail.js';
 import { RateWindow } from '../../Services/Gateway/Console/window.js';
 
 const folder = new URL('../../Services/Gateway/Console/', import.meta.url);
@@ -59,8 +61,31 @@ test('a form without its names gives no command', () => {
   }
 });
 
-test('a user who is called like a folder is refused, not resolved', () => {
-  for (const user of ['.', '..']) assert.throws(() => calls.pathOf('dev', calls.kick({ user })), /browsers resolve it/);
+test('a user who is called like a folder is refused, not resolved; commands can name that user', () => {
+  for (const user of ['.', '..']) {
+    const call = calls.kick({ user });
+    assert.throws(() => calls.pathOf('dev', call), /browsers resolve it/);
+    assert.match(calls.asCurl('http://gateway', 'dev', call), new RegExp(`^curl --path-as-is .*/v1/dev/users/${user}/kick `));
+    assert.equal(calls.asRtm('http://gateway', 'dev', call), `rtm user kick --app-id=dev --gateway=http://gateway ${user}`);
+  }
+});
+
+test('a command of rtm names the gateway, or the edge for what a user does', () => {
+  const edge = 'wss://edge/rtm';
+  const given = { channel: 'c', user: 'u', name: 'n', to: 'u', key: 'k', value: 'v', revision: 1, owner: 'o', offset: 1, seconds: 1, message: 'm' };
+  for (const [name, make] of Object.entries(calls)) {
+    if (['pathOf', 'shellWord', 'asCurl', 'asRtm'].includes(name)) continue;
+    const command = calls.asRtm('http://gateway', 'dev', make(given), edge);
+    // A token is made without a server.
+    if (command && name !== 'token') assert.match(command, / --(gateway=http:\/\/gateway|server=wss:\/\/edge\/rtm)( |$)/, name);
+  }
+  assert.equal(calls.asRtm('http://gateway', 'dev', calls.locks({ channel: 'c' })), 'rtm lock list --app-id=dev c', 'no edge is known');
+});
+
+test('no command logs in as a user of the app, whose session would end', () => {
+  for (const call of [calls.publish({ channel: 'c', message: 'm', publisher: 'ann' }), calls.history({ user: 'ann' })]) {
+    assert.equal(calls.asRtm('http://gateway', 'dev', call), undefined);
+  }
 });
 
 test('commands carry no key', () => {
@@ -70,6 +95,25 @@ test('commands carry no key', () => {
     calls.asRtm('http://gateway', 'dev', calls.ban({ user: 'ann', seconds: 60, reason: 'a b' })),
     "rtm user ban --for=60s --reason='a b' --app-id=dev --gateway=http://gateway ann",
   );
+});
+
+test('how many nodes are well is a sentence, of one and of several', () => {
+  const [well, waiting, away] = [{ ready: true }, { ready: false }, { unreachable: 'no answer' }];
+  assert.equal(readiness([well]), '1 node. It is ready.');
+  assert.equal(readiness([well, well]), '2 nodes. All are ready.');
+  assert.equal(readiness([well, waiting]), '2 nodes. 1 is not ready.');
+  assert.equal(readiness([away, waiting, waiting]), "3 nodes. 1 can't be asked, 2 are not ready.");
+});
+
+test('a tail notices that its channel was not restored, and knows it from a gap', () => {
+  const endsAt = endOf('lobby');
+  const link = (...unrestoredChannels) => ({ type: 'linkState', unrestoredChannels });
+  assert.equal(endsAt(link()), false);
+  assert.equal(endsAt({ type: 'gap' }), false);
+  assert.equal(endsAt(link('lobby')), false, 'it continues behind the gap');
+  assert.equal(endsAt({ type: 'message' }), false);
+  assert.equal(endsAt(link('another')), false);
+  assert.equal(endsAt(link('lobby')), true);
 });
 
 test('a window shows the newest at its rate, and counts all others', () => {

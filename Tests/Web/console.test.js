@@ -65,6 +65,36 @@ test('a session that ended leads to the login, and from there back to the page',
   await tab.until("document.querySelector('h1').textContent === 'Events'");
 });
 
+test('a gateway that is away: a page says so, and a logout that did not reach it does not claim to be one', { skip }, async (t) => {
+  const tab = await opened(t, 'keys');
+  const offline = (isOffline) =>
+    tab.send('Network.emulateNetworkConditions', { offline: isOffline, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+  await offline(true);
+  await tab.evaluate("location.hash = '#/dev/storage?channel=c'");
+  await tab.shows('No answer: The gateway did not answer.');
+  await tab.press('Log out');
+  await tab.shows('You may still be logged in');
+  await offline(false);
+  await tab.send('Page.reload');
+  await tab.until("document.querySelector('h1')?.textContent.startsWith('Storage')");
+});
+
+test('what takes long is announced as loading', { skip }, async (t) => {
+  const tab = await opened(t, 'overview');
+  await tab.evaluate('{ const slow = globalThis.fetch; globalThis.fetch = async (...asked) => { await new Promise((resolve) => (globalThis.answer = resolve)); return slow(...asked); } }');
+  await tab.evaluate("location.hash = '#/dev/configuration'");
+  await tab.shows('Loading …');
+  await tab.evaluate('answer()');
+  await tab.until("!document.querySelector('main').innerText.includes('Loading')");
+});
+
+test('when to come back is said in seconds, whether the gateway or an edge asks for it', { skip }, async (t) => {
+  const tab = await opened(t, 'overview');
+  const text = (error) => tab.evaluate(`import('/console/view.js').then(({ refusal }) => refusal(${JSON.stringify(error)}).textContent)`);
+  assert.match(await text({ status: 429, reason: 'slowly', retryAfter: 2 }), /^Refused: slowly again in 2 s$/);
+  assert.match(await text({ name: 'RTMError', reason: 'slowly', retryAfter: 500 }), /again in 0.5 s$/);
+});
+
 test('a tab whose session another tab has replaced does nothing under the other key', { skip }, async (t) => {
   const user = fresh('replaced');
   const tab = await opened(t, 'inspector', { user });
@@ -134,7 +164,7 @@ test('the overview counts what the app has, and filters channels on the server',
 test('the overview shows each node, with rates, and what went wrong lately', { skip }, async (t) => {
   await publish(fresh('counted'), 'hi');
   const tab = await opened(t, 'overview');
-  await tab.shows('1 node. All are ready.');
+  await tab.shows('1 node. It is ready.');
   await tab.shows('rtm-standalone');
   await tab.shows('Last incidents');
   // The second answer comes with what happened since the first.
@@ -287,7 +317,7 @@ test('connections are filtered by user and ordered by queue on the server', { sk
   await tab.fill('User is', user);
   await tab.fill('In front', 'queued');
   await tab.evaluate("document.querySelector('form[aria-label=\"Filter Connections\"]').requestSubmit()");
-  await tab.shows('1 of these');
+  await tab.shows('1 of this user');
   assert.ok(operator.site.requests.some(({ path }) => path.includes(`/connections?user=${user}&order=queued`)));
 });
 
@@ -654,6 +684,12 @@ test('an error in an address is no error of the page, and nothing in it runs', {
     await tab.settled();
   }
   await tab.shows("can't stand in an address");
+  await tab.evaluate("location.hash = '#/nobody/keys'");
+  await tab.shows('This key is not for the app nobody, so the page shows the app');
+  await tab.evaluate("location.hash = '#/dev/inspector?offset=3'");
+  await tab.shows('Users online');
+  await tab.evaluate(`location.hash = '#/dev/inspector?user=${'u'.repeat(20_000)}'`);
+  await tab.shows('Refused');
   assert.equal(await tab.evaluate('globalThis.broken'), undefined);
 });
 
@@ -726,8 +762,8 @@ test('commands can be copied, and have no key in them', { skip }, async (t) => {
 
 test('rtm understands each command that can be copied, and curl does what it says', { skip }, (t) => {
   const { server, keys } = operator;
-  const given = { channel: '-c', user: '-u', name: 'orders', message: 'm', to: 'u', as: 'v', key: 'k', value: 'v', revision: 1, owner: 'o', offset: 1, epoch: 1, prefix: 'p', types: 'gap', seconds: 60, reason: "it's", ttl: 10, after: '1-1', customType: 't', publisher: 'me', store: true };
-  const env = { RTM_API_KEY: keys.admin.secret, RTM_SERVER: server.url, milliseconds: 4000 };
+  const given = { channel: '-c', user: '-u', name: 'orders', message: 'm', to: 'u', as: 'v', key: 'k', value: 'v', revision: 1, owner: 'o', offset: 1, epoch: 1, prefix: 'p', types: 'gap', seconds: 60, reason: "it's", ttl: 10, after: '1-1', customType: 't', store: true };
+  const env = { RTM_API_KEY: keys.admin.secret, milliseconds: 4000 };
   const { user, channel, ...others } = given;
   const seen = new Set();
   for (const [name, make] of Object.entries(calls)) {
@@ -735,7 +771,7 @@ test('rtm understands each command that can be copied, and curl does what it say
     for (const about of [{ channel }, { user }, { channel, type: 'stream' }]) {
       const call = make({ ...others, ...about });
       if (!call.rtm || [...call.path, ...call.rtm.names].includes(undefined)) continue;
-      const command = calls.asRtm(`http://${server.listening.gateway}`, 'dev', call);
+      const command = calls.asRtm(`http://${server.listening.gateway}`, 'dev', call, server.url);
       if (seen.has(command)) continue;
       seen.add(command);
       const { status, stderr } = shell(command, env);
@@ -746,6 +782,8 @@ test('rtm understands each command that can be copied, and curl does what it say
   t.diagnostic(`${seen.size} commands`);
   const curl = calls.asCurl(`http://${server.listening.gateway}`, 'dev', calls.kick({ user: 'o x', reason: "it's" }));
   assert.equal(JSON.parse(shell(`${curl} -s`, env).stdout).isDurable, false);
+  const dots = calls.asCurl(`http://${server.listening.gateway}`, 'dev', calls.user({ user: '..' }));
+  assert.equal(JSON.parse(shell(`${dots} -s`, env).stdout).user, '..');
 });
 
 for (const scheme of ['light', 'dark']) {

@@ -10,8 +10,8 @@ const metadataNames = ({ channel, user }) => (user === undefined ? ['channel', c
 
 /** `rtm COMMAND` as a backend does it, at a gateway. */
 const asBackend = (command, names = [], options = {}) => ({ command, names, options, isBackend: true });
-/** The same of a user, at an edge. */
-const asUser = (command, names = [], options = {}) => ({ command, names, options });
+/** The same of a guest, at an edge. Nothing is done as a user of the app, whose session would end by the login. */
+const asUser = (command, names = [], options = {}) => ({ command, names, options, isUser: true });
 
 // MARK: Lists
 
@@ -62,17 +62,19 @@ export const publish = ({ channel, user, message, customType, publisher, store }
   path: ['publish'],
   body: { channel, user, message, customType, publisher, store },
   scope: 'publish',
-  rtm:
-    user === undefined
-      ? asUser('publish', [channel, message], { 'custom-type': customType, user: publisher, history: store })
-      : asUser('send', [user, message], { 'custom-type': customType, user: publisher, history: store }),
+  rtm: publisher
+    ? undefined
+    : asUser(...(user === undefined ? ['publish', [channel, message]] : ['send', [user, message]]), {
+        'custom-type': customType,
+        history: store,
+      }),
 });
 
 export const history = ({ channel, user, before, after, limit = 25 }) => ({
   path: ['history'],
   query: { channel, user, before, after, limit },
   scope: 'read',
-  rtm: asUser('history show', channel === undefined ? [] : [channel], { user, count: limit }),
+  rtm: user === undefined ? asUser('history show', [channel], { count: limit }) : undefined,
 });
 
 export const purge = ({ channel, user, before }) => ({
@@ -304,13 +306,22 @@ export const configuration = ({ prefix, changed } = {}) => ({
 
 // MARK: As an address, and as a command
 
+const segmentsOf = (app, { path, isGlobal = false }) => (isGlobal ? path : [app, ...path]);
+
+/** What browsers take for the folder or the one above it, however it is encoded. */
+const lostOf = (app, call) => segmentsOf(app, call).find((segment) => segment === '.' || segment === '..');
+
 /** The path and the query of a call. */
-export function pathOf(app, { path, query = {}, isGlobal = false }) {
-  const segments = isGlobal ? path : [app, ...path];
+export function pathOf(app, call) {
+  const lost = lostOf(app, call);
+  if (lost) throw new Error(`"${lost}" can't stand in an address: browsers resolve it. Copy this as curl or rtm.`);
+  return addressOf(app, call);
+}
+
+function addressOf(app, call) {
+  const { query = {} } = call;
+  const segments = segmentsOf(app, call);
   if (segments.includes(undefined)) throw new Error('Fill in the form first.');
-  // Browsers take these for the folder and the one above it, however they are encoded.
-  const lost = segments.find((segment) => segment === '.' || segment === '..');
-  if (lost) throw new Error(`"${lost}" can't stand in an address: browsers resolve it. Use curl with --path-as-is.`);
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const parameters = given.length > 0 ? `?${new URLSearchParams(given)}` : '';
   return `/v1/${segments.map(encodeURIComponent).join('/')}${parameters}`;
@@ -325,18 +336,20 @@ export function shellWord(text) {
 
 /** The call as a command that somebody with the key in RTM_API_KEY can run. */
 export function asCurl(origin, app, call) {
-  const words = ['curl'];
+  const words = lostOf(app, call) ? ['curl', '--path-as-is'] : ['curl'];
   if (call.method) words.push('-X', call.method);
-  words.push(shellWord(origin + pathOf(app, call)), '-H', '"Authorization: Bearer $RTM_API_KEY"');
+  words.push(shellWord(origin + addressOf(app, call)), '-H', '"Authorization: Bearer $RTM_API_KEY"');
   if (call.body !== undefined) words.push('-d', shellWord(JSON.stringify(call.body)));
   return words.join(' ');
 }
 
-/** The call as a command of rtm; undefined if there is none. */
-export function asRtm(origin, app, { rtm }) {
+/** The call as a command of rtm, which names the gateway or the `edge`; undefined if there is none. */
+export function asRtm(origin, app, { rtm }, edge) {
   if (!rtm) return undefined;
   if (rtm.names.includes(undefined)) throw new Error('Fill in the form first.');
-  const options = { ...rtm.options, 'app-id': app, gateway: rtm.isBackend ? origin : undefined };
+  const { isBackend, isUser } = rtm;
+  const at = { gateway: isBackend ? origin : undefined, server: isUser ? edge : undefined };
+  const options = { ...rtm.options, 'app-id': app, ...at };
   const words = ['rtm', ...rtm.command.split(' ')];
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || value === '' || value === false) continue;

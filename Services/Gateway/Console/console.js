@@ -4,7 +4,7 @@
 // are in no log of a server.
 
 import { API } from './api.js';
-import { button, element, muted, quoted } from './dom.js';
+import { button, element, muted, quoted, visible } from './dom.js';
 import { asTyped, field, refusal, values } from './view.js';
 import * as events from './events.js';
 import * as configuration from './configuration.js';
@@ -36,7 +36,7 @@ const linkTo = (page, parameters = {}, app = api.app) => {
 let hiding;
 /** Shows and reads out a short text. */
 function announce(text) {
-  status.textContent = text;
+  status.textContent = visible(text);
   status.classList.add('seen');
   clearTimeout(hiding);
   hiding = setTimeout(() => status.classList.remove('seen'), 6000);
@@ -72,13 +72,17 @@ function showLogin(why) {
   made.addEventListener('submit', async (event) => {
     event.preventDefault();
     const { key } = values(made);
+    const submit = made.querySelector('button');
     made.reset();
+    submit.disabled = true;
     try {
       await api.login(key.trim());
       show();
     } catch (error) {
       problem.replaceChildren(refusal(error));
       made.elements.key.focus();
+    } finally {
+      submit.disabled = false;
     }
   });
   main.append(
@@ -109,8 +113,12 @@ function showHeader() {
     return go('inspector', { q: q?.trim() });
   });
   const logout = async () => {
-    await api.logout().catch(() => {});
-    showLogin('You have logged out.');
+    try {
+      await api.logout();
+      showLogin('You have logged out.');
+    } catch (error) {
+      showLogin(`You may still be logged in: ${error.message} Load the page again and log out.`);
+    }
   };
   const key = element('span', { class: 'muted' }, 'key ', quoted(api.session.key.id));
   const who = element('span', { class: 'who' }, key, button('Log out', logout));
@@ -159,6 +167,10 @@ function show() {
   const { title, show: fill } = pages[page];
   const heading = begin(title);
   header.querySelector(`[data-page="${page}"]`).setAttribute('aria-current', 'page');
+  if (wanted && wanted !== api.app) {
+    const text = ['This key is not for the app ', quoted(wanted), ', so the page shows the app ', quoted(api.app), '.'];
+    main.append(element('p', { class: 'warning', role: 'alert' }, ...text));
+  }
   const parameters = new URLSearchParams(query);
   header.querySelector('[name=q]').value = parameters.get('q') ?? '';
   fill(main, { api, parameters, signal: leave.signal, linkTo, go, announce, heading });
@@ -193,5 +205,5 @@ try {
   else showLogin();
 } catch (error) {
   begin('Heliograph');
-  main.append(refusal(error));
+  main.append(refusal(error), button('Try again', () => location.reload()));
 }

@@ -37,12 +37,15 @@ export async function follow(context, asked, log, signal, take) {
   let { after } = asked;
   // The first page answers at once, so that what happens from here on is behind its cursor.
   let wait;
+  let isAway = false;
+  log.say('Asking …');
   for (;;) {
     await seen(signal);
     signal.throwIfAborted();
     try {
       const page = await context.api.call(calls.events({ ...asked, after, wait }), signal);
       log.say('Following.');
+      isAway = false;
       for (const event of page.events) take(event);
       after = page.next;
       wait = '20s';
@@ -50,7 +53,9 @@ export async function follow(context, asked, log, signal, take) {
       if (error.name === 'AbortError') throw error;
       log.say('Not following.');
       if (final.has(error.status)) throw error;
-      log.note(refusal(error));
+      // Each attempt of a long outage would push out what is in the list.
+      if (!isAway) log.note(refusal(error));
+      isAway = true;
       await pause(error.retryAfter ?? 2, signal);
     }
   }

@@ -3,7 +3,7 @@
 import * as calls from './calls.js';
 import { ago, content, counted, element, muted, number, quoted, time } from './dom.js';
 import { explanation } from './explain.js';
-import { channelList, connectionColumns } from './overview.js';
+import { channelList, connectionColumns, inAll } from './overview.js';
 import { action, channelLink, facts, loaded, missingEdges, pages, section, table, userLink } from './view.js';
 
 export const title = 'Inspector';
@@ -11,7 +11,8 @@ export const title = 'Inspector';
 export function show(main, context) {
   const { parameters } = context;
   const [channel, user, offset, type] = ['channel', 'user', 'offset', 'type'].map((name) => parameters.get(name) ?? undefined);
-  if (offset !== undefined) showMessage(main, context, { channel, offset: Number(offset) });
+  const isNamed = channel !== undefined || user !== undefined;
+  if (offset !== undefined && isNamed) showMessage(main, context, { channel, offset: Number(offset) });
   else if (channel !== undefined) showChannel(main, context, { channel, type });
   else if (user !== undefined) showUser(main, context, { user, session: parameters.get('session') });
   else showSearch(main, context, parameters.get('q') ?? '');
@@ -62,8 +63,8 @@ function userList(context, prefix) {
     call,
     rows: ({ users }) => users,
     next: ({ nextCursor }) => nextCursor,
-    about: ({ total }) => muted(`${number(total)} with this prefix`),
-    empty: 'No user of this prefix is online.',
+    about: ({ total }) => inAll(total, prefix),
+    empty: 'No such user is online.',
     columns: [{ title: 'User', cell: ({ user }) => userLink(context, user) }],
   });
   return section(context, title, { call }, list.place);
@@ -86,12 +87,15 @@ function sessionSearch(context, session) {
 function showChannel(main, context, about) {
   const { channel, type } = about;
   const { linkTo } = context;
-  rename(context, type === 'stream' ? 'Stream channel' : 'Channel', channel);
+  // The pages about messages mean the message channel of this name, which is another one.
+  const isStream = type === 'stream';
+  const newest = ({ offset }) => (isStream ? `${offset}` : messageLink(context, { channel, offset }));
+  rename(context, isStream ? 'Stream channel' : 'Channel', channel);
   const state = loaded(context, () => calls.channel(about), (found) => [
     facts([
       ['Subscribed sessions', number(found.subscribers)],
       ['Members by presence', number(found.members)],
-      ['Newest offset', found.offset === 0 ? 'no message yet' : messageLink(context, { channel, offset: found.offset })],
+      ['Newest offset', found.offset === 0 ? 'no message yet' : newest(found)],
       ['Epoch of the log', `${found.epoch}`],
       ['Newest entry', found.active === undefined ? 'not in memory' : ago(found.active)],
     ]),
@@ -100,8 +104,7 @@ function showChannel(main, context, about) {
   const stored = storedMessages(context, { channel });
   main.append(
     links([
-      ['Live tail', linkTo('tail', { channel })],
-      ['Why did it not arrive?', linkTo('explain', { channel })],
+      ...(isStream ? [] : [['Live tail', linkTo('tail', { channel })], ['Why did it not arrive?', linkTo('explain', { channel })]]),
       ['Events', linkTo('events', { channels: channel })],
       ['Metadata and locks', linkTo('storage', { channel, type })],
     ]),
@@ -113,13 +116,13 @@ function showChannel(main, context, about) {
         {},
         section(context, 'State', { call: () => calls.channel(about) }, state.place),
         members(context, about),
-        type === 'stream' ? [] : section(context, 'Stored messages', { call: () => calls.history({ channel }) }, stored.place),
+        isStream ? [] : section(context, 'Stored messages', { call: () => calls.history({ channel }) }, stored.place),
       ),
       section(
         context,
         'Actions',
         {},
-        type === 'stream'
+        isStream
           ? muted('Stream channels have no action here; their metadata and locks do.')
           : [
               publishAction(context, { channel }, async () => {
@@ -294,7 +297,7 @@ export function moderationActions(context, user, then) {
       title: 'Ban',
       fields: [...who, { label: 'Seconds', ...term, value: 3600, required: true }, reason],
       call: with_(calls.ban),
-      confirm: (given) => ['End all sessions of ', named(given), ` and refuse logins for ${number(given.seconds)} seconds?`],
+      confirm: (given) => ['End all sessions of ', named(given), ` and refuse logins for ${counted(given.seconds, 'second')}?`],
       lasts: 'Survives a restart of everything.',
       done: (answer) => [ended(answer), ' Banned until ', time(answer.until), '.'],
       then,

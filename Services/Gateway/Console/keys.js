@@ -1,7 +1,7 @@
 // What may this key do, which keys are there, who is let in, and who has changed what: tokens, bans, the audit trail.
 
 import * as calls from './calls.js';
-import { button, element, muted, number, quoted, sentence, time } from './dom.js';
+import { button, counted, element, muted, number, quoted, sentence, time } from './dom.js';
 import { moderationActions } from './inspector.js';
 import { action, copyText, facts, loaded, pages, section, table, userLink } from './view.js';
 
@@ -100,7 +100,7 @@ function tokenAction(context) {
       token === ''
         ? 'The app has no certificate, so its users log in without a token.'
         : [
-            element('p', {}, 'For ', quoted(user), `, valid for ${number(seconds)} seconds: `),
+            element('p', {}, 'For ', quoted(user), `, valid for ${counted(seconds, 'second')}: `),
             element('p', { class: 'row' }, element('code', { class: 'data' }, token), button('Copy', () => copyText(context, token))),
           ],
   });

@@ -12,12 +12,18 @@ export function nodeList(context) {
     const now = performance.now();
     const rows = nodes.map((node) => ({ ...node, ...rates(node, before.get(node.node), now) }));
     before = new Map(nodes.map((node) => [node.node, { node, at: now }]));
-    const away = nodes.filter(({ unreachable }) => unreachable !== undefined).length;
-    const waiting = nodes.filter(({ ready }) => ready === false).length;
-    const well = away + waiting === 0 ? 'All are ready.' : `${number(away)} can't be asked, ${number(waiting)} are not ready.`;
-    return [muted(`${counted(nodes.length, 'node')}. ${well}`), table('Nodes', columns, rows)];
+    return [muted(readiness(nodes)), table('Nodes', columns, rows)];
   });
   return { place: section(context, 'Nodes', { call: calls.nodes }, list.place), load: list.load };
+}
+
+/** How many nodes there are, and how many of them aren't well. */
+export function readiness(nodes) {
+  const away = nodes.filter(({ unreachable }) => unreachable !== undefined).length;
+  const waiting = nodes.filter(({ ready }) => ready === false).length;
+  const worse = [away > 0 && `${number(away)} can't be asked`, waiting > 0 && counted(waiting, 'is not ready', 'are not ready')];
+  const well = nodes.length === 1 ? 'It is ready' : 'All are ready';
+  return `${counted(nodes.length, 'node')}. ${worse.filter(Boolean).join(', ') || well}.`;
 }
 
 /** A rate in `each` second; undefined in the first answer, and after a restart. */

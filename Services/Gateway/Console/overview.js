@@ -51,6 +51,9 @@ export function show(main, context) {
 const rate = ({ perSecond, left }) =>
   perSecond === undefined ? 'no limit' : `${number(left)} at once, ${number(perSecond)} a second`;
 
+/** How many there are on all pages. */
+export const inAll = (total, prefix) => muted(`${number(total)} ${prefix ? 'with this prefix' : 'in all'}`);
+
 /** The channels of the app, filtered by what their names begin with. */
 export function channelList(context, title, given = {}) {
   let wanted = given;
@@ -60,8 +63,8 @@ export function channelList(context, title, given = {}) {
     call,
     rows: ({ channels }) => channels,
     next: ({ nextCursor }) => nextCursor,
-    about: ({ total, edges }) => [muted(`${number(total)} with this prefix`), missingEdges(edges)],
-    empty: 'No channel begins so.',
+    about: ({ total, edges }) => [inAll(total, wanted.prefix), missingEdges(edges)],
+    empty: 'There is no such channel in memory.',
     columns: [
       { title: 'Channel', cell: ({ channel }) => channelLink(context, channel, wanted.type) },
       { title: 'Subscribers', isNumber: true, cell: ({ subscribers }) => number(subscribers) },
@@ -87,7 +90,9 @@ function connectionList(context) {
     call,
     rows: ({ connections }) => connections,
     next: ({ nextCursor }) => nextCursor,
-    about: ({ total, edges }) => [muted(`${number(total)} of these`), missingEdges(edges)],
+    about: ({ total, edges }) => [
+      wanted.user ? muted(`${number(total)} of this user`) : inAll(total, wanted.prefix), missingEdges(edges),
+    ],
     empty: 'No such user is connected.',
     columns: connectionColumns(context),
   });

@@ -4,7 +4,7 @@
 // shown side by side.
 
 import * as calls from './calls.js';
-import { ago, button, content, element, muted, number, quoted } from './dom.js';
+import { ago, button, content, element, muted, number, quoted, visible } from './dom.js';
 import { action, ask, copies, form, loaded, refusal, section, table, userLink, values } from './view.js';
 
 export const title = 'Storage';
@@ -117,7 +117,13 @@ function itemEditor(context, of, { key, value, revision }, reload, close) {
   };
   /** Somebody else was faster: what is there now stands beside what was to be written. */
   const compare = async (mine) => {
-    const { items } = await context.api.call(calls.metadata(of), context.signal);
+    let items;
+    try {
+      ({ items } = await context.api.call(calls.metadata(of), context.signal));
+    } catch (error) {
+      if (error.name !== 'AbortError') outcome.append(refusal(error));
+      return;
+    }
     const there = items.find((item) => item.key === key);
     const found = there ? `There now, revision ${there.revision}` : 'There now: the item was removed';
     const side = (title, text) => element('div', {}, element('h4', {}, title), element('pre', {}, quoted(text)));
@@ -135,7 +141,7 @@ function itemEditor(context, of, { key, value, revision }, reload, close) {
   };
   const made = form(
     `Edit ${key}`,
-    [{ label: `Value of ${key}`, name: 'value', type: 'textarea', value, rows: 5 }],
+    [{ label: `Value of ${visible(key)}`, name: 'value', type: 'textarea', value, rows: 5 }],
     'Write',
     save,
     element('button', { type: 'button', onclick: close }, 'Cancel'),

@@ -27,7 +27,7 @@ export function show(main, context) {
     running?.abort();
     running = new AbortController();
     context.signal.addEventListener('abort', () => running.abort());
-    const name = given.name?.trim();
+    const { name } = given;
     const isChannel = given.kind === 'channel';
     const log = new LogView({ ...context, signal: running.signal }, {
       label: `${isChannel ? 'Messages of the channel' : 'What the user does:'} ${name}`,
@@ -35,8 +35,11 @@ export function show(main, context) {
     });
     place.replaceChildren(log.place);
     const run = isChannel ? tailChannel : tailUser;
-    run(context, { name, presence: given.presence === true }, log, running.signal).catch((error) => {
-      if (error.name !== 'AbortError') log.place.prepend(refusal(error));
+    const { signal } = running;
+    run(context, { name, presence: given.presence === true }, log, signal).catch((error) => {
+      if (signal.aborted) return;
+      log.say('Not connected.');
+      log.place.prepend(refusal(error));
     });
   };
   const stop = () => {
@@ -68,6 +71,7 @@ async function tailChannel(context, { name, presence }, log, signal) {
   const { api } = context;
   const userId = `console-${crypto.getRandomValues(new Uint32Array(1))[0].toString(36)}`;
   const askToken = async () => (await api.call(calls.token({ user: userId, seconds: tokenSeconds }), signal)).token;
+  if (api.session.edges.length === 0) throw new Error('The gateway names no edge for pages: set gateway.console.edges.');
   log.say('Connecting …');
   const token = await askToken();
   const [{ RTMClient }, { Presence }] = await Promise.all(
@@ -78,6 +82,7 @@ async function tailChannel(context, { name, presence }, log, signal) {
   const tokens = token ? { token, tokenProvider: askToken } : {};
   const client = new RTMClient({ server: api.session.edges, appId: api.app, userId, ...tokens });
   if (presence) new Presence(client);
+  const endsAt = endOf(name);
   signal.addEventListener('abort', () => client.close());
   client.listen((event) => {
     if (signal.aborted) return;
@@ -85,17 +90,31 @@ async function tailChannel(context, { name, presence }, log, signal) {
     else if (event.type === 'gap') log.note(gapText(event), 'bad');
     else if (event.type === 'presence') log.note(presenceText(event));
     else if (event.type === 'linkState') log.say(stateText(event, userId));
+    if (endsAt(event)) log.note('The channel could not be subscribed again, so nothing more is shown. Press Start.', 'bad');
   });
   try {
     await client.login();
     await client.subscribe(name, { presence, quiet: true });
   } catch (error) {
     client.close();
-    signal.throwIfAborted();
-    log.say('Not connected.');
     throw error;
   }
   log.say(`Following as ${userId}, quietly.`);
+}
+
+/**
+ * Says of each event whether the subscription has ended with it: a channel that was not restored, and doesn't continue
+ * behind a gap either.
+ */
+export function endOf(name) {
+  let hasGap = false;
+  return ({ type, unrestoredChannels = [] }) => {
+    if (type === 'gap') hasGap = true;
+    if (type !== 'linkState') return false;
+    const isEnd = unrestoredChannels.includes(name) && !hasGap;
+    hasGap = false;
+    return isEnd;
+  };
 }
 
 const messageRow = (context) => {
@@ -121,13 +140,13 @@ const gapText = ({ lastSeen, continuesAfter }) =>
   `Messages are missing here: after offset ${lastSeen?.offset ?? 'unknown'}, it continues after ${continuesAfter.offset}` +
   `${lastSeen && lastSeen.epoch !== continuesAfter.epoch ? ', in a new log' : ''}.`;
 
-function presenceText({ change, userId, users, interval, states }) {
-  if (change === 'snapshot') return `${counted(users.length, 'user')} are there.`;
+export function presenceText({ change, userId, users, interval, states }) {
+  if (change === 'snapshot') return `${counted(users.length, 'user is', 'users are')} there.`;
   if (change === 'interval') {
     const { joined, left, timedOut } = interval;
-    return `${joined.length} joined, ${left.length} left, ${timedOut.length} were lost.`;
+    return `${joined.length} joined, ${left.length} left, ${counted(timedOut.length, 'was', 'were')} lost.`;
   }
-  if (change === 'stateChanged') return [quoted(userId), ` has the states ${JSON.stringify(states)}.`];
+  if (change === 'stateChanged') return [quoted(userId), ' has the states ', quoted(JSON.stringify(states)), '.'];
   if (change === 'outOfService') return 'Presence is out of service.';
   return [quoted(userId), ` ${change === 'timedOut' ? 'was lost' : change}.`];
 }

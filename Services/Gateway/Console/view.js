@@ -4,19 +4,22 @@
 // pages, and `announce` for what a screen reader should read out.
 
 import { asCurl, asRtm } from './calls.js';
-import { button, counted, element, freshId, muted, quoted, sentence } from './dom.js';
+import { button, counted, element, freshId, muted, number, quoted, sentence } from './dom.js';
 
 // MARK: Errors
 
-/** Why a call was refused, with the limit and when it may succeed. */
+/** Why a call was refused or had no answer, with the limit and when it may succeed. */
 export function refusal(error) {
+  // Clients of the edge count in milliseconds, the HTTP API in seconds.
+  const seconds = error.name === 'RTMError' ? error.retryAfter / 1000 : error.retryAfter;
+  const title = error.status === 0 ? 'No answer: ' : 'Refused: ';
   const facts = [
     error.errorName && `${error.errorName}${error.code ? ` (${error.code})` : ''}`,
     error.limit && `limit ${error.limit.name}: ${error.limit.value}`,
-    error.retryAfter && `again in ${error.retryAfter} s`,
+    seconds > 0 && `again in ${seconds} s`,
   ].filter(Boolean);
   const more = facts.length > 0 && element('span', { class: 'muted' }, ` ${facts.join(' · ')}`);
-  return element('p', { class: 'refusal' }, element('strong', {}, 'Refused: '), sentence(error.reason ?? error.message), more);
+  return element('p', { class: 'refusal' }, element('strong', {}, title), sentence(error.reason ?? error.message), more);
 }
 
 // MARK: Copies
@@ -26,7 +29,7 @@ export function copies(context, call) {
   const copy = async (make) => {
     let text;
     try {
-      text = make(location.origin, context.api.app, call());
+      text = make(location.origin, context.api.app, call(), context.api.session.edges[0]);
     } catch (error) {
       return context.announce(error.reason ?? error.message);
     }
@@ -93,7 +96,7 @@ export function section(context, title, { call } = {}, ...children) {
  * time the last one counts.
  */
 export function loaded(context, call, show) {
-  const place = element('div', { class: 'loaded' });
+  const place = element('div', { class: 'loaded' }, element('p', { class: 'muted loading' }, 'Loading …'));
   let last = 0;
   const load = async () => {
     const own = ++last;
@@ -202,7 +205,7 @@ export const missingEdges = ({ asked, answered } = { asked: 0, answered: 0 }) =>
     : element(
         'p',
         { class: 'warning', role: 'alert' },
-        `Only ${answered} of ${counted(asked, 'event loop')} of edges have answered: something is missing here.`,
+        `Something is missing here: of ${counted(asked, 'event loop')} of edges only ${number(answered)} answered.`,
       );
 
 // MARK: Forms and actions

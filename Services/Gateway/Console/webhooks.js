@@ -1,7 +1,7 @@
 // Are the webhooks delivered? Lag, attempts and dead letters, and what can be sent again.
 
 import * as calls from './calls.js';
-import { ago, button, content, duration, element, muted, number, quoted, sentence, time } from './dom.js';
+import { ago, button, content, counted, duration, element, muted, number, quoted, sentence, time } from './dom.js';
 import { action, facts, loaded, pages, section, table } from './view.js';
 
 export const title = 'Webhooks';
@@ -52,7 +52,7 @@ function oneWebhook(context, name, reloadList) {
         ['State', state(webhook)],
         ['Delivered by', quoted(webhook.owner ?? 'nobody')],
         ['Delivered up to', quoted(webhook.position ?? 'unknown')],
-        ['Lag', webhook.lag === undefined ? undefined : `${number(webhook.lag)} events`],
+        ['Lag', webhook.lag === undefined ? undefined : counted(webhook.lag, 'event')],
         ['Oldest undelivered', ago(webhook.oldest)],
         ['Types', quoted(webhook.types?.join(', ') ?? 'all')],
         ['Channels', quoted(webhook.channels === undefined ? 'all' : `those that begin with ${webhook.channels}`)],
