@@ -15,7 +15,7 @@ oldest := 494643f
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage soak-storage images test-compose test-mixed test-package test-http-api test-web check-api record-api deb compatibility configuration vectors docs clean
+	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage soak-storage images test-compose test-mixed test-package test-http-api test-web soak-web check-api record-api deb compatibility configuration vectors docs clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -51,6 +51,7 @@ help:
 	@echo 'make test-package  an app made of the README, from resolving to a received message; MEASURE=1 for its size, too'
 	@echo 'make test-http-api  schemathesis against the HTTP API, by docs/http/openapi.yaml; EXAMPLES=1000 for more'
 	@echo 'make test-web  the web client, in Node and in headless Chromium; SEEDS=1000 for more histories'
+	@echo 'make soak-web  what an hour does to two tabs of Chromium under 50 messages a second; MINUTES=20 for a shorter one'
 	@echo 'make check-api  what would break apps that were written for the last release'
 	@echo 'make bench-presence  what joins, pages, sweeps and members of presence cost, in memory and over Redis'
 	@echo 'make clean     remove what was built'
@@ -214,6 +215,13 @@ test-web: SETUP := tests
 test-web: setup
 	[ -n "$$HELIOGRAPH_RELEASE" ] || swift build
 	SEEDS='$(or $(SEEDS),100)' Tests/Web/run.sh
+
+# The console's tail and the sample for an hour: memory, and every message accounted for.
+soak-web: SETUP := tests
+soak-web: setup
+	[ -n "$$HELIOGRAPH_RELEASE" ] || swift build
+	HELIOGRAPH_RELEASE="$${HELIOGRAPH_RELEASE:-$$(swift build --show-bin-path)}" MINUTES='$(or $(MINUTES),60)' \
+		node Tests/Web/hour.js
 
 # The public symbols against those of the last release; `make record-api` is part of a release.
 check-api:

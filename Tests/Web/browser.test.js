@@ -13,7 +13,7 @@ let files;
 let browser;
 before(async () => {
   if (skip) return;
-  server = await startStandalone();
+  server = await startStandalone({ 'rates-unlimited': true });
   files = await startFiles(
     "default-src 'none'; script-src 'self'; style-src 'self'; worker-src 'self'; connect-src 'self' ws://127.0.0.1:*",
   );
@@ -148,6 +148,9 @@ test('the sample: two people chat, see each other, and count together', { skip }
     "document.querySelector('#chat [name=text]').value = 'hello'; document.querySelector('#chat').requestSubmit()",
   );
   await alice.until("document.querySelector('#messages').textContent.includes('bob: hello')");
+  await Promise.all(Array.from({ length: 600 }, (_, index) => node.publish(channel, `line ${index}`)));
+  await alice.until("document.querySelector('#messages').textContent.includes('line 599')");
+  assert.equal(await alice.evaluate("document.querySelector('#messages').childElementCount"), 500, 'the newest lines');
   for (const tab of [alice, bob, alice]) await tab.evaluate("document.querySelector('#increment').click()");
   await bob.until("document.querySelector('#count').value === '3'");
   await alice.evaluate("document.querySelector('#logout').click()");

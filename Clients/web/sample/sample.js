@@ -7,6 +7,9 @@ import { RTMClient } from '../src/index.js';
 import { Presence } from '../src/presence.js';
 import { Storage } from '../src/storage.js';
 
+/** A page that stays open for days keeps the newest lines only. */
+const linesMax = 500;
+
 const byId = (id) => document.getElementById(id);
 const settings = new URLSearchParams(location.search);
 const defaults = {
@@ -28,7 +31,9 @@ function show(text, className = '') {
   // As text, never as HTML: whoever may publish chooses it.
   line.textContent = text;
   line.className = className;
-  byId('messages').append(line);
+  const list = byId('messages');
+  list.append(line);
+  if (list.childElementCount > linesMax) list.firstElementChild.remove();
   line.scrollIntoView({ block: 'nearest' });
 }
 

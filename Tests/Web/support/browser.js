@@ -121,5 +121,5 @@ export async function startBrowser() {
     child.kill('SIGKILL');
     await ended;
   };
-  return { open, stop };
+  return { open, stop, send };
 }

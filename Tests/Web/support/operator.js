@@ -13,6 +13,14 @@ const makeKey = (...scopes) => {
   return { secret: /rtmk_\S+/.exec(text)[0], record: /\{id: .*\}/.exec(text)[0] };
 };
 
+/** A configuration of the app dev alone, with one API key. */
+export function keyFile(...scopes) {
+  const { secret, record } = makeKey(...scopes);
+  const config = join(temporaryFolder(), 'config.yaml');
+  writeFileSync(config, `apps: [{id: dev}]\ngateway: {keys: [${record}]}\n`);
+  return { key: secret, config };
+}
+
 /** An app whose users need tokens. */
 export const certified = { id: 'c0ffee'.padEnd(32, '0'), certificate: 'ace'.padEnd(32, '0') };
 
@@ -30,7 +38,7 @@ async function startReceiver() {
   return Object.assign(receiver, { url: `http://127.0.0.1:${server.address().port}/events`, stop: () => server.close() });
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createTCPServer();
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address();
@@ -95,7 +103,7 @@ export async function startOperator(flags = {}) {
 const text = JSON.stringify;
 
 /** What an operator does in a tab. Buttons and fields are found by their texts. */
-function withControls(tab) {
+export function withControls(tab) {
   const find = `
     const shown = (one) => one.checkVisibility();
     const button = (text) => [...document.querySelectorAll('button')].find((one) => shown(one) && (one.textContent === text || one.ariaLabel === text));
