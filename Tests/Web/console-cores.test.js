@@ -61,6 +61,16 @@ test('a form without its names gives no command', () => {
   }
 });
 
+test('what is left empty in a form is left out of the command', () => {
+  for (const [name, make] of Object.entries(calls)) {
+    if (['pathOf', 'shellWord', 'asCurl', 'asRtm'].includes(name)) continue;
+    const call = make({ channel: 'c', user: 'u', name: 'n', message: 'm', key: 'k', value: 'v', revision: 1, owner: 'o', offset: 1 });
+    for (const command of [calls.asCurl('http://gateway', 'dev', call), calls.asRtm('http://gateway', 'dev', call)]) {
+      assert.doesNotMatch(`${command ?? ''}`, /undefined|null|NaN/, name);
+    }
+  }
+});
+
 test('a user who is called like a folder is refused, not resolved; commands can name that user', () => {
   for (const user of ['.', '..']) {
     const call = calls.kick({ user });

@@ -18,6 +18,7 @@ async function send(method, url, { body, csrf, signal } = {}) {
   const headers = csrf ? { 'rtm-csrf': csrf } : {};
   if (body !== undefined) headers['content-type'] = 'application/json';
   let response;
+  let text;
   try {
     response = await fetch(url, {
       method,
@@ -27,11 +28,11 @@ async function send(method, url, { body, csrf, signal } = {}) {
       cache: 'no-store',
       redirect: 'error',
     });
+    text = await response.text();
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     throw new APIError(0, { reason: networkReason });
   }
-  const text = await response.text();
   let answer;
   try {
     answer = text ? JSON.parse(text) : {};

@@ -6,6 +6,7 @@
 const channelOrUser = ({ channel, user, type }) => (user === undefined ? { channel, type: streamOnly(type) } : { user });
 const streamOnly = (type) => (type === 'stream' ? 'stream' : undefined);
 const isStream = ({ type }) => type === 'stream' || undefined;
+const duration = (seconds) => (seconds === undefined ? undefined : `${seconds}s`);
 const metadataNames = ({ channel, user }) => (user === undefined ? ['channel', channel] : ['user', user]);
 
 /** `rtm COMMAND` as a backend does it, at a gateway. */
@@ -144,7 +145,7 @@ export const createLock = ({ channel, type, name, ttl }) => ({
   query: { channel, type: streamOnly(type) },
   body: { ttl },
   scope: 'publish',
-  rtm: asUser('lock set', [channel, name], { ttl: `${ttl}s`, stream: isStream({ type }) }),
+  rtm: asUser('lock set', [channel, name], { ttl: duration(ttl), stream: isStream({ type }) }),
 });
 
 export const removeLock = ({ channel, type, name }) => ({
@@ -176,9 +177,9 @@ const moderation = (command, { user, reason }, options = {}, fields = {}) => ({
 
 export const kick = (whom) => moderation('kick', whom);
 export const unban = (whom) => moderation('unban', whom);
-export const ban = ({ seconds, ...whom }) => moderation('ban', whom, { for: `${seconds}s` }, { seconds });
+export const ban = ({ seconds, ...whom }) => moderation('ban', whom, { for: duration(seconds) }, { seconds });
 export const revokeTokens = ({ seconds, ...whom }) =>
-  moderation('revoke-tokens', whom, { for: seconds === undefined ? undefined : `${seconds}s` }, { seconds });
+  moderation('revoke-tokens', whom, { for: duration(seconds) }, { seconds });
 
 export const bans = ({ after }) => ({
   path: ['bans'],
@@ -281,7 +282,7 @@ export const token = ({ user, seconds }) => ({
   path: ['tokens'],
   body: { user, seconds },
   scope: 'admin',
-  rtm: { command: 'token create', names: [], options: { user, expire: `${seconds}s`, 'certificate-file': 'FILE' } },
+  rtm: { command: 'token create', names: [], options: { user, expire: duration(seconds), 'certificate-file': 'FILE' } },
 });
 
 // MARK: The installation

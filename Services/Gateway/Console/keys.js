@@ -101,7 +101,7 @@ function tokenAction(context) {
         ? 'The app has no certificate, so its users log in without a token.'
         : [
             element('p', {}, 'For ', quoted(user), `, valid for ${counted(seconds, 'second')}: `),
-            element('p', { class: 'row' }, element('code', { class: 'data' }, token), button('Copy', () => copyText(context, token))),
+            element('p', { class: 'row' }, element('code', { class: 'data' }, token), button('Copy', () => copyText(context, token, 'the token'))),
           ],
   });
 }

@@ -44,10 +44,10 @@ export function copies(context, call) {
 }
 
 /** Puts the text on the clipboard. Where a page may not, as over plain HTTP, it is shown to be copied by hand. */
-export async function copyText(context, text) {
+export async function copyText(context, text, name = text) {
   try {
     await navigator.clipboard.writeText(text);
-    context.announce(`Copied: ${text}`);
+    context.announce(`Copied: ${name}`);
   } catch {
     const area = element('textarea', { readonly: true, rows: 6, 'aria-label': 'To copy' });
     area.value = text;
