@@ -543,6 +543,9 @@ test('events: those that are kept, those of a type, and those that come', { skip
   await publish(channel, 'of another channel');
   const asked = operator.site.requests.slice(before).filter(({ path }) => path.includes(`after=${next}`));
   assert.ok(asked.length >= 1 && asked.length <= 3, `${asked.length} requests`);
+  await tab.fill('Cursor', '');
+  await tab.press('Follow');
+  await tab.shows('Fill in the cursor first.');
   await tab.fill('Begin with', 'oldest');
   await tab.fill('Channels begin with', channel);
   await tab.fill('Types', 'session.login');

@@ -97,18 +97,24 @@ export function show(main, context) {
   const { parameters } = context;
   const place = element('div');
   let running;
-  const asked = ({ from, after, types, channels }) => ({
-    after: from === 'cursor' ? after : from === 'oldest' ? undefined : 'latest',
-    types: types?.replaceAll(/\s/g, ''),
-    channels,
-  });
+  const asked = ({ from, after, types, channels }) => {
+    // Without one the server would begin with the oldest.
+    if (from === 'cursor' && after === undefined) throw new Error('Fill in the cursor first.');
+    return {
+      after: from === 'cursor' ? after : from === 'oldest' ? undefined : 'latest',
+      types: types?.replaceAll(/\s/g, ''),
+      channels,
+    };
+  };
   const begin = (given) => {
     running?.abort();
     running = new AbortController();
     context.signal.addEventListener('abort', () => running.abort());
     const log = new LogView({ ...context, signal: running.signal }, { label: 'Events', row: eventRow(context), perSecond: 200 });
     place.replaceChildren(log.place);
-    follow(context, asked(given), log, running.signal, (event) => log.push(event)).catch((error) => {
+    const { signal } = running;
+    const begun = async () => follow(context, asked(given), log, signal, (event) => log.push(event));
+    begun().catch((error) => {
       if (error.name !== 'AbortError') log.place.prepend(refusal(error));
     });
   };
