@@ -136,4 +136,24 @@ struct EventReaderStoreTests {
         }
         #expect(seen == ["true", "0", "true", "[]", "false", "true", "false"])
     }
+    @Test("a reader that is forgotten and claimed again in one group begins without dead letters")
+    func forgottenAndClaimed() async throws {
+        let seen = try await both { fixture -> [String] in
+            _ = fixture.keep(fixture.claim("a"), letters: 2)
+            let forget = MoveReader(appID: "app", name: "hook", position: Self.position, forgets: true)
+            let claim = ClaimReader(appID: "app", name: "hook", node: "b", lease: .seconds(10))
+            let outcome = fixture.run([
+                StorageWrite(.moveReader(forget), link: 1, request: 1),
+                StorageWrite(.claimReader(claim), link: 1, request: 2),
+            ])
+            guard case .success(.claimedReader(let claimed))? = outcome.answers.last?.result else {
+                return []
+            }
+            return [
+                "\(try fixture.letters())", "\(fixture.keep(claimed.term, letters: 1))",
+                "\(try fixture.letters())",
+            ]
+        }
+        #expect(seen == ["[]", "true", "[1]"])
+    }
 }

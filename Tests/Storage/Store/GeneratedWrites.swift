@@ -11,6 +11,8 @@ struct GeneratedWrites {
     private var random: SeededGenerator
     private var number: UInt64 = 0
     private var time: UInt64 = 1_000_000
+    /// The latest messages, which may be sent again.
+    private var sent: [StoredMessage] = []
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed &+ 1 << 32) }
 
@@ -26,7 +28,7 @@ struct GeneratedWrites {
     private mutating func work(_ contents: StoreContents) -> StorageWrite.Work {
         let name = StoreContents.channels.randomElement(using: &random) ?? "a"
         let channel = ChannelKey.message(name)
-        switch Int.random(in: 0..<11, using: &random) {
+        switch Int.random(in: 0..<14, using: &random) {
         case 0...2:
             let items = ["k", "l", "m"].shuffled(using: &random).prefix(2).map {
                 MetadataItem(key: $0, value: "\(number)" + random.text(upTo: 900))
@@ -34,27 +36,71 @@ struct GeneratedWrites {
             let kind: MetadataWriteKind = random.chance(1, in: 5) ? .remove : .set
             return .metadata(WriteMetadata(kind, of: .lobby, items: items), of: channel)
         case 3...4: return .lock(LockRequest(lockAction(), "l", at: .lobby), of: channel, ticket: number)
-        case 5...6:
-            time += 1
-            let content = HistoryMessage(
-                type: .binary, payload: random.bytes(upTo: 6_000), customType: "", publisher: "anna",
-                timestampMilliseconds: time)
-            let origin = StoredMessage.Origin(instance: 1, sequence: number)
-            return .history(
-                StoredMessage(
-                    channel: channel, content: content, origin: origin,
-                    expiry: random.chance(1, in: 3) ? number : nil))
+        case 5...6: return .history(message(in: channel))
         case 7: return .removeExpiredHistory(limit: 3)
         case 8: return .removeUnusedChannels(limit: 2)
         case 9:
             let before = random.chance(1, in: 2) ? 0 : time
             return .purgeHistory(
                 HistoryPurge(PurgeHistoryRequest(channel: channel, beforeMilliseconds: before), limit: 2))
+        case 10: return ban()
+        case 11: return .claimReader(reader(contents))
+        case 12: return keep(contents)
         default:
             let known = contents.events.prefix(Int.random(in: 0...8, using: &random))
             guard let first = known.first, let last = known.last else { return .announced([]) }
             return .announced([first.sequence...last.sequence])
         }
+    }
+
+    /// Some messages come twice, some have the time of another one, and some have no origin.
+    private mutating func message(in channel: ChannelKey) -> StoredMessage {
+        if random.chance(1, in: 6), let again = sent.randomElement(using: &random) { return again }
+        if !random.chance(1, in: 5) { time += 1 }
+        let content = HistoryMessage(
+            type: .binary, payload: random.bytes(upTo: 6_000), customType: "", publisher: "anna",
+            timestampMilliseconds: time)
+        let message = StoredMessage(
+            channel: channel, content: content,
+            origin: random.chance(1, in: 6) ? nil : .init(instance: 1, sequence: number),
+            expiry: random.chance(1, in: 3) ? number : nil)
+        sent = sent.suffix(4) + [message]
+        return message
+    }
+
+    private mutating func ban() -> StorageWrite.Work {
+        .ban(
+            Ban(
+                appID: "app", userID: Self.users.randomElement(using: &random) ?? "",
+                untilMilliseconds: random.chance(1, in: 3) ? 0 : 2_000_000 + number, reason: "\(number)\0",
+                endsSession: true, by: "ö", tokensBeforeSeconds: random.chance(1, in: 2) ? 0 : number))
+    }
+
+    private mutating func reader(_ contents: StoreContents) -> ClaimReader {
+        ClaimReader(
+            appID: "app", name: ["r", "é"].randomElement(using: &random) ?? "", node: "n\(number)",
+            lease: random.chance(1, in: 2) ? .zero : .seconds(1))
+    }
+
+    private mutating func keep(_ contents: StoreContents) -> StorageWrite.Work {
+        guard let reader = contents.readers.randomElement(using: &random) else { return .listBans }
+        let position = StreamPosition(epoch: 1, offset: UInt64.random(in: 1...3, using: &random))
+        guard !random.chance(1, in: 5) else {
+            let forgets = random.chance(1, in: 2)
+            return .moveReader(
+                MoveReader(appID: "app", name: reader.name, position: position, forgets: forgets))
+        }
+        let letters = (0..<Int.random(in: 0...2, using: &random)).map { _ in
+            DeadLetter(
+                number: 0, position: position, timeMilliseconds: number, reason: "\(number)\0",
+                body: [0, 255])
+        }
+        let known = contents.letters.flatMap(\.self).prefix(1)
+        return .keepReader(
+            KeepReader(
+                appID: "app", name: reader.name, term: reader.term, lease: .seconds(1), position: position,
+                state: random.bytes(upTo: 20), letters: letters,
+                removed: random.chance(1, in: 3) ? known.map { DeadLetterNumber(number: $0.number) } : []))
     }
 
     private mutating func lockAction() -> LockRequest.Action {
@@ -76,15 +122,25 @@ struct StoreContents: Equatable {
     var sets: [MetadataSet] = []
     var locks: [LockTable] = []
     var messages: [[HistoryMessage]] = []
+    let bans: [Ban]
+    let readers: [EventReader]
+    var letters: [[DeadLetter]] = []
 
-    init(_ reader: some ReadableStore) throws {
+    init(_ reader: some ReadableStore) throws(StoreFailure) {
         counter = try reader.committedCounter()
         events = try reader.events(after: 0, limit: 100_000)
+        bans = try reader.bans(after: BansRequest(), now: 1_000_000, limit: 100)
+        readers = try reader.readers(ReadersRequest(appID: "app"), limit: 100, now: 1_000_000)
+        for name in readers.map(\.name) {
+            letters.append(
+                try reader.deadLetters(DeadLettersRequest(appID: "app", name: name), limit: 100))
+        }
         for name in Self.channels {
             sets.append(try reader.metadata(of: .message(name)))
             locks.append(try reader.locks(of: .message(name)))
             let all = GetHistory(channelType: .message, channel: name, count: 100, start: 0, end: 0)
-            messages.append(try reader.messages(HistorySelection(all, of: .user("anna")), now: 0).messages)
+            guard let query = try? HistorySelection(all, of: .user("anna")) else { continue }
+            messages.append(try reader.messages(query, now: 0).messages)
         }
     }
 }

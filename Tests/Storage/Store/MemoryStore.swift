@@ -74,6 +74,9 @@ extension MemoryStore: WritableStore {
             state.bans = state.bans.filter { $0.value.untilMilliseconds > time }
         }
         for (user, ban) in changes.bans { state.bans[user] = ban }
+        for key in changes.forgottenReaders {
+            (state.readers[key], state.letters[key], state.droppedLetters[key]) = (nil, nil, nil)
+        }
         keep(changes.readers, changes.letters)
         for audit in changes.audit { keep(audit) }
         state.events.removeAll { event in changes.announced.contains { $0.contains(event.sequence) } }

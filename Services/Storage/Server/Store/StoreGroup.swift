@@ -147,8 +147,10 @@ struct GroupChanges: Sendable {
     var bansEnded: UInt64?
     /// Messages that are removed before those of the group are kept.
     var purges: [HistoryPurge] = []
-    /// Changed readers; nil for one that is forgotten with its dead letters.
+    /// Changed readers; nil for one that is forgotten.
     var readers: OrderedDictionary<EventReaderKey, EventReaderState?> = [:]
+    /// Readers that are forgotten first, with their dead letters; some of them may have come again.
+    var forgottenReaders: Set<EventReaderKey> = []
     /// Dead letters to keep and to remove, in the order of the calls.
     var letters: [LettersChange] = []
     /// Audit lines to keep, in their order. The store numbers them, and removes the oldest of a key and kind
@@ -306,7 +308,9 @@ struct StoreGroup: Sendable {
         state.readers[key] = reader
         written.readers[key] = .some(reader)
         // A reader that comes again begins without dead letters.
-        if reader == nil { written.letters.removeAll { $0.reader == key } }
+        guard reader == nil else { return }
+        written.forgottenReaders.insert(key)
+        written.letters.removeAll { $0.reader == key }
     }
 
     mutating func keep(_ audit: KeepAudit) { written.audit.append(audit) }

@@ -136,6 +136,7 @@ final class SQLiteWriter: WritableStore {
         if let expiry = changes.eventsExpiry {
             written.eventsExpired = try appEvents.remove(before: expiry.cutoffs, limit: expiry.limit)
         }
+        for key in changes.forgottenReaders { try readers.set(nil, key) }
         for (key, reader) in changes.readers { try readers.set(reader, key) }
         for change in changes.letters {
             try readers.keep(change.kept, removing: change.removed, of: change.reader)
