@@ -54,6 +54,8 @@ import Testing
             try await crowd.gather(15, from: 12, before: system.address("edge"))
             try await crowd.gather(40, from: 12, before: system.address("gateway"))
             let process = try system.process("rtm-standalone")
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/fd").count
+            #expect(open < 384 - 16, "some are kept for the process itself")
             let spent = try await ProcessorTime.of([process.pid], during: .seconds(1))
             #expect(spent[0] < 0.5)
             #expect(process.log.contains("no connections are accepted at gateway at "))
