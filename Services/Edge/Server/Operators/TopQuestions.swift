@@ -28,13 +28,16 @@ final class TopQuestions {
     private struct Measurement {
         let appID: String
         var askers: [(limit: Int, answer: (EdgeTopFindings) -> Void)]
-        var publishes: LoudCounts<SessionKey>
-        /// By the interests of the channels.
-        var arrivals: LoudCounts<UInt64>
-        /// When the watch began, and then how long it was.
         let began: NIODeadline
-        var measured = Duration.zero
         var queues = TopList<SessionKey>(rowsMax)
+    }
+
+    /// What was counted, and for how long.
+    private struct Watch {
+        let time: Duration
+        let publishes: LoudCounts<SessionKey>
+        /// By the interests of the channels.
+        let arrivals: LoudCounts<UInt64>
     }
 
     init(
@@ -55,11 +58,9 @@ final class TopQuestions {
             measurement?.askers.append(asker)
             return
         }
-        measurement = Measurement(
-            appID: appID, askers: [asker], publishes: LoudCounts(of: appID), arrivals: LoudCounts(of: appID),
-            began: eventLoop.now)
-        userLog.publishes = measurement?.publishes
-        subscribing.arrivals = measurement?.arrivals
+        measurement = Measurement(appID: appID, askers: [asker], began: eventLoop.now)
+        userLog.publishes = LoudCounts(of: appID)
+        subscribing.arrivals = LoudCounts(of: appID)
         eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(min(question.measure, Self.measureMax))) {
             self.end()
         }
@@ -72,13 +73,12 @@ final class TopQuestions {
             let arrivals = subscribing.arrivals
         else { return }
         (userLog.publishes, subscribing.arrivals) = (nil, nil)
-        measurement?.publishes = publishes
-        measurement?.arrivals = arrivals
-        measurement?.measured = .nanoseconds((eventLoop.now - began).nanoseconds)
-        lookAtQueues(from: 0)
+        let watch = Watch(
+            time: .nanoseconds((eventLoop.now - began).nanoseconds), publishes: publishes, arrivals: arrivals)
+        lookAtQueues(from: 0, watch)
     }
 
-    private func lookAtQueues(from slot: Int) {
+    private func lookAtQueues(from slot: Int, _ watch: Watch) {
         guard let appID = measurement?.appID else { return }
         let stop = min(sessions.slotCount, slot + SessionScan.slotsPerTurn)
         for index in slot..<max(slot, stop) {
@@ -86,14 +86,14 @@ final class TopQuestions {
             measurement?.queues.add(session.key, Double(session.connection?.waitingBytes ?? 0))
         }
         if stop < sessions.slotCount {
-            return eventLoop.assumeIsolated().execute { self.lookAtQueues(from: stop) }
+            return eventLoop.assumeIsolated().execute { self.lookAtQueues(from: stop, watch) }
         }
-        finish()
+        finish(watch)
     }
 
     // MARK: - The answer
 
-    private func finish() {
+    private func finish(_ watch: Watch) {
         guard let measurement = measurement.take() else { return }
         let queues = measurement.queues.largest().compactMap { bytes, key in
             row(of: key).map { session in
@@ -102,20 +102,20 @@ final class TopQuestions {
                 return session
             }
         }
-        let publishers = measurement.publishes.loudest(Self.rowsMax).compactMap { key, count in
+        let publishers = watch.publishes.loudest(Self.rowsMax).compactMap { key, count in
             row(of: key).map { LoudSession(session: $0, messages: count.weight, bytes: count.amount) }
         }
-        let channels = busiest(measurement)
+        let channels = busiest(watch.arrivals)
         let refused = RefusedUser.most(of: measurement.appID, refusals.latest.newestFirst, Self.rowsMax)
         for asker in measurement.askers {
             asker.answer(
                 EdgeTopFindings(
-                    measured: measurement.measured, queues: Array(queues.prefix(asker.limit)),
+                    measured: watch.time, queues: Array(queues.prefix(asker.limit)),
                     channels: Array(channels.prefix(asker.limit * Self.channelsPerRow)),
                     publishers: Array(publishers.prefix(asker.limit)),
                     refused: Array(refused.prefix(asker.limit)),
                     refusedSinceMilliseconds: refusals.latest.since,
-                    channelsOmitted: UInt32(clamping: measurement.arrivals.omitted)))
+                    channelsOmitted: UInt32(clamping: watch.arrivals.omitted)))
         }
     }
 
@@ -124,12 +124,12 @@ final class TopQuestions {
         sessions[key].map { $0.row(channelCount: subscribing.overview(of: key, limit: 0).count) }
     }
 
-    private func busiest(_ measurement: Measurement) -> [BusyChannel] {
-        let found = measurement.arrivals.loudest(Self.rowsMax * Self.channelsPerRow)
-        return zip(found, subscribing.keys(of: found.map(\.key))).compactMap { arrivals, key in
+    private func busiest(_ arrivals: LoudCounts<UInt64>) -> [BusyChannel] {
+        let found = arrivals.loudest(Self.rowsMax * Self.channelsPerRow)
+        return zip(found, subscribing.keys(of: found.map(\.key))).compactMap { loud, key in
             key.map {
                 BusyChannel(
-                    channel: $0, entries: arrivals.count.amount,
+                    channel: $0, entries: loud.count.amount,
                     subscribers: UInt32(subscribing.subscriberCount(of: $0)))
             }
         }

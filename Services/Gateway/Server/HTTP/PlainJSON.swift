@@ -12,7 +12,7 @@ struct PlainJSON {
     struct Unusual: Error {}
 
     private let bytes: [UInt8]
-    private var place = 0
+    private var index = 0
     /// Whether an object or a list was just opened, so that no comma comes before what follows.
     private var isAtStart = false
 
@@ -24,7 +24,7 @@ struct PlainJSON {
         do throws(Unusual) {
             let value = try body(&json)
             json.skipSpace()
-            return json.place == bytes.count ? value : nil
+            return json.index == bytes.count ? value : nil
         } catch {
             return nil
         }
@@ -63,7 +63,7 @@ struct PlainJSON {
         defer { isAtStart = false }
         skipSpace()
         if next == end {
-            place += 1
+            index += 1
             return false
         }
         if !isAtStart { try expect(UInt8(ascii: ",")) }
@@ -74,18 +74,18 @@ struct PlainJSON {
 
     mutating func text() throws(Unusual) -> String {
         try expect(UInt8(ascii: "\""))
-        let start = place
+        let start = index
         while let byte = next, byte >= 0x20, byte != UInt8(ascii: "\\") {
-            place += 1
-            if byte == UInt8(ascii: "\"") { return try Self.text(bytes[start..<place - 1]) }
+            index += 1
+            if byte == UInt8(ascii: "\"") { return try Self.text(bytes[start..<index - 1]) }
         }
         return try textWithEscapes(from: start)
     }
 
     private mutating func textWithEscapes(from start: Int) throws(Unusual) -> String {
-        var text = Array(bytes[start..<place])
+        var text = Array(bytes[start..<index])
         while let byte = next, byte >= 0x20 {
-            place += 1
+            index += 1
             switch byte {
             case UInt8(ascii: "\""): return try Self.text(text[...])
             case UInt8(ascii: "\\"): text.append(try escaped())
@@ -96,7 +96,7 @@ struct PlainJSON {
     }
 
     private mutating func escaped() throws(Unusual) -> UInt8 {
-        defer { place += 1 }
+        defer { index += 1 }
         switch next {
         case UInt8(ascii: "\"")?: return UInt8(ascii: "\"")
         case UInt8(ascii: "\\")?: return UInt8(ascii: "\\")
@@ -116,14 +116,14 @@ struct PlainJSON {
     /// A whole number that is not negative.
     mutating func number() throws(Unusual) -> UInt64 {
         skipSpace()
-        let start = place
+        let start = index
         var number: UInt64 = 0
         while let byte = next, UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte {
             number = number &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
-            place += 1
+            index += 1
         }
         // With 19 digits there is no overflow, and a zero begins no other number.
-        guard 1...19 ~= place - start, place - start == 1 || bytes[start] != UInt8(ascii: "0") else {
+        guard 1...19 ~= index - start, index - start == 1 || bytes[start] != UInt8(ascii: "0") else {
             throw Unusual()
         }
         return number
@@ -131,9 +131,9 @@ struct PlainJSON {
 
     mutating func flag() throws(Unusual) -> Bool {
         skipSpace()
-        for (word, value) in [("true", true), ("false", false)] where bytes[place...].starts(with: word.utf8)
+        for (word, value) in [("true", true), ("false", false)] where bytes[index...].starts(with: word.utf8)
         {
-            place += word.utf8.count
+            index += word.utf8.count
             return value
         }
         throw Unusual()
@@ -141,16 +141,16 @@ struct PlainJSON {
 
     // MARK: Bytes
 
-    private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+    private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
     private mutating func skipSpace() {
-        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { place += 1 }
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
     }
 
     private mutating func expect(_ byte: UInt8) throws(Unusual) {
         skipSpace()
         guard next == byte else { throw Unusual() }
-        place += 1
+        index += 1
     }
 }
 

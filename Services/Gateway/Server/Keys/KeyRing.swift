@@ -43,11 +43,11 @@ final class KeyRing: Sendable {
         else { return nil }
         entries.withLock { entries in
             // The configuration may have changed meanwhile.
-            guard let place = entries.index(forKey: key.id), entries.values[place].record == record else {
+            guard let index = entries.index(forKey: key.id), entries.values[index].record == record else {
                 return
             }
-            entries.values[place].proven = key
-            entries.values[place].use = Use(last: now, before: entries.values[place].use?.last)
+            entries.values[index].proven = key
+            entries.values[index].use = Use(last: now, before: entries.values[index].use?.last)
         }
         return record
     }
