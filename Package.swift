@@ -170,7 +170,7 @@ let services: [Target] =
         resources: [.embedInCode("Scripts")])
     + service(
         "Presence", calls: ["Messaging"],
-        server: ["RTMRedis", "RTMRedisConfiguration", collections, ordered],
+        server: ["RTMRedis", "RTMRedisConfiguration", collections, heap, ordered],
         // The Lua scripts travel in the binary.
         resources: [.embedInCode("Scripts")])
     + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap, ordered])

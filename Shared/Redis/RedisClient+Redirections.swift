@@ -39,30 +39,32 @@ extension RedisClient {
     }
 
     private func send(_ trial: Trial) {
-        guard !isStopped, let place = slots.master(of: trial.slot) else {
+        guard !isStopped, let endpoint = slots.master(of: trial.slot) else {
             doubt()
             let cause = isStopped ? "shut down" : "no master serves slot \(trial.slot)"
             return trial.done(.failure(.notConnected(cause)), nil)
         }
-        connection(to: place).send(trial.command) { [self] outcome in
-            answered(trial, outcome, by: place)
+        connection(to: endpoint).send(trial.command) { [self] outcome in
+            answered(trial, outcome, by: endpoint)
         }
     }
 
-    private func redirect(_ trial: Trial, to place: RedisPlace, isAsking: Bool) {
+    private func redirect(_ trial: Trial, to endpoint: RedisEndpoint, isAsking: Bool) {
         guard !isStopped else { return send(trial) }
-        connection(to: place).send(trial.command, isAsking: isAsking) { [self] outcome in
+        connection(to: endpoint).send(trial.command, isAsking: isAsking) { [self] outcome in
             // A node that doesn't know of a failover yet sends us to the master that is gone.
-            guard case .failure(.notConnected) = outcome else { return answered(trial, outcome, by: place) }
+            guard case .failure(.notConnected) = outcome else {
+                return answered(trial, outcome, by: endpoint)
+            }
             follow(.clusterDown, trial, outcome)
         }
     }
 
     private func answered(
-        _ trial: Trial, _ outcome: Result<RedisReply, RedisFailure>, by place: RedisPlace
+        _ trial: Trial, _ outcome: Result<RedisReply, RedisFailure>, by endpoint: RedisEndpoint
     ) {
-        guard case .failure(.refused(let text)) = outcome, let redirection = Redirection(text, from: place)
-        else { return finish(trial, outcome, at: place) }
+        guard case .failure(.refused(let text)) = outcome, let redirection = Redirection(text, from: endpoint)
+        else { return finish(trial, outcome, at: endpoint) }
         observer?.redisRedirected(redirection.kind)
         follow(redirection, trial, outcome)
     }
@@ -76,16 +78,18 @@ extension RedisClient {
         default: break
         }
         switch trial.attempts.refused(redirection, now: eventLoop.now, random: configuration.random()) {
-        case .send(let place): redirect(trial, to: place, isAsking: false)
-        case .ask(let place): redirect(trial, to: place, isAsking: true)
+        case .send(let endpoint): redirect(trial, to: endpoint, isAsking: false)
+        case .ask(let endpoint): redirect(trial, to: endpoint, isAsking: true)
         case .wait(let time):
             eventLoop.assumeIsolated().scheduleTask(in: .init(time)) { [self] in send(trial) }
         case .giveUp: trial.done(outcome, nil)
         }
     }
 
-    private func finish(_ trial: Trial, _ outcome: Result<RedisReply, RedisFailure>, at place: RedisPlace) {
+    private func finish(
+        _ trial: Trial, _ outcome: Result<RedisReply, RedisFailure>, at endpoint: RedisEndpoint
+    ) {
         guard case .success = outcome, let question = trial.question else { return trial.done(outcome, nil) }
-        connection(to: place).send(question) { trial.done(outcome, $0) }
+        connection(to: endpoint).send(question) { trial.done(outcome, $0) }
     }
 }

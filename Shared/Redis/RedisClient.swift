@@ -57,7 +57,7 @@ package final class RedisClient {
     /// The next map, which is used when all its masters are connected.
     private var next: SlotMap?
     private var nextIsWaitedFor = NIODeadline.distantPast
-    private var connections: [RedisPlace: RedisConnection] = [:]
+    private var connections: [RedisEndpoint: RedisConnection] = [:]
     /// The connection to the only master; nil in a Cluster.
     private var only: RedisConnection?
     private(set) var isStopped = true
@@ -81,9 +81,9 @@ package final class RedisClient {
         self.eventLoop = eventLoop
         self.logger = logger
         switch configuration.deployment {
-        case .server(let place): (locator, isCluster) = (FixedMaster(place), false)
-        case .sentinel(let places, let master):
-            (locator, isCluster) = (MasterSearch(places, master: master), false)
+        case .server(let endpoint): (locator, isCluster) = (FixedMaster(endpoint), false)
+        case .sentinel(let endpoints, let master):
+            (locator, isCluster) = (MasterSearch(endpoints, master: master), false)
         case .cluster(let seeds): (locator, isCluster) = (ClusterMap(seeds: seeds), true)
         }
     }
@@ -169,17 +169,17 @@ package final class RedisClient {
     private func perform(_ actions: [LocatorAction]) {
         for action in actions {
             switch action {
-            case .ask(let place, let number): ask(place, number)
+            case .ask(let endpoint, let number): ask(endpoint, number)
             case .use(let next): use(next)
             }
         }
     }
 
-    private func ask(_ place: RedisPlace, _ number: Int) {
+    private func ask(_ endpoint: RedisEndpoint, _ number: Int) {
         let credentials =
             isCluster ? configuration.credentials : configuration.sentinelCredentials
         RedisQuestion.ask(
-            locator.question, of: place, configuration, credentials: credentials, on: eventLoop
+            locator.question, of: endpoint, configuration, credentials: credentials, on: eventLoop
         ) { [self] outcome in
             guard !isStopped else { return }
             switch outcome {
@@ -192,7 +192,7 @@ package final class RedisClient {
     /// The masters may be other ones by now.
     func doubt() { locator.doubted(now: now) }
 
-    func moved(_ slot: Int, to master: RedisPlace) {
+    func moved(_ slot: Int, to master: RedisEndpoint) {
         perform(locator.moved(slot, to: master, now: now))
     }
 
@@ -220,19 +220,19 @@ package final class RedisClient {
 
     private func retireIdle() {
         let wanted = Set(slots.masters + (next?.masters ?? []))
-        for (place, connection) in connections where !wanted.contains(place) {
-            connections[place] = nil
+        for (endpoint, connection) in connections where !wanted.contains(endpoint) {
+            connections[endpoint] = nil
             connection.retire()
         }
     }
 
     /// The connection to a master. It is made on demand.
-    func connection(to place: RedisPlace) -> RedisConnection {
-        if let present = connections[place] { return present }
+    func connection(to endpoint: RedisEndpoint) -> RedisConnection {
+        if let present = connections[endpoint] { return present }
         let fresh = RedisConnection(
-            to: place, configuration, as: .master(isInCluster: isCluster),
+            to: endpoint, configuration, as: .master(isInCluster: isCluster),
             credentials: configuration.credentials, scripts: scripts, on: eventLoop, logger: logger)
-        connections[place] = fresh
+        connections[endpoint] = fresh
         fresh.start(delegate: self)
         return fresh
     }
@@ -247,9 +247,9 @@ package final class RedisClient {
     /// What is missing; nil if every slot has a master that is connected.
     private var cause: String? {
         guard !slots.masters.isEmpty else { return locator.cause }
-        for place in slots.masters {
-            if let connection = connections[place], !connection.isUp {
-                return "no connection to Redis at \(place): \(connection.downCause)"
+        for endpoint in slots.masters {
+            if let connection = connections[endpoint], !connection.isUp {
+                return "no connection to Redis at \(endpoint): \(connection.downCause)"
             }
         }
         return slots.unserved.map {
@@ -300,16 +300,16 @@ package final class RedisClient {
 
 extension RedisClient: RedisConnectionDelegate {
     func connectionIsUp(_ connection: RedisConnection) {
-        guard connections[connection.place] === connection else { return }
+        guard connections[connection.endpoint] === connection else { return }
         observer?.redisConnected()
         if let next, next.masters.allSatisfy({ connections[$0]?.isUp == true }) { change(to: next) }
         look()
     }
 
     func connectionIsDown(_ connection: RedisConnection, _ cause: String) {
-        guard !isStopped, connections[connection.place] === connection else { return }
+        guard !isStopped, connections[connection.endpoint] === connection else { return }
         doubt()
-        if slots.masters.contains(connection.place) { goDown(cause) }
+        if slots.masters.contains(connection.endpoint) { goDown(cause) }
     }
 
     func connectionAnswered(after time: TimeAmount) { observer?.redisAnswered(after: time) }

@@ -3,11 +3,11 @@ package import RTMServiceLink
 /// How to reach Redis: one server, the master that sentinels name, or the masters of a Redis Cluster.
 package struct RedisConfiguration: Sendable {
     package enum Deployment: Sendable, Hashable {
-        case server(RedisPlace)
+        case server(RedisEndpoint)
         /// - Parameter master: the name under which the sentinels know the master.
-        case sentinel([RedisPlace], master: String)
+        case sentinel([RedisEndpoint], master: String)
         /// - Parameter seeds: any nodes of the Cluster; the others are found.
-        case cluster(seeds: [RedisPlace])
+        case cluster(seeds: [RedisEndpoint])
     }
 
     package var deployment: Deployment
@@ -39,14 +39,14 @@ package struct RedisConfiguration: Sendable {
 extension RedisConfiguration.Deployment: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .server(let place): "\(place)"
-        case .sentinel(let places, let master): "\(master) of the sentinels \(Self.list(places))"
+        case .server(let endpoint): "\(endpoint)"
+        case .sentinel(let endpoints, let master): "\(master) of the sentinels \(Self.list(endpoints))"
         case .cluster(let seeds): "the Cluster of \(Self.list(seeds))"
         }
     }
 
-    private static func list(_ places: [RedisPlace]) -> String {
-        places.map(\.description).joined(separator: ", ")
+    private static func list(_ endpoints: [RedisEndpoint]) -> String {
+        endpoints.map(\.description).joined(separator: ", ")
     }
 }
 

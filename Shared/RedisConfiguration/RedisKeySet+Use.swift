@@ -38,12 +38,12 @@ extension RedisKeySet {
     }
 
     private func deployment(_ configuration: Configuration) -> RedisConfiguration.Deployment? {
-        let places = configuration[endpoints].compactMap { RedisPlace($0) }
-        guard let first = places.first else { return nil }
+        let endpoints = configuration[self.endpoints].compactMap { RedisEndpoint($0) }
+        guard let first = endpoints.first else { return nil }
         return switch configuration[mode] {
         case .server: .server(first)
-        case .sentinel: .sentinel(places, master: configuration[master] ?? "")
-        case .cluster: .cluster(seeds: places)
+        case .sentinel: .sentinel(endpoints, master: configuration[master] ?? "")
+        case .cluster: .cluster(seeds: endpoints)
         }
     }
 

@@ -94,14 +94,14 @@ package struct RedisKeySet: KeySet {
 
     package var rules: [ConfigurationRule] {
         [
-            ConfigurationRule(endpoints) { places in
-                places.lazy.compactMap { place in
-                    RedisPlace.refusal(place).map { "has the endpoint \"\(place)\", which \($0)" }
+            ConfigurationRule(endpoints) { endpoints in
+                endpoints.lazy.compactMap { endpoint in
+                    RedisEndpoint.refusal(endpoint).map { "has the endpoint \"\(endpoint)\", which \($0)" }
                 }.first
             },
-            ConfigurationRule(endpoints) { [self] places, configuration in
-                guard configuration[mode] == .server, places.count > 1 else { return nil }
-                return "has \(places.count) endpoints, but one server has one: set \(section).mode to "
+            ConfigurationRule(endpoints) { [self] endpoints, configuration in
+                guard configuration[mode] == .server, endpoints.count > 1 else { return nil }
+                return "has \(endpoints.count) endpoints, but one server has one: set \(section).mode to "
                     + "sentinel or cluster, or give one endpoint"
             },
             ConfigurationRule(mode) { [self] mode, configuration in

@@ -17,14 +17,14 @@ struct RosterTableTests {
     mutating func shrinks() {
         for number in 0..<30_000 { enter("anna", .room("\(number)")) }
         for number in 1..<30_000 where number != 5_000 { table.remove(.room("\(number)")) }
-        #expect(table.placeCount == 30_000)
+        #expect(table.slotCount == 30_000)
         table.shrink(1_000)
-        #expect(table.placeCount == 29_000)
+        #expect(table.slotCount == 29_000)
         for _ in 0..<100 { table.shrink(1_000) }
-        #expect(table.placeCount == 5_001)
+        #expect(table.slotCount == 5_001)
         for name in ["0", "5000"] { #expect(table[.room(name)]?["anna"] != nil) }
         for number in 0..<6_000 { enter("bob", .room("new\(number)")) }
-        #expect(table.placeCount == 6_002, "free places are used again, each once")
+        #expect(table.slotCount == 6_002, "free places are used again, each once")
         for name in ["0", "5000"] { #expect(table[.room(name)]?.memberCount == 1) }
     }
 
@@ -48,12 +48,12 @@ struct RosterTableTests {
                     table.remove(channel)
                 }
                 if random.chance(1, in: 10) {
-                    let before = table.placeCount
+                    let before = table.slotCount
                     table.shrink(20)
-                    #expect(before - table.placeCount <= 20)
+                    #expect(before - table.slotCount <= 20)
                 }
                 #expect(table[channel]?.memberCount == users[channel].map { _ in 1 })
-                #expect(table.count == users.count && table.placeCount >= users.count)
+                #expect(table.count == users.count && table.slotCount >= users.count)
             }
             for (channel, user) in users { #expect(table[channel]?[user] != nil, "seed \(seed)") }
         }
@@ -65,8 +65,8 @@ struct RosterTableTests {
         for number in 0..<20_000 { _ = try registry.enter(.of("anna"), .room("\(number)"), now: 1) }
         for number in 1..<20_000 { registry.leave(.of("anna"), .room("\(number)"), now: 2) }
         _ = registry.takeChanges()
-        #expect(registry.totals.channels == 1 && registry.placeCount == 20_000)
+        #expect(registry.totals.channels == 1 && registry.slotCount == 20_000)
         for now in 3...20 as ClosedRange<UInt64> { _ = registry.advance(now: now) }
-        #expect(registry.placeCount == 1)
+        #expect(registry.slotCount == 1)
     }
 }

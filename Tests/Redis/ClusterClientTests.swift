@@ -17,7 +17,7 @@ struct ClusterClientTests {
 
     private func with(_ body: (RedisClusterProcess, ClientHarness) async throws -> Void) async throws {
         let cluster = try #require(RedisClusterProcess.shared)
-        let seeds = cluster.nodes.suffix(2).map { RedisPlace.tcp(host: "127.0.0.1", port: $0.port) }
+        let seeds = cluster.nodes.suffix(2).map { RedisEndpoint.tcp(host: "127.0.0.1", port: $0.port) }
         try await ClientHarness.with(.cluster(seeds: seeds), scripts: [Self.count]) { client in
             try await client.isUp()
             try await body(cluster, client)

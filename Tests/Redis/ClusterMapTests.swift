@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The map of a Redis Cluster")
 struct ClusterMapTests {
-    static func node(_ number: Int) -> RedisPlace { .tcp(host: "node\(number)", port: 7_000) }
+    static func node(_ number: Int) -> RedisEndpoint { .tcp(host: "node\(number)", port: 7_000) }
 
     /// An answer to CLUSTER SLOTS.
     static func reply(_ ranges: [SlotMap.Range]) -> RedisReply {
@@ -122,11 +122,11 @@ struct ClusterMapTests {
         var cluster = Cluster()
         var map = ClusterMap(seeds: Array(cluster.nodes.prefix(2)))
         var now = NIODeadline.uptimeNanoseconds(0)
-        var open: [(place: RedisPlace, number: Int)] = []
+        var open: [(endpoint: RedisEndpoint, number: Int)] = []
         var asked = 0
         func follow(_ actions: [LocatorAction]) {
-            for case .ask(let place, let number) in actions {
-                open.append((place, number))
+            for case .ask(let endpoint, let number) in actions {
+                open.append((endpoint, number))
                 asked += 1
             }
         }
@@ -134,8 +134,8 @@ struct ClusterMapTests {
         func send(_ part: Int) -> Bool {
             let slot = part * Cluster.width
             for _ in 0..<8 {
-                guard let place = map.slots.master(of: slot),
-                    let node = cluster.nodes.firstIndex(of: place), !cluster.dead.contains(node)
+                guard let endpoint = map.slots.master(of: slot),
+                    let node = cluster.nodes.firstIndex(of: endpoint), !cluster.dead.contains(node)
                 else {
                     map.doubted(now: now)
                     return false
@@ -155,7 +155,7 @@ struct ClusterMapTests {
             follow(map.passed(now))
             #expect(open.count <= 1, "one question at a time")
             for question in open {
-                let node = cluster.nodes.firstIndex(of: question.place) ?? 0
+                let node = cluster.nodes.firstIndex(of: question.endpoint) ?? 0
                 let isLost = step < 600 && (cluster.dead.contains(node) || random.chance(1, in: 10))
                 follow(
                     isLost

@@ -14,8 +14,8 @@ import Testing
         let server = try RedisServerProcess()
         defer { server.remove() }
         try await server.isListening()
-        let place = RedisPlace.unixSocket(server.socket)
-        try await ClientHarness.with(.server(place), scripts: JournalScripts.all) { client in
+        let endpoint = RedisEndpoint.unixSocket(server.socket)
+        try await ClientHarness.with(.server(endpoint), scripts: JournalScripts.all) { client in
             try await client.isUp()
             var pair = RedisPair(client, run: try await client.run())
             var history = ScriptHistory(seed: seed)
@@ -34,7 +34,7 @@ import Testing
         let server = try RedisServerProcess()
         defer { server.remove() }
         try await server.isListening()
-        let address = RedisPlace.unixSocket(server.socket)
+        let address = RedisEndpoint.unixSocket(server.socket)
         try await ClientHarness.with(.server(address), scripts: JournalScripts.all) { client in
             try await client.isUp()
             var pair = RedisPair(client, run: try await client.run())
@@ -116,7 +116,7 @@ private struct RedisPair {
 
     /// - Returns: the answer of the real one.
     @discardableResult
-    mutating func ask(_ command: RedisCommand, _ place: String) async throws -> RedisReply {
+    mutating func ask(_ command: RedisCommand, _ endpoint: String) async throws -> RedisReply {
         let real: RedisReply
         do {
             real = try await client.send(command)
@@ -125,7 +125,7 @@ private struct RedisPair {
         }
         let own = ask(command)
         kinds.insert("\(command.script?.name ?? "plain") \(real.kind)")
-        #expect(own.comparable == real.comparable, "\(place): \(command.content)")
+        #expect(own.comparable == real.comparable, "\(endpoint): \(command.content)")
         return real
     }
 

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("The search for the master with sentinels")
 struct MasterSearchTests {
-    private static let sentinels = (1...3).map { RedisPlace.tcp(host: "sentinel\($0)", port: 26_379) }
-    private static func server(_ number: Int) -> RedisPlace { .tcp(host: "server\(number)", port: 6_379) }
+    private static let sentinels = (1...3).map { RedisEndpoint.tcp(host: "sentinel\($0)", port: 26_379) }
+    private static func server(_ number: Int) -> RedisEndpoint { .tcp(host: "server\(number)", port: 6_379) }
 
     private static func reply(_ server: Int, epoch: UInt64) -> RedisReply {
         let words = [
@@ -29,14 +29,14 @@ struct MasterSearchTests {
             search.answered(2, Self.reply(2, epoch: 5), now: start) == [.use(SlotMap(all: Self.server(2)))])
         // The third one hasn't heard of the failover yet.
         #expect(search.answered(3, Self.reply(1, epoch: 4), now: start) == [])
-        #expect(search.master == SentinelAnswer(place: Self.server(2), epoch: 5))
+        #expect(search.master == SentinelAnswer(endpoint: Self.server(2), epoch: 5))
         // In the next round two of them still say what is old.
         let later = start + .seconds(1)
         #expect(search.passed(later).count == 3)
         #expect(search.answered(4, Self.reply(1, epoch: 4), now: later) == [])
         #expect(search.answered(6, Self.reply(1, epoch: 4), now: later) == [])
         #expect(search.answered(5, Self.reply(2, epoch: 5), now: later) == [])
-        #expect(search.master?.place == Self.server(2))
+        #expect(search.master?.endpoint == Self.server(2))
     }
 
     @Test("a minority is believed only if it knows more, or if nothing is known")
@@ -55,7 +55,7 @@ struct MasterSearchTests {
             _ = search.failed(numbers[0], "refused", now: now)
             _ = search.failed(numbers[1], "refused", now: now)
             _ = search.answered(numbers[2], Self.reply(2, epoch: epoch), now: now)
-            #expect(search.master?.place == Self.server(expected))
+            #expect(search.master?.endpoint == Self.server(expected))
         }
     }
 
@@ -104,8 +104,8 @@ struct MasterSearchTests {
             if random.chance(1, in: 5) { search.doubted(now: now) }
             var questions = search.passed(now)
             questions.shuffle(using: &random)
-            for case .ask(let place, let number) in questions {
-                let sentinel = Self.sentinels.firstIndex(of: place) ?? 0
+            for case .ask(let endpoint, let number) in questions {
+                let sentinel = Self.sentinels.firstIndex(of: endpoint) ?? 0
                 switch step < 150 ? Int.random(in: 0..<8, using: &random) : 7 {
                 case 0: break
                 case 1, 2: _ = search.failed(number, "away", now: now)
@@ -117,6 +117,6 @@ struct MasterSearchTests {
             // A question that nobody answers ends by its timeout, late answers of a round are ignored.
             for case .ask(_, let number) in questions { _ = search.failed(number, "timeout", now: now) }
         }
-        #expect(search.master == SentinelAnswer(place: Self.server(truth.server), epoch: truth.epoch))
+        #expect(search.master == SentinelAnswer(endpoint: Self.server(truth.server), epoch: truth.epoch))
     }
 }

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Redirections of a Redis Cluster")
 struct RedirectionTests {
-    private let asked = RedisPlace.tcp(host: "10.0.0.1", port: 7000)
+    private let asked = RedisEndpoint.tcp(host: "10.0.0.1", port: 7000)
 
-    @Test("MOVED and ASK name a slot and a place, with or without a host, over IPv6 too")
-    func places() {
+    @Test("MOVED and ASK name a slot and an endpoint, with or without a host, over IPv6 too")
+    func endpoints() {
         #expect(
             Redirection("MOVED 3999 10.0.0.2:7001", from: asked)
                 == .moved(slot: 3_999, .tcp(host: "10.0.0.2", port: 7_001)))

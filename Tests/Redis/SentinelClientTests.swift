@@ -5,13 +5,15 @@ import Testing
 /// The client over a real master, its replica, and three sentinels.
 @Suite("A client of Redis behind sentinels")
 struct SentinelClientTests {
-    private static func place(_ node: RedisNode) -> RedisPlace { .tcp(host: "127.0.0.1", port: node.port) }
+    private static func endpoint(_ node: RedisNode) -> RedisEndpoint {
+        .tcp(host: "127.0.0.1", port: node.port)
+    }
 
     @Test("the master is found, and its successor after a planned failover and after a crash")
     func follows() async throws {
         try await RedisSentinelProcess.with { process in
-            let places = process.sentinels.map(Self.place)
-            try await ClientHarness.with(.sentinel(places, master: RedisSentinelProcess.name)) { client in
+            let endpoints = process.sentinels.map(Self.endpoint)
+            try await ClientHarness.with(.sentinel(endpoints, master: RedisSentinelProcess.name)) { client in
                 try await client.isUp()
                 try await client.send("SET", "a", "1")
                 let first = try process.master()
@@ -43,16 +45,17 @@ struct SentinelClientTests {
     @Test("a wrong name, a replica and a sentinel are causes that say what to set")
     func causes() async throws {
         try await RedisSentinelProcess.with { process in
-            let places = process.sentinels.map(Self.place)
+            let endpoints = process.sentinels.map(Self.endpoint)
             try await expectCause(
                 "no sentinel names the master nobody, which redis.sentinel.master asks for",
-                of: .sentinel(places, master: "nobody"))
+                of: .sentinel(endpoints, master: "nobody"))
             let replica = try #require(process.servers.last)
-            try await expectCause("this is a replica of 127.0.0.1", of: .server(Self.place(replica)))
-            try await expectCause("set redis.mode to sentinel", of: .server(places[0]))
+            try await expectCause("this is a replica of 127.0.0.1", of: .server(Self.endpoint(replica)))
+            try await expectCause("set redis.mode to sentinel", of: .server(endpoints[0]))
             let server = try #require(process.servers.first)
             try await expectCause(
-                "no node of the Redis Cluster names its masters", of: .cluster(seeds: [Self.place(server)]))
+                "no node of the Redis Cluster names its masters", of: .cluster(seeds: [Self.endpoint(server)])
+            )
         }
     }
 

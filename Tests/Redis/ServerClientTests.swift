@@ -11,11 +11,11 @@ struct ServerClientTests {
         defer { server.remove() }
         try await server.isListening()
         for (password, isRight) in [("s3cret", true), ("wr0ng", false), ("", false)] {
-            let place = RedisPlace.unixSocket(server.socket)
+            let endpoint = RedisEndpoint.unixSocket(server.socket)
             let configure: (inout RedisConfiguration) -> Void = { configuration in
                 configuration.credentials = RedisCredentials(user: "rtm", password: password)
             }
-            try await ClientHarness.with(.server(place), configure: configure) {
+            try await ClientHarness.with(.server(endpoint), configure: configure) {
                 client in
                 guard isRight else {
                     try await eventually("the login is the cause") {

@@ -41,7 +41,7 @@ final class RedisConnection {
         let done: Completion
     }
 
-    let place: RedisPlace
+    let endpoint: RedisEndpoint
     let configuration: RedisConfiguration
     private let credentials: RedisCredentials
     private let duty: Duty
@@ -76,11 +76,11 @@ final class RedisConnection {
 
     /// - Parameter scripts: the scripts that are loaded on every connection before it is used.
     init(
-        to place: RedisPlace, _ configuration: RedisConfiguration, as duty: Duty,
+        to endpoint: RedisEndpoint, _ configuration: RedisConfiguration, as duty: Duty,
         credentials: RedisCredentials, scripts: [RedisScript] = [], on eventLoop: any EventLoop,
         logger: Logger
     ) {
-        self.place = place
+        self.endpoint = endpoint
         self.configuration = configuration
         self.duty = duty
         self.credentials = credentials
@@ -157,7 +157,7 @@ final class RedisConnection {
         attempt += 1
         let number = attempt
         configuration.dialer.dial(
-            place, configuration, for: RedisChannelHandler(self, attempt: number), on: eventLoop
+            endpoint, configuration, for: RedisChannelHandler(self, attempt: number), on: eventLoop
         ) { self.lost(number, $0) }
     }
 
@@ -243,7 +243,7 @@ final class RedisConnection {
         backoff.reset()
         isUp = true
         isNew = false
-        logger.notice("connected to Redis", metadata: ["address": "\(place)"])
+        logger.notice("connected to Redis", metadata: ["address": "\(endpoint)"])
         let waiting = self.waiting
         self.waiting = []
         for command in waiting { write(command.command, isAsking: command.isAsking, command.done) }
@@ -278,7 +278,7 @@ final class RedisConnection {
         if wasUp || cause != downCause {
             logger.log(
                 level: isStopped ? .debug : .warning, "lost the connection to Redis",
-                metadata: ["address": "\(place)", "cause": "\(cause)"])
+                metadata: ["address": "\(endpoint)", "cause": "\(cause)"])
         }
         downCause = cause
         let failed = open
@@ -286,7 +286,7 @@ final class RedisConnection {
         open.removeAll()
         waiting = []
         // Readiness comes first: a caller whose command has failed may look at it.
-        delegate?.connectionIsDown(self, "no connection to Redis at \(place): \(cause)")
+        delegate?.connectionIsDown(self, "no connection to Redis at \(endpoint): \(cause)")
         for command in failed { command.done(.failure(failure)) }
         for command in unsent { command.done(.failure(.notConnected(cause))) }
     }
@@ -332,12 +332,12 @@ final class RedisConnection {
     private func logRefusal(_ text: String) {
         // A forgotten script is sent again, what a connection begins with is the cause of its end, and a
         // redirection is followed.
-        guard isUp, !text.hasPrefix("NOSCRIPT"), Redirection(text, from: place) == nil,
+        guard isUp, !text.hasPrefix("NOSCRIPT"), Redirection(text, from: endpoint) == nil,
             endOfTurn.now >= nextRefusalLine
         else { return }
         nextRefusalLine = endOfTurn.now + .seconds(1)
         logger.warning(
-            "Redis refused a command", metadata: ["address": "\(place)", "cause": "\(text.prefix(200))"])
+            "Redis refused a command", metadata: ["address": "\(endpoint)", "cause": "\(text.prefix(200))"])
     }
 }
 

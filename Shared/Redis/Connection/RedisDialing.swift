@@ -7,18 +7,20 @@ import RTMServiceLink
 package protocol RedisDialing: Sendable {
     /// - Parameter failed: is called on the event loop if there is no channel.
     func dial(
-        _ place: RedisPlace, _ configuration: RedisConfiguration, for handler: any ChannelInboundHandler,
+        _ endpoint: RedisEndpoint, _ configuration: RedisConfiguration,
+        for handler: any ChannelInboundHandler,
         on eventLoop: any EventLoop, failed: @escaping (_ cause: String) -> Void)
 }
 
 /// Opens sockets, with TLS if that is configured.
 struct RedisSocketDialer: RedisDialing {
     func dial(
-        _ place: RedisPlace, _ configuration: RedisConfiguration, for handler: any ChannelInboundHandler,
+        _ endpoint: RedisEndpoint, _ configuration: RedisConfiguration,
+        for handler: any ChannelInboundHandler,
         on eventLoop: any EventLoop, failed: @escaping (_ cause: String) -> Void
     ) {
         let handler = NIOLoopBound(handler, eventLoop: eventLoop)
-        let host = configuration.serverName ?? place.host
+        let host = configuration.serverName ?? endpoint.host
         let bootstrap = ClientBootstrap(group: eventLoop)
             .connectTimeout(.init(configuration.connectTimeout))
             .channelInitializer { channel in
@@ -30,7 +32,7 @@ struct RedisSocketDialer: RedisDialing {
                 }
             }
         let connected =
-            switch place {
+            switch endpoint {
             case .tcp(let host, let port): bootstrap.connect(host: host, port: port)
             case .unixSocket(let path): bootstrap.connect(unixDomainSocketPath: path)
             }

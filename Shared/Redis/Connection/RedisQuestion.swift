@@ -16,12 +16,13 @@ final class RedisQuestion: RedisConnectionDelegate {
 
     /// Completes exactly once, within the time limits of connecting and of a command.
     static func ask(
-        _ command: RedisCommand, of place: RedisPlace, _ configuration: RedisConfiguration,
+        _ command: RedisCommand, of endpoint: RedisEndpoint, _ configuration: RedisConfiguration,
         credentials: RedisCredentials, on eventLoop: any EventLoop, _ done: @escaping Completion
     ) {
         let logger = Logger(label: "question", factory: { _ in SwiftLogNoOpLogHandler() })
         let connection = RedisConnection(
-            to: place, configuration, as: .informant, credentials: credentials, on: eventLoop, logger: logger)
+            to: endpoint, configuration, as: .informant, credentials: credentials, on: eventLoop,
+            logger: logger)
         connection.start(delegate: RedisQuestion(command, done))
     }
 

@@ -8,11 +8,11 @@ struct ClusterMap: MasterLocator {
     /// How long a map is believed without a doubt.
     static let life = TimeAmount.seconds(5)
 
-    private let seeds: [RedisPlace]
+    private let seeds: [RedisEndpoint]
     private(set) var slots = SlotMap()
     /// The number of the last question, and the node that has it and hasn't answered yet.
     private var number = 0
-    private var asked: RedisPlace?
+    private var asked: RedisEndpoint?
     private var due = NIODeadline.distantPast
     /// Whether the doubt is younger than the question.
     private var isDoubted = false
@@ -21,7 +21,7 @@ struct ClusterMap: MasterLocator {
 
     let question = ClusterSlots.question
 
-    init(seeds: [RedisPlace]) { self.seeds = seeds }
+    init(seeds: [RedisEndpoint]) { self.seeds = seeds }
 
     var cause: String { "no node of the Redis Cluster names its masters: \(failure)" }
 
@@ -30,18 +30,18 @@ struct ClusterMap: MasterLocator {
         // The masters come first: seeds may be gone for long.
         let known = slots.masters + seeds.filter { !slots.masters.contains($0) }
         guard !known.isEmpty else { return [] }
-        let place = known[turn % known.count]
+        let endpoint = known[turn % known.count]
         turn += 1
         number += 1
-        asked = place
+        asked = endpoint
         isDoubted = false
-        return [.ask(place, number: number)]
+        return [.ask(endpoint, number: number)]
     }
 
     mutating func answered(_ number: Int, _ reply: RedisReply, now: NIODeadline) -> [LocatorAction] {
-        guard number == self.number, let place = asked else { return [] }
-        guard let ranges = ClusterSlots.ranges(reply, asked: place), !ranges.isEmpty else {
-            return failed(number, "\(place) knows no master", now: now)
+        guard number == self.number, let endpoint = asked else { return [] }
+        guard let ranges = ClusterSlots.ranges(reply, asked: endpoint), !ranges.isEmpty else {
+            return failed(number, "\(endpoint) knows no master", now: now)
         }
         asked = nil
         let next = SlotMap(ranges)
@@ -64,7 +64,7 @@ struct ClusterMap: MasterLocator {
         due = min(due, now + Self.pause)
     }
 
-    mutating func moved(_ slot: Int, to master: RedisPlace, now: NIODeadline) -> [LocatorAction] {
+    mutating func moved(_ slot: Int, to master: RedisEndpoint, now: NIODeadline) -> [LocatorAction] {
         doubted(now: now)
         guard slots.master(of: slot) != master else { return [] }
         slots.move(slot, to: master)

@@ -6,9 +6,9 @@ import RTMServiceLink
 struct CommandAttempts: Sendable, Hashable {
     enum Action: Sendable, Hashable {
         /// Send it to this node.
-        case send(RedisPlace)
+        case send(RedisEndpoint)
         /// Send it to this node behind `ASKING`.
-        case ask(RedisPlace)
+        case ask(RedisEndpoint)
         /// Send it to the master of its slot after this time.
         case wait(Duration)
         case giveUp
@@ -29,12 +29,12 @@ struct CommandAttempts: Sendable, Hashable {
     mutating func refused(_ redirection: Redirection, now: NIODeadline, random: Double) -> Action {
         guard now < deadline else { return .giveUp }
         switch redirection {
-        case .moved(_, let place) where followed < Self.followedAtOnceMax:
+        case .moved(_, let endpoint) where followed < Self.followedAtOnceMax:
             followed += 1
-            return .send(place)
-        case .ask(let place) where followed < Self.followedAtOnceMax:
+            return .send(endpoint)
+        case .ask(let endpoint) where followed < Self.followedAtOnceMax:
             followed += 1
-            return .ask(place)
+            return .ask(endpoint)
         case .moved, .ask, .tryAgain, .clusterDown, .loading:
             followed = 0
             // A wait of nothing would keep nodes busy that need the time.

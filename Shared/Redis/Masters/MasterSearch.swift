@@ -8,12 +8,12 @@ struct MasterSearch: MasterLocator {
     static let pause = TimeAmount.milliseconds(100)
     static let life = TimeAmount.seconds(1)
 
-    private let sentinels: [RedisPlace]
+    private let sentinels: [RedisEndpoint]
     private let name: String
     private(set) var master: SentinelAnswer?
     private var number = 0
     /// The questions of this round that aren't answered yet.
-    private var open: [Int: RedisPlace] = [:]
+    private var open: [Int: RedisEndpoint] = [:]
     private var answers: [SentinelAnswer] = []
     private var failures: [String] = []
     /// Whether this round has had all answers that are waited for.
@@ -24,7 +24,7 @@ struct MasterSearch: MasterLocator {
 
     var question: RedisCommand { RedisCommand("SENTINEL", "MASTER", .text(name)) }
 
-    init(_ sentinels: [RedisPlace], master name: String) {
+    init(_ sentinels: [RedisEndpoint], master name: String) {
         self.sentinels = sentinels
         self.name = name
     }
@@ -32,10 +32,10 @@ struct MasterSearch: MasterLocator {
     mutating func passed(_ now: NIODeadline) -> [LocatorAction] {
         guard isDecided, now >= due else { return [] }
         (open, answers, failures, isDecided, isDoubted) = ([:], [], [], false, false)
-        return sentinels.map { place in
+        return sentinels.map { endpoint in
             number += 1
-            open[number] = place
-            return .ask(place, number: number)
+            open[number] = endpoint
+            return .ask(endpoint, number: number)
         }
     }
 
@@ -49,8 +49,8 @@ struct MasterSearch: MasterLocator {
     }
 
     mutating func failed(_ number: Int, _ cause: String, now: NIODeadline) -> [LocatorAction] {
-        guard let place = open.removeValue(forKey: number) else { return [] }
-        failures.append("\(place): \(cause)")
+        guard let endpoint = open.removeValue(forKey: number) else { return [] }
+        failures.append("\(endpoint): \(cause)")
         return decide(now)
     }
 
@@ -59,7 +59,7 @@ struct MasterSearch: MasterLocator {
         due = min(due, now + Self.pause)
     }
 
-    mutating func moved(_ slot: Int, to master: RedisPlace, now: NIODeadline) -> [LocatorAction] { [] }
+    mutating func moved(_ slot: Int, to master: RedisEndpoint, now: NIODeadline) -> [LocatorAction] { [] }
 
     private mutating func decide(_ now: NIODeadline) -> [LocatorAction] {
         let isMajority = answers.count * 2 > sentinels.count
@@ -72,9 +72,9 @@ struct MasterSearch: MasterLocator {
         guard let best = answers.max(by: { $0.epoch < $1.epoch }), isBelieved(best, isMajority) else {
             return []
         }
-        let isOther = best.place != master?.place
+        let isOther = best.endpoint != master?.endpoint
         master = best
-        return isOther ? [.use(SlotMap(all: best.place))] : []
+        return isOther ? [.use(SlotMap(all: best.endpoint))] : []
     }
 
     /// An older epoch than the known one is believed only of a majority, when all have answered who will:
@@ -87,11 +87,11 @@ struct MasterSearch: MasterLocator {
 
 /// What one sentinel says in answer to `SENTINEL MASTER`. Pure.
 struct SentinelAnswer: Sendable, Hashable {
-    let place: RedisPlace
+    let endpoint: RedisEndpoint
     let epoch: UInt64
 
-    init(place: RedisPlace, epoch: UInt64) {
-        self.place = place
+    init(endpoint: RedisEndpoint, epoch: UInt64) {
+        self.endpoint = endpoint
         self.epoch = epoch
     }
 
@@ -103,6 +103,6 @@ struct SentinelAnswer: Sendable, Hashable {
         guard let host = values["ip"], !host.isEmpty, let port = values["port"].flatMap({ Int($0) }),
             (1...65_535).contains(port), let epoch = values["config-epoch"].flatMap({ UInt64($0) })
         else { return nil }
-        self.init(place: .tcp(host: host, port: port), epoch: epoch)
+        self.init(endpoint: .tcp(host: host, port: port), epoch: epoch)
     }
 }

@@ -3,12 +3,12 @@ struct SlotMap: Sendable, Hashable {
     /// Slots with the master that serves them.
     struct Range: Sendable, Hashable {
         let slots: ClosedRange<Int>
-        let master: RedisPlace
+        let master: RedisEndpoint
     }
 
     /// The masters that serve at least one slot.
-    private(set) var masters: [RedisPlace] = []
-    /// By slot: the place of its master in `masters`, or -1.
+    private(set) var masters: [RedisEndpoint] = []
+    /// By slot: the index of its master in `masters`, or -1.
     private var owners: [Int16]
 
     /// Nobody serves any slot.
@@ -24,12 +24,12 @@ struct SlotMap: Sendable, Hashable {
         forgetIdle()
     }
 
-    init(all master: RedisPlace) {
+    init(all master: RedisEndpoint) {
         masters = [master]
         owners = Array(repeating: 0, count: HashSlot.count)
     }
 
-    func master(of slot: Int) -> RedisPlace? {
+    func master(of slot: Int) -> RedisEndpoint? {
         let owner = owners[slot]
         return owner < 0 ? nil : masters[Int(owner)]
     }
@@ -37,12 +37,12 @@ struct SlotMap: Sendable, Hashable {
     /// The first slot that nobody serves.
     var unserved: Int? { owners.firstIndex(of: -1) }
 
-    mutating func move(_ slot: Int, to master: RedisPlace) {
+    mutating func move(_ slot: Int, to master: RedisEndpoint) {
         owners[slot] = number(of: master)
         forgetIdle()
     }
 
-    private mutating func number(of master: RedisPlace) -> Int16 {
+    private mutating func number(of master: RedisEndpoint) -> Int16 {
         if let index = masters.firstIndex(of: master) { return Int16(index) }
         masters.append(master)
         return Int16(masters.count - 1)
@@ -52,7 +52,7 @@ struct SlotMap: Sendable, Hashable {
     /// if they say the same.
     private mutating func forgetIdle() {
         var numbers = [Int16](repeating: -1, count: masters.count)
-        var kept: [RedisPlace] = []
+        var kept: [RedisEndpoint] = []
         for slot in owners.indices where owners[slot] >= 0 {
             let old = Int(owners[slot])
             if numbers[old] < 0 {

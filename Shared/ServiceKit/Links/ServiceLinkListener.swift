@@ -4,7 +4,7 @@ internal import RTMModel
 package import RTMServiceLink
 
 /// Where a service waits for its callers: at an address, or within the process.
-package enum ServiceLinkPlace: Sendable {
+package enum ServiceLinkEndpoint: Sendable {
     case address(HostPort)
     case inProcess(InProcessEndpoint)
 
@@ -17,17 +17,17 @@ package enum ServiceLinkPlace: Sendable {
 package struct ServiceLinkListener: Service {
     package let name: String
     private let server: ServiceLinkServer
-    private let place: ServiceLinkPlace
+    private let endpoint: ServiceLinkEndpoint
     private let port = Latch<Int>()
 
-    package init(_ server: ServiceLinkServer, at place: ServiceLinkPlace) {
+    package init(_ server: ServiceLinkServer, at endpoint: ServiceLinkEndpoint) {
         name = "\(server.configuration.service) listener"
         self.server = server
-        self.place = place
+        self.endpoint = endpoint
     }
 
     package func start() async throws {
-        switch place {
+        switch endpoint {
         case .inProcess(let endpoint):
             server.listen(on: endpoint)
         case .address(let address):
@@ -43,7 +43,7 @@ package struct ServiceLinkListener: Service {
 
     package var listening: [ListeningAddress] {
         get async {
-            guard case .address(let address) = place else { return [] }
+            guard case .address(let address) = endpoint else { return [] }
             let bound = HostPort(host: address.host, port: await port.wait() ?? address.port)
             return [ListeningAddress(server.configuration.service, bound)]
         }

@@ -71,8 +71,8 @@ extension ServiceLinkConfiguration {
 
 extension ServiceLinkServerConfiguration {
     /// Makes a service's limits of connections follow from the descriptors of the process.
-    package mutating func fit(_ context: ServiceContext, at place: ServiceLinkPlace) {
-        guard place.isNetworked else { return }
+    package mutating func fit(_ context: ServiceContext, at endpoint: ServiceLinkEndpoint) {
+        guard endpoint.isNetworked else { return }
         let wanted = linksMax
         guard fit(context.accepting) else { return }
         context.logger.warning(

@@ -28,7 +28,7 @@ import Testing
 
     @Test("a name that nobody knows is passed over, and the next server of a Cluster or sentinel is asked")
     func unknown() async {
-        let nobody = RedisPlace.tcp(host: "nobody.invalid", port: 6379)
+        let nobody = RedisEndpoint.tcp(host: "nobody.invalid", port: 6379)
         #expect(await OwnAddress(towards: .cluster(seeds: [nobody])).find() == nil)
         let places = OwnAddress(towards: .sentinel([nobody, .tcp(host: "127.0.0.1", port: 1)], master: "m"))
         #expect(places.towards.count == 2)

@@ -116,7 +116,8 @@ struct SimulatedRedisDialer: RedisDialing {
     }
 
     func dial(
-        _ place: RedisPlace, _ configuration: RedisConfiguration, for handler: any ChannelInboundHandler,
+        _ endpoint: RedisEndpoint, _ configuration: RedisConfiguration,
+        for handler: any ChannelInboundHandler,
         on eventLoop: any EventLoop, failed: @escaping (_ cause: String) -> Void
     ) {
         let network = network.value

@@ -8,12 +8,12 @@ import RTMServiceKit
 /// machine: at the address with which it reaches its Redis, which they all have to reach as well.
 struct OwnAddress {
     /// Where Redis is, or who knows it.
-    let towards: [RedisPlace]
+    let towards: [RedisEndpoint]
 
     init(towards deployment: RedisConfiguration.Deployment) {
         switch deployment {
-        case .server(let place): towards = [place]
-        case .sentinel(let places, _): towards = places
+        case .server(let endpoint): towards = [endpoint]
+        case .sentinel(let endpoints, _): towards = endpoints
         case .cluster(let seeds): towards = seeds
         }
     }
@@ -26,8 +26,8 @@ struct OwnAddress {
         try? await NIOThreadPool.singleton.runIfActive { towards.lazy.compactMap(Self.source).first }
     }
 
-    private static func source(towards place: RedisPlace) -> String? {
-        guard case .tcp(let host, let port) = place,
+    private static func source(towards endpoint: RedisEndpoint) -> String? {
+        guard case .tcp(let host, let port) = endpoint,
             let remote = try? SocketAddress.makeAddressResolvingHost(host, port: port)
         else { return nil }
         // Connecting a datagram's socket chooses a route and sends nothing.

@@ -49,7 +49,7 @@ package enum MessagingDefinition {
     }
 
     private static func assemble(
-        _ context: ServiceContext, at place: ServiceLinkPlace, hasJournal: Bool
+        _ context: ServiceContext, at endpoint: ServiceLinkEndpoint, hasJournal: Bool
     ) async throws -> Assembly {
         let loop = context.eventLoopGroup.next()
         let shards = hasJournal ? context.configuration[MessagingKeys.shards] : 1
@@ -91,7 +91,7 @@ package enum MessagingDefinition {
             )
         }.get()
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
-        configuration.link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
+        configuration.link = try ServiceLinkConfiguration(context, isNetworked: endpoint.isNetworked)
         configuration.shards = shards
         // A caller has a link for each shard, and opens all of them together.
         configuration.linksMax *= shards
@@ -101,11 +101,13 @@ package enum MessagingDefinition {
             configuration.relays = ServiceLinkRelays(
                 to: { node.value.address(of: $0) }, observe: { metrics.count($0) })
         }
-        configuration.fit(context, at: place)
+        configuration.fit(context, at: endpoint)
         let server = ServiceLinkServer(configuration, links: loop, logger: context.logger) {
             node.value.handler(of: $0)
         }
-        let rest: [any Service] = [LogSweep(node: node, loop: loop), ServiceLinkListener(server, at: place)]
+        let rest: [any Service] = [
+            LogSweep(node: node, loop: loop), ServiceLinkListener(server, at: endpoint),
+        ]
         // The journals end first: links that close would record that everybody is offline.
         return Assembly(rest + (journals.map { [$0] } ?? []))
     }
@@ -154,10 +156,10 @@ private struct JournalSettings: Sendable {
         _ configuration: Configuration, _ redis: RedisConfiguration.Deployment
     ) async -> NodeName {
         if let advertised = configuration[MessagingKeys.advertise] { return NodeName(advertised) }
-        var place = configuration[MessagingKeys.listen]
-        if place.isEverywhere, let own = await OwnAddress(towards: redis).find() { place.host = own }
+        var endpoint = configuration[MessagingKeys.listen]
+        if endpoint.isEverywhere, let own = await OwnAddress(towards: redis).find() { endpoint.host = own }
         // Several nodes may listen at the same address, each on a machine or in a container of its own.
-        return NodeName(place)
+        return NodeName(endpoint)
     }
 
     /// The journals of all shards, which share a client.

@@ -1,3 +1,5 @@
+import HeapModule
+
 /// One deadline for each key. Keys come out in the order of their deadlines, and in their own order when the
 /// deadlines are equal.
 ///
@@ -15,7 +17,7 @@ package struct DeadlineQueue<Key: Hashable & Comparable & Sendable>: Sendable {
     }
 
     private var deadlines: [Key: UInt64] = [:]
-    private var heap: [Entry] = []
+    private var heap = Heap<Entry>()
 
     package init() {}
 
@@ -32,55 +34,32 @@ package struct DeadlineQueue<Key: Hashable & Comparable & Sendable>: Sendable {
             return compactIfDue()
         }
         guard deadlines.updateValue(deadline, forKey: key) != deadline else { return }
-        push(Entry(deadline: deadline, key: key))
+        heap.insert(Entry(deadline: deadline, key: key))
         compactIfDue()
     }
 
     /// The earliest deadline.
     package mutating func next() -> UInt64? {
         dropLeftovers()
-        return heap.first?.deadline
+        return heap.min?.deadline
     }
 
     /// Takes out a key whose deadline has come, or returns nil when there is none.
     package mutating func popDue(now: UInt64) -> Key? {
         dropLeftovers()
-        guard let first = heap.first, first.deadline <= now else { return nil }
-        popFirst()
+        guard let first = heap.min, first.deadline <= now else { return nil }
+        heap.removeMin()
         deadlines[first.key] = nil
         return first.key
     }
 
     private mutating func dropLeftovers() {
-        while let first = heap.first, deadlines[first.key] != first.deadline { popFirst() }
+        while let first = heap.min, deadlines[first.key] != first.deadline { heap.removeMin() }
     }
 
     /// Keeps the heap within about twice the number of its living entries.
     private mutating func compactIfDue() {
         guard heap.count > 2 * deadlines.count + 64 else { return }
-        heap = deadlines.map { Entry(deadline: $1, key: $0) }.sorted()
-    }
-
-    private mutating func push(_ entry: Entry) {
-        heap.append(entry)
-        var place = heap.count - 1
-        while place > 0, heap[place] < heap[(place - 1) / 2] {
-            heap.swapAt(place, (place - 1) / 2)
-            place = (place - 1) / 2
-        }
-    }
-
-    private mutating func popFirst() {
-        heap.swapAt(0, heap.count - 1)
-        heap.removeLast()
-        var place = 0
-        while true {
-            let children = (2 * place + 1)..<min(2 * place + 3, max(2 * place + 1, heap.count))
-            guard let child = children.min(by: { heap[$0] < heap[$1] }),
-                heap[child] < heap[place]
-            else { return }
-            heap.swapAt(place, child)
-            place = child
-        }
+        heap = Heap(deadlines.map { Entry(deadline: $1, key: $0) })
     }
 }

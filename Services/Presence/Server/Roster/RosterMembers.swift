@@ -7,7 +7,7 @@ struct RosterMembers: Sendable {
     /// In no order that means anything.
     private var members: ContiguousArray<Roster.Member> = []
     /// By user, where in `members`; empty while there are few.
-    private var places: [String: Int] = [:]
+    private var indexes: [String: Int] = [:]
     /// The users who are listed; empty while there are few.
     private var names = SortedNames()
 
@@ -20,12 +20,12 @@ struct RosterMembers: Sendable {
 
     /// Setting nil removes the member.
     subscript(user: String) -> Roster.Member? {
-        get { place(of: user).map { members[$0] } }
+        get { index(of: user).map { members[$0] } }
         set {
-            switch (newValue, place(of: user)) {
-            case (let member?, let place?): set(member, at: place)
+            switch (newValue, index(of: user)) {
+            case (let member?, let index?): set(member, at: index)
             case (let member?, nil): append(member)
-            case (nil, let place?): remove(at: place)
+            case (nil, let index?): remove(at: index)
             case (nil, nil): break
             }
         }
@@ -40,15 +40,15 @@ struct RosterMembers: Sendable {
         return Array(listed.sorted().prefix(countMax))
     }
 
-    private var isIndexed: Bool { !places.isEmpty }
+    private var isIndexed: Bool { !indexes.isEmpty }
 
-    private func place(of user: String) -> Int? {
-        isIndexed ? places[user] : members.firstIndex { $0.entry.user == user }
+    private func index(of user: String) -> Int? {
+        isIndexed ? indexes[user] : members.firstIndex { $0.entry.user == user }
     }
 
-    private mutating func set(_ member: Roster.Member, at place: Int) {
-        let wasListed = members[place].isListed
-        members[place] = member
+    private mutating func set(_ member: Roster.Member, at index: Int) {
+        let wasListed = members[index].isListed
+        members[index] = member
         guard isIndexed, wasListed != member.isListed else { return }
         if member.isListed { names.insert(member.entry.user) } else { names.remove(member.entry.user) }
     }
@@ -56,27 +56,27 @@ struct RosterMembers: Sendable {
     private mutating func append(_ member: Roster.Member) {
         members.append(member)
         if isIndexed {
-            index(members.count - 1)
+            addToIndexes(members.count - 1)
         } else if members.count > Self.searchedMax {
-            for place in members.indices { index(place) }
+            for index in members.indices { addToIndexes(index) }
         }
     }
 
-    private mutating func index(_ place: Int) {
-        places[members[place].entry.user] = place
-        if members[place].isListed { names.insert(members[place].entry.user) }
+    private mutating func addToIndexes(_ index: Int) {
+        indexes[members[index].entry.user] = index
+        if members[index].isListed { names.insert(members[index].entry.user) }
     }
 
-    /// The last member takes the place.
-    private mutating func remove(at place: Int) {
-        let user = members[place].entry.user
-        members.swapAt(place, members.count - 1)
+    /// The last member moves to the index that has become free.
+    private mutating func remove(at index: Int) {
+        let user = members[index].entry.user
+        members.swapAt(index, members.count - 1)
         members.removeLast()
         guard isIndexed else { return }
         names.remove(user)
-        places[user] = nil
-        if place < members.count { places[members[place].entry.user] = place }
-        if members.count <= Self.searchedMax / 2 { (places, names) = ([:], SortedNames()) }
+        indexes[user] = nil
+        if index < members.count { indexes[members[index].entry.user] = index }
+        if members.count <= Self.searchedMax / 2 { (indexes, names) = ([:], SortedNames()) }
     }
 }
 

@@ -43,7 +43,7 @@ package struct RosterRegistry: Sendable {
     }
 
     /// How many rosters there is memory for.
-    var placeCount: Int { rosters.placeCount }
+    var slotCount: Int { rosters.slotCount }
 
     package var totals: PresenceTotals {
         PresenceTotals(channels: rosters.count, members: memberCount, leases: dueLeases.count)
@@ -280,8 +280,8 @@ package struct RosterRegistry: Sendable {
 extension OrderedSet {
     /// Removes a member in constant time, as the order of the others means nothing.
     fileprivate mutating func take(_ member: Element) {
-        guard let place = firstIndex(of: member) else { return }
-        swapAt(place, count - 1)
+        guard let index = firstIndex(of: member) else { return }
+        swapAt(index, count - 1)
         removeLast()
     }
 }

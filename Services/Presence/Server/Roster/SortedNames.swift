@@ -1,5 +1,5 @@
 /// Names in the order of their bytes, in chunks of bounded length. Inserting a name, removing it and finding
-/// the place where a page begins cost the same in a channel of a hundred users and of fifty thousand (P-35).
+/// the index where a page begins cost the same in a channel of a hundred users and of fifty thousand (P-35).
 package struct SortedNames: Sendable {
     /// A longer chunk is split, so a change moves at most this many names.
     static let chunkMax = 512
@@ -16,9 +16,9 @@ package struct SortedNames: Sendable {
     @discardableResult
     package mutating func insert(_ name: String) -> Bool {
         let chunk = self.chunk(for: name)
-        let place = Self.place(of: name, in: self[chunk])
-        if place < self[chunk].count, self[chunk][place] == name { return false }
-        self[chunk].insert(name, at: place)
+        let index = Self.index(of: name, in: self[chunk])
+        if index < self[chunk].count, self[chunk][index] == name { return false }
+        self[chunk].insert(name, at: index)
         count += 1
         if self[chunk].count > Self.chunkMax {
             let half = self[chunk].count / 2
@@ -30,9 +30,9 @@ package struct SortedNames: Sendable {
 
     package mutating func remove(_ name: String) {
         let chunk = self.chunk(for: name)
-        let place = Self.place(of: name, in: self[chunk])
-        guard place < self[chunk].count, self[chunk][place] == name else { return }
-        self[chunk].remove(at: place)
+        let index = Self.index(of: name, in: self[chunk])
+        guard index < self[chunk].count, self[chunk][index] == name else { return }
+        self[chunk].remove(at: index)
         count -= 1
         guard self[chunk].isEmpty else { return }
         if chunk > 0 {
@@ -45,18 +45,18 @@ package struct SortedNames: Sendable {
     /// At most `countMax` names that come after the given one; nil begins at the first name.
     package func names(after name: String?, countMax: Int) -> [String] {
         var chunk = name.map { self.chunk(for: $0) } ?? 0
-        var place = 0
+        var index = 0
         if let name {
-            place = Self.place(of: name, in: self[chunk])
-            if place < self[chunk].count, self[chunk][place] == name { place += 1 }
+            index = Self.index(of: name, in: self[chunk])
+            if index < self[chunk].count, self[chunk][index] == name { index += 1 }
         }
         var names: [String] = []
         names.reserveCapacity(min(countMax, count))
         while chunk <= others.count, names.count < countMax {
-            let end = min(self[chunk].count, place + countMax - names.count)
-            names.append(contentsOf: self[chunk][place..<end])
+            let end = min(self[chunk].count, index + countMax - names.count)
+            names.append(contentsOf: self[chunk][index..<end])
             chunk += 1
-            place = 0
+            index = 0
         }
         return names
     }
@@ -78,7 +78,7 @@ package struct SortedNames: Sendable {
     }
 
     /// Where the name is, or where it belongs.
-    private static func place(of name: String, in chunk: ContiguousArray<String>) -> Int {
+    private static func index(of name: String, in chunk: ContiguousArray<String>) -> Int {
         var low = 0
         var high = chunk.count
         while low < high {

@@ -48,11 +48,12 @@ package enum PresenceDefinition {
     }
 
     private static func assemble(
-        _ context: ServiceContext, at place: ServiceLinkPlace, messaging: [ServiceLinkAddress], hasRedis: Bool
+        _ context: ServiceContext, at endpoint: ServiceLinkEndpoint, messaging: [ServiceLinkAddress],
+        hasRedis: Bool
     ) async throws -> Assembly {
         let configuration = context.configuration
         let rules = PresenceRules(configuration)
-        let link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
+        let link = try ServiceLinkConfiguration(context, isNetworked: endpoint.isNetworked)
         let redis = hasRedis ? try PresenceKeys.redis.redis(configuration) { try TextFile.read($0) } : nil
         if let redis { PresenceKeys.redis.follow(context, with: redis) }
         let loop = context.eventLoopGroup.next()
@@ -73,11 +74,12 @@ package enum PresenceDefinition {
         }.get()
         var server = ServiceLinkServerConfiguration(service: "presence")
         server.link = link
-        server.fit(context, at: place)
+        server.fit(context, at: endpoint)
         let links = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in node.value }
         let sweep = configuration[PresenceKeys.sweepInterval]
         return Assembly([
-            PresenceLife(node: node, loop: loop, sweepInterval: sweep), ServiceLinkListener(links, at: place),
+            PresenceLife(node: node, loop: loop, sweepInterval: sweep),
+            ServiceLinkListener(links, at: endpoint),
         ])
     }
 

@@ -79,7 +79,8 @@ package enum StorageDefinition {
     }
 
     private static func parts(
-        _ context: ServiceContext, data: String, messaging: [ServiceLinkAddress], at place: ServiceLinkPlace
+        _ context: ServiceContext, data: String, messaging: [ServiceLinkAddress],
+        at endpoint: ServiceLinkEndpoint
     ) async throws -> [any Service] {
         let configuration = context.configuration
         let rules = StorageRules(configuration)
@@ -93,7 +94,7 @@ package enum StorageDefinition {
             .sqlite(options), readers: configuration[StorageKeys.readers],
             queueMax: configuration[StorageKeys.queueMax], rules: rules, metrics: metrics)
         let loop = context.eventLoopGroup.next()
-        let link = try ServiceLinkConfiguration(context, isNetworked: place.isNetworked)
+        let link = try ServiceLinkConfiguration(context, isNetworked: endpoint.isNetworked)
         let probe = context.probe("messaging")
         let core = try await loop.submit {
             let outbox = StorageOutbox(
@@ -118,15 +119,15 @@ package enum StorageDefinition {
         }
         var server = ServiceLinkServerConfiguration(service: "storage")
         server.link = link
-        server.fit(context, at: place)
+        server.fit(context, at: endpoint)
         let listener = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in core.value.node }
         let services: [any Service] = [
             StorageDatabase(
                 threads: threads, core: core, loop: loop, events: rules.events,
                 probe: context.probe("database")),
-            ServiceLinkListener(listener, at: place),
+            ServiceLinkListener(listener, at: endpoint),
         ]
-        guard !place.isNetworked else { return services }
+        guard !endpoint.isNetworked else { return services }
         return services + [OperatorListener(listener, data: data, logger: context.logger)]
     }
 }

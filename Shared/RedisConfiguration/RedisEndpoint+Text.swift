@@ -1,7 +1,7 @@
 import RTMRedis
 import RTMServiceKit
 
-extension RedisPlace {
+extension RedisEndpoint {
     private static let socketPrefix = "unix:"
 
     /// Reads `HOST:PORT` or `unix:PATH`. Returns nil for a text that `refusal` has something to say about.
@@ -16,9 +16,9 @@ extension RedisPlace {
         }
     }
 
-    /// Why the text is no place, as a clause that follows the text; nil if it is one.
+    /// Why the text is no endpoint, as a clause that follows the text; nil if it is one.
     static func refusal(_ text: String) -> String? {
-        guard RedisPlace(text) == nil else { return nil }
+        guard RedisEndpoint(text) == nil else { return nil }
         if text.hasPrefix(socketPrefix) { return "names no socket; write unix:/path/to/socket" }
         do {
             _ = try HostPort(text: text)

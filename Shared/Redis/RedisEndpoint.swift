@@ -1,10 +1,10 @@
 /// Where a server of Redis or a sentinel listens.
-package enum RedisPlace: Sendable, Hashable {
+package enum RedisEndpoint: Sendable, Hashable {
     case tcp(host: String, port: Int)
     case unixSocket(String)
 }
 
-extension RedisPlace: CustomStringConvertible {
+extension RedisEndpoint: CustomStringConvertible {
     /// The host that a certificate has to be for.
     var host: String {
         switch self {
