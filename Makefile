@@ -15,7 +15,7 @@ oldest := 494643f
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage soak-storage images test-compose test-mixed test-package test-http-api test-web soak-web check-api record-api deb compatibility configuration vectors docs clean
+	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage soak-storage images test-compose test-mixed test-package test-http-api test-web soak-web soak-webhooks check-api record-api deb compatibility configuration vectors docs clean
 
 help:
 	@echo 'make run       set up, build, start the whole stack on this machine'
@@ -52,6 +52,7 @@ help:
 	@echo 'make test-http-api  schemathesis against the HTTP API, by docs/http/openapi.yaml; EXAMPLES=1000 for more'
 	@echo 'make test-web  the web client, in Node and in headless Chromium; SEEDS=1000 for more histories'
 	@echo 'make soak-web  what an hour does to two tabs of Chromium under 50 messages a second; MINUTES=20 for a shorter one'
+	@echo 'make soak-webhooks  a receiver of webhooks is away for 10 minutes and everything is killed, and no event is missing; MINUTES=1 for a look'
 	@echo 'make check-api  what would break apps that were written for the last release'
 	@echo 'make bench-presence  what joins, pages, sweeps and members of presence cost, in memory and over Redis'
 	@echo 'make clean     remove what was built'
@@ -222,6 +223,12 @@ soak-web: setup
 	[ -n "$$HELIOGRAPH_RELEASE" ] || swift build
 	HELIOGRAPH_RELEASE="$${HELIOGRAPH_RELEASE:-$$(swift build --show-bin-path)}" MINUTES='$(or $(MINUTES),60)' \
 		node Tests/Web/hour.js
+
+# Events and webhooks of separate processes that are killed; HELIOGRAPH_RELEASE=FOLDER takes programs that are there.
+soak-webhooks: SETUP := tests
+soak-webhooks: setup
+	[ -n "$$HELIOGRAPH_RELEASE" ] || packaging/build.sh
+	MINUTES='$(or $(MINUTES),10)' SEED='$(SEED)' Tests/Webhooks/soak.py
 
 # The public symbols against those of the last release; `make record-api` is part of a release.
 check-api:
