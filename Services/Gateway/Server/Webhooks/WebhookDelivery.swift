@@ -19,8 +19,9 @@ struct WebhookDelivery {
 
     /// How long a read waits at storage for an event.
     private static let readWait = Duration.seconds(20)
-    /// How long to wait before a claim that failed is tried again, and the longest wait for another owner.
-    private static let claimPause = Duration.seconds(2)
+    /// How long at most to wait before a claim that failed is tried again, and for another owner. The first
+    /// pause is short: a gateway that starts claims some milliseconds before its link to storage is up.
+    private static let claimPauseMax = Duration.seconds(2)
     private static let claimPauseMin = Duration.milliseconds(100)
 
     let record: WebhookRecord
@@ -37,6 +38,8 @@ struct WebhookDelivery {
     private var ownership: Ownership?
     /// When the claim was sent that isn't answered yet.
     private var claimSentAt: WebhookTime?
+    /// The pause after the next claim that fails.
+    private var claimPause = WebhookDelivery.claimPauseMin
     private var nextClaim = NIODeadline.uptimeNanoseconds(0)
     private var isStopping = false
     /// The earliest alarm that is set and hasn't rung.
@@ -73,14 +76,26 @@ struct WebhookDelivery {
         guard let sentAt = claimSentAt else { return }
         claimSentAt = nil
         guard let claimed, claimed.term > 0 else {
-            let wait = claimed.map { min(max($0.wait, Self.claimPauseMin), Self.claimPause) }
-            nextClaim = now.uptime + TimeAmount(wait ?? Self.claimPause)
+            nextClaim = now.uptime + TimeAmount(pause(after: claimed))
             return
         }
+        claimPause = Self.claimPauseMin
         let journal = try? JSONDecoder().decode(WebhookJournal.self, from: Data(claimed.state))
         var queue = WebhookQueue(after: claimed.position, journal, settings, now: sentAt)
         if isStopping { queue.stop() }
         ownership = Ownership(term: claimed.term, queue: queue)
+    }
+
+    /// How long to wait before the next claim.
+    ///
+    /// - Parameter claimed: nil if storage didn't answer; otherwise it has another owner.
+    private mutating func pause(after claimed: ReaderClaimed?) -> Duration {
+        guard let claimed else {
+            defer { claimPause = min(claimPause * 2, Self.claimPauseMax) }
+            return claimPause
+        }
+        claimPause = Self.claimPauseMin
+        return min(max(claimed.wait, Self.claimPauseMin), Self.claimPauseMax)
     }
 
     /// - Parameter page: nil if the read failed.
