@@ -653,6 +653,16 @@ struct StoreContractTests {
     }
 
     @Test(
+        "W-40: a store that begins anew announces whose join it has missed, once", arguments: Kind.allCases)
+    func missedJoins(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, .with { $0.grace = 30_000 }) { store in
+            try await store.adopt(.of("anna", lease: 7))
+            for _ in 0..<2 { try await store.adopt(.of("bob", lease: 7), isAnnounced: false) }
+            #expect(try await store.events() == [.joined("bob")])
+        }
+    }
+
+    @Test(
         "whoever has seen a roster that is being filled hears of those who were still missing",
         arguments: Kind.allCases)
     func shownWhileFilled(_ kind: Kind) async throws {

@@ -350,9 +350,10 @@ extension StoreHarness {
 
     @discardableResult
     func adopt(
-        _ entry: Entry, _ channel: ChannelKey = .room, over link: EdgeLink = .unknown
+        _ entry: Entry, _ channel: ChannelKey = .room, isAnnounced: Bool = true,
+        over link: EdgeLink = .unknown
     ) async throws -> Bool {
-        try await call { $0.adopt(entry, channel, over: link, $1) }
+        try await call { $0.adopt(entry, channel, isAnnounced: isAnnounced, over: link, $1) }
     }
 
     func leave(

@@ -98,8 +98,6 @@ class Soak:
 
         say("every process is killed, one after the other")
         one_by_one = time.monotonic()
-        # Who comes while presence is away is in no event, so later visits aren't counted.
-        visits = {visitor.user: visitor.visits for visitor in load.visitors}
         names = ["messaging", "presence", "storage", "edge", "gateway", "receiver"]
         plan.shuffle(names)
         for name in names:
@@ -119,7 +117,7 @@ class Soak:
         stack.count_requests()
         state = stack.state
         reader.end()
-        problems = self.judge(load, visits, reader, state)
+        problems = self.judge(load, reader, state)
         self.report(load, reader, kills, quiet, away, back, one_by_one, end)
         return problems
 
@@ -157,8 +155,9 @@ class Soak:
         goal = place(answer[2]["next"])
         until(what, lambda: place((self.stack.state or {}).get("position", "0-0")) >= goal, 180)
 
-    def judge(self, load, visits, reader, state):
+    def judge(self, load, reader, state):
         self.taken = requests(self.receiver.files)
+        visits = {visitor.user: visitor.visits for visitor in load.visitors}
         problems = [
             *load.problems, *reader.problems, *judge_pull(reader.events),
             *judge_changes(load.done, visits, reader.events), *judge_webhook(self.taken, reader.events)]

@@ -237,7 +237,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
 
     private static func presence(_ x: WireText) -> [WrittenMessage] {
         let membership = Membership(
-            channel: key, caller: caller, quiet: true, presenceTimeout: second, ownership: 3)
+            channel: key, caller: caller, quiet: true, presenceTimeout: second, ownership: 3,
+            unannounced: true)
         return [
             WrittenMessage(caller), WrittenMessage(CallRequest(caller: caller, request: x)),
             WrittenMessage(CallResponse(response: x, cost: 1)),

@@ -88,6 +88,7 @@ extension Schema {
         package static var quiet: SchemaField<Bool> { SchemaField(3) }
         package static var presenceTimeoutMs: SchemaField<UInt32> { SchemaField(4) }
         package static var ownership: SchemaField<UInt64> { SchemaField(5) }
+        package static var unannounced: SchemaField<Bool> { SchemaField(6) }
     }
 }
 
@@ -482,16 +483,19 @@ package struct Membership: WireMessage, Sendable, Hashable {
     package var presenceTimeout: Duration
     /// As in JoinRequest.
     package var ownership: UInt64
+    /// The join didn't reach presence, so the other users get an event now.
+    package var unannounced: Bool
 
     package init(
         channel: ChannelKey, caller: Caller, quiet: Bool = false, presenceTimeout: Duration = .zero,
-        ownership: UInt64 = 0
+        ownership: UInt64 = 0, unannounced: Bool = false
     ) {
         self.channel = channel
         self.caller = caller
         self.quiet = quiet
         self.presenceTimeout = presenceTimeout
         self.ownership = ownership
+        self.unannounced = unannounced
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -500,6 +504,7 @@ package struct Membership: WireMessage, Sendable, Hashable {
         sink.field(Fields.quiet, quiet)
         sink.field(Fields.presenceTimeoutMs, milliseconds: presenceTimeout)
         sink.field(Fields.ownership, ownership)
+        sink.field(Fields.unannounced, unannounced)
     }
 }
 
@@ -509,6 +514,6 @@ extension Membership {
         try self.init(
             channel: ChannelKey(decoded: message.channel), caller: Caller(decoded: message.caller),
             quiet: message.quiet != 0, presenceTimeout: .milliseconds(Int64(message.presence_timeout_ms)),
-            ownership: message.ownership)
+            ownership: message.ownership, unannounced: message.unannounced != 0)
     }
 }

@@ -22,6 +22,34 @@ struct PresenceLeaseTests {
         #expect(lease.renewed(isKnown: true, []) == true)
     }
 
+    @Test("W-40: a join that presence may not know of is marked until a sync has reported it")
+    mutating func missedJoins() {
+        let session = SessionKey.test(1)
+        let channels = Self.memberships(of: session, count: 2).map(\.channel)
+        func sync(_ lease: inout PresenceLease, channels count: Int = 2) -> [Bool] {
+            #expect(lease.renewed(isKnown: false, [session]) == true)
+            return lease.nextSync { Self.memberships(of: $0, count: count) }.memberships.map(\.unannounced)
+        }
+        #expect(sync(&lease) == [false, false])
+        _ = lease.synced([])
+        lease.missedJoin(of: session, in: channels[1])
+        #expect(sync(&lease) == [false, true])
+        lease.linkDown()
+        lease.linkUp()
+        #expect(sync(&lease) == [false, true], "the report may have been lost with the link")
+        _ = lease.synced([])
+        #expect(sync(&lease) == [false, false])
+        _ = lease.synced([])
+        lease.missedJoin(of: session, in: channels[1])
+        #expect(sync(&lease, channels: 1) == [false], "the user has left that channel")
+        _ = lease.synced([])
+        #expect(sync(&lease) == [false, false])
+        _ = lease.synced([])
+        lease.missedJoin(of: session, in: channels[0])
+        lease.ended(session)
+        #expect(sync(&lease) == [false, false])
+    }
+
     @Test("a sync comes in batches of bounded size, the first and the last marked")
     mutating func batches() {
         let sessions = (1...100 as ClosedRange<UInt64>).map(SessionKey.test)

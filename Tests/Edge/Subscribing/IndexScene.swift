@@ -31,7 +31,8 @@ struct IndexScene {
     private(set) var begun: [(session: SessionKey, start: SubscriptionStart)] = []
     private(set) var notEntered: [SessionKey] = []
     private(set) var lacking: [SessionKey] = []
-    private(set) var joinsMissed = 0
+    /// Of each, whether the subscription is continued.
+    private(set) var joinsMissed: [Bool] = []
     private(set) var refreshed = 0
     private(set) var deliveries = 0
 
@@ -140,7 +141,7 @@ struct IndexScene {
             case .entered(let session, _): entered.append(session)
             case .began(let session, _, let start): begun.append((session, start))
             case .hasNotEntered(let session, _, _): notEntered.append(session)
-            case .joinMissed: joinsMissed += 1
+            case .joinMissed(_, _, let isContinued): joinsMissed.append(isContinued)
             case .lacksSnapshot(let session, _): lacking.append(session)
             case .refreshed: refreshed += 1
             case .release: break
@@ -211,7 +212,7 @@ struct IndexScene {
     mutating func forget() {
         (attaches, detaches, questions, reads, waiting, retries) = ([], [], [], [], [], [])
         (answers, gaps, gapReceivers, entered, notEntered, lacking) = ([:], [], [], [], [], [])
-        (joinsMissed, refreshed) = (0, 0)
+        (joinsMissed, refreshed) = ([], 0)
     }
 }
 

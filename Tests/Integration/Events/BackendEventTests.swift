@@ -122,6 +122,26 @@ import Testing
         }
     }
 
+    @Test("W-40, W-45: who comes while presence is away makes the events of a login and a join")
+    func comesWithoutPresence() async throws {
+        try await GatewaySystem.with(.fourProcesses, events: "1h") { gateway in
+            let start = try await begin(gateway)
+            try await gateway.system.process("rtm-presence").kill9()
+            try await gateway.system.withClients("bob") { clients in
+                let subscription = try await clients[0].subscribe(
+                    to: "lobby", features: [.message, .presence])
+                #expect(subscription.unavailableFeatures == .presence)
+                try await gateway.system.launchPresence()
+                let (events, _) = try await read(gateway, after: start) { events in
+                    types(events, of: "user:bob").contains("session.login")
+                        && types(events, of: "message:lobby").contains("channel.joined")
+                }
+                #expect(types(events, of: "user:bob") == ["session.login"])
+                #expect(types(events, of: "message:lobby") == ["channel.occupied", "channel.joined"])
+            }
+        }
+    }
+
     @Test(
         "W-42: a request waits for the next event, a stream gets each, and both say what is wrong with them")
     func waiting() async throws {

@@ -172,8 +172,8 @@ import Testing
                     // What the operator may know isn't for the backend of an app.
                     #expect(!refused.text.contains("127.0.0.1"))
                 }
-                // Three failures in a row were an outage, so nobody was asked about the fourth message, unless
-                // this machine is so busy that the time for the next question had come.
+                // Three failures in a row were an outage, so nobody was asked about the fourth message,
+                // unless this machine is so busy that the time for the next question had come.
                 #expect(receiver.calls.count == 3 || .now - outageBegan >= .milliseconds(500))
                 let log = try gateway.system.process("rtm-gateway").log
                 #expect(log.contains("the hook before publishing is away"))

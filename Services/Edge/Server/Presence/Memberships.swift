@@ -162,7 +162,7 @@ extension Memberships {
         guard let session = sessions[key] else { return true }
         switch outcome {
         case .success(let response): if response.isOlder { isUnlisted(key, in: session.roster) }
-        case .failure: lease.missed()
+        case .failure: lease.missedJoin(of: key, in: session.roster)
         }
         return true
     }
@@ -176,7 +176,9 @@ extension Session {
 // MARK: - All memberships
 
 extension Memberships {
-    func joinMissed() { lease.missed() }
+    func joinMissed(_ session: SessionKey, _ channel: ChannelKey, isContinued: Bool) {
+        if isContinued { lease.missed() } else { lease.missedJoin(of: session, in: channel) }
+    }
 
     /// A newer login of the user is in the channel, perhaps at an edge that has died. The session is
     /// announced to presence again, until that login has gone or the session has ended.

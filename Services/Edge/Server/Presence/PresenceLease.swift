@@ -24,6 +24,9 @@ struct PresenceLease {
     /// Limit: leaves remembered while presence is away. Presence misses a leave beyond it in the next
     /// sync, and lets that user go when the presence timeout is over.
     static let unannouncedMax = 10_000
+    /// Limit: joins remembered that presence may not know of. A user who joins beyond it is a member without
+    /// an event.
+    static let missedJoinsMax = 10_000
     /// How long a presence that has forgotten everything waits for the syncs of the other edges, before its
     /// snapshots replace what subscribers know. Links come back within this time.
     static let othersDelay = Duration.seconds(5)
@@ -56,6 +59,9 @@ struct PresenceLease {
     private var unsynced: [SessionKey] = []
     /// The memberships of the request that is under way, in its order.
     private var reported: [Member] = []
+    /// The channels whose joins presence may not know of, by their sessions.
+    private var missedJoins: [SessionKey: Set<ChannelKey>] = [:]
+    private var missedJoinsCount = 0
     /// The memberships that presence doesn't list, because newer logins of the users are in the channels.
     private var unlisted: Set<Member> = []
     /// The sync announces these memberships only.
@@ -131,6 +137,20 @@ struct PresenceLease {
     /// A membership was not announced to presence, or the announcement may be lost.
     mutating func missed() { isSyncNeeded = true }
 
+    /// A join was not announced to presence, or the announcement may be lost. Where presence knows nothing of
+    /// it the next sync makes the event of the join.
+    mutating func missedJoin(of session: SessionKey, in channel: ChannelKey) {
+        missed()
+        guard missedJoinsCount < Self.missedJoinsMax else { return }
+        if missedJoins[session, default: []].insert(channel).inserted { missedJoinsCount += 1 }
+    }
+
+    private mutating func forgetMissedJoin(of session: SessionKey, in channel: ChannelKey) {
+        guard missedJoins[session]?.remove(channel) != nil else { return }
+        missedJoinsCount -= 1
+        if missedJoins[session]?.isEmpty == true { missedJoins[session] = nil }
+    }
+
     /// The subscription gets a snapshot with the next renewal.
     mutating func lacksSnapshot(_ session: SessionKey, at channelIndex: Int) {
         guard !isRefreshNeeded else { return }
@@ -143,6 +163,7 @@ struct PresenceLease {
 
     mutating func ended(_ session: SessionKey) {
         lackingCount -= lacking.removeValue(forKey: session)?.count ?? 0
+        missedJoinsCount -= missedJoins.removeValue(forKey: session)?.count ?? 0
     }
 
     /// Presence has answered that it doesn't list the session in the channel.
@@ -181,10 +202,16 @@ struct PresenceLease {
         var batch: [Membership] = []
         reported = []
         while batch.count < Self.syncBatch, let session = unsynced.popLast() {
-            for membership in memberships(session) {
+            let members = memberships(session)
+            for channel in missedJoins[session] ?? []
+            where !members.contains(where: { $0.channel == channel }) {
+                forgetMissedJoin(of: session, in: channel)
+            }
+            for var membership in members {
                 let member = Member(session: session, channel: membership.channel)
                 guard syncedAgain?.contains(member) != false else { continue }
                 reported.append(member)
+                membership.unannounced = missedJoins[session]?.contains(member.channel) ?? false
                 batch.append(membership)
             }
         }
@@ -208,6 +235,7 @@ struct PresenceLease {
         for index in indices where reported.indices.contains(index) {
             isUnlisted(reported[index].session, in: reported[index].channel)
         }
+        for member in reported { forgetMissedJoin(of: member.session, in: member.channel) }
         reported = []
         guard unsynced.isEmpty else { return .more }
         isSyncing = false

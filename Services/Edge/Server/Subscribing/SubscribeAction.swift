@@ -46,8 +46,8 @@ enum SubscribeAction {
     case began(SessionKey, ChannelKey, SubscriptionStart)
     /// The session doesn't become a member of a channel, and presence may have it as a member already.
     case hasNotEntered(SessionKey, ChannelKey, isContinued: Bool)
-    /// Presence may not know of a membership.
-    case joinMissed
+    /// Presence may not know of a membership. One that isn't continued is a join of which nobody may know.
+    case joinMissed(SessionKey, ChannelKey, isContinued: Bool)
     /// The subscription needs a new snapshot of presence.
     case lacksSnapshot(SessionKey, channelIndex: Int)
     /// A refresh doesn't keep the next one waiting any more.

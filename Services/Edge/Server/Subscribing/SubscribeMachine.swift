@@ -233,7 +233,8 @@ extension SubscribeMachine {
     /// snapshot is asked for again once the session is live.
     private mutating func withoutPresence(isMember: Bool = false) -> [SubscribeAction] {
         if request.features.contains(.presence) { reply.unavailable.insert(.presence) }
-        return isMember || request.purpose == .refresh ? [] : [.joinMissed]
+        return isMember || request.purpose == .refresh
+            ? [] : [.joinMissed(request.session, request.channel, isContinued: kind != .new)]
     }
 
     /// Reads the snapshots that the client was too slow for. They aren't held while it is behind.

@@ -226,7 +226,8 @@ extension Subscribing {
             if let session = sessions[session] {
                 memberships.hasNotEntered(session, channel, isContinued: isContinued)
             }
-        case .joinMissed: memberships.joinMissed()
+        case .joinMissed(let session, let channel, let isContinued):
+            memberships.joinMissed(session, channel, isContinued: isContinued)
         case .lacksSnapshot(let session, let channelIndex):
             memberships.lacksSnapshot(session, at: channelIndex)
         case .refreshed: memberships.refreshed()

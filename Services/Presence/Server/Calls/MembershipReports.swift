@@ -37,7 +37,9 @@ final class MembershipReports {
         }
         for (place, membership) in request.memberships.enumerated() {
             let entry = Entry(membership, lease: request.lease)
-            store.adopt(entry, membership.channel, over: edgeLink) { [self] outcome in
+            store.adopt(
+                entry, membership.channel, isAnnounced: !membership.unannounced, over: edgeLink
+            ) { [self] outcome in
                 if case .success(false) = outcome {
                     let member = MemberKey(membership.caller, membership.channel)
                     isOlder(member, lease: request.lease, over: link)

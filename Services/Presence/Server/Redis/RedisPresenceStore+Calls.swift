@@ -22,10 +22,11 @@ extension RedisPresenceStore {
     }
 
     package func adopt(
-        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Bool>
+        _ entry: Entry, _ channel: ChannelKey, isAnnounced: Bool, over link: EdgeLink,
+        _ done: @escaping Completion<Bool>
     ) {
         // Edges still report members that the other users know already if the data in Redis are new.
-        enter(entry, channel, over: link, silentFor: rules.grace, usersMax: 0) {
+        enter(entry, channel, over: link, silentFor: isAnnounced ? rules.grace : 0, usersMax: 0) {
             done($0.map { $0.outcome != EnterOutcome.isOlder })
         }
     }

@@ -74,11 +74,11 @@ package struct RosterRegistry: Sendable {
     }
 
     package mutating func adopt(
-        _ entry: Entry, _ channel: ChannelKey, now: UInt64
+        _ entry: Entry, _ channel: ChannelKey, isAnnounced: Bool, now: UInt64
     ) throws(RTMError) -> Bool {
-        // Subscribers who have seen the roster without this user need an event.
+        // Subscribers need an event who have seen the roster without this user, or never heard of the join.
         let isUnseen = rosters[channel]?.isShown != true
-        return try enter(entry, channel, silently: now < graceEnd && isUnseen, now)
+        return try enter(entry, channel, silently: isAnnounced && now < graceEnd && isUnseen, now)
     }
 
     private mutating func enter(

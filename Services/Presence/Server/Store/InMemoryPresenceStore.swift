@@ -64,10 +64,11 @@ extension InMemoryPresenceStore {
     }
 
     package func adopt(
-        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Bool>
+        _ entry: Entry, _ channel: ChannelKey, isAnnounced: Bool, over link: EdgeLink,
+        _ done: @escaping Completion<Bool>
     ) {
         perform(over: link, done) { registry, now throws(RTMError) in
-            try registry.adopt(entry, channel, now: now)
+            try registry.adopt(entry, channel, isAnnounced: isAnnounced, now: now)
         }
     }
 

@@ -25,9 +25,11 @@ package protocol PresenceStore: AnyObject {
     func enter(
         _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Entered>)
     /// Enters a member that an edge reports again after a loss. Within the grace period the other users get
-    /// no event. Returns whether the session is the member now; otherwise a newer login of the user is.
+    /// no event if they had one already, before the loss. Returns whether the session is the member now;
+    /// otherwise a newer login of the user is.
     func adopt(
-        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Bool>)
+        _ entry: Entry, _ channel: ChannelKey, isAnnounced: Bool, over link: EdgeLink,
+        _ done: @escaping Completion<Bool>)
     /// A session leaves a channel. A session that isn't in the channel is ignored.
     func leave(
         _ caller: Caller, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Void>)

@@ -1225,7 +1225,7 @@ const ProtobufCMessageDescriptor rtm__service__older_membership__descriptor =
   (ProtobufCMessageInit) rtm__service__older_membership__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptors[5] =
+static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptors[6] =
 {
   {
     "channel",
@@ -1287,6 +1287,18 @@ static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "unannounced",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__Membership, unannounced),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__membership__field_indices_by_name[] = {
   1,   /* field[1] = caller */
@@ -1294,11 +1306,12 @@ static const unsigned rtm__service__membership__field_indices_by_name[] = {
   4,   /* field[4] = ownership */
   3,   /* field[3] = presence_timeout_ms */
   2,   /* field[2] = quiet */
+  5,   /* field[5] = unannounced */
 };
 static const ProtobufCIntRange rtm__service__membership__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor rtm__service__membership__descriptor =
 {
@@ -1308,7 +1321,7 @@ const ProtobufCMessageDescriptor rtm__service__membership__descriptor =
   "Rtm__Service__Membership",
   "rtm.service",
   sizeof(Rtm__Service__Membership),
-  5,
+  6,
   rtm__service__membership__field_descriptors,
   rtm__service__membership__field_indices_by_name,
   1,  rtm__service__membership__number_ranges,

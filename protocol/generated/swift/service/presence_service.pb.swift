@@ -446,6 +446,9 @@ package nonisolated struct Rtm_Service_Membership: Sendable {
   /// as in JoinRequest
   package var ownership: UInt64 = 0
 
+  /// the join didn't reach presence, so the other users get an event now
+  package var unannounced: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -918,7 +921,7 @@ nonisolated extension Rtm_Service_OlderMembership: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Membership"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}ownership\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}ownership\0\u{1}unannounced\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -931,6 +934,7 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
       case 3: try { try decoder.decodeSingularBoolField(value: &self.quiet) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.presenceTimeoutMs) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.ownership) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.unannounced) }()
       default: break
       }
     }
@@ -956,6 +960,9 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
     if self.ownership != 0 {
       try visitor.visitSingularUInt64Field(value: self.ownership, fieldNumber: 5)
     }
+    if self.unannounced != false {
+      try visitor.visitSingularBoolField(value: self.unannounced, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -965,6 +972,7 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
     if lhs.quiet != rhs.quiet {return false}
     if lhs.presenceTimeoutMs != rhs.presenceTimeoutMs {return false}
     if lhs.ownership != rhs.ownership {return false}
+    if lhs.unannounced != rhs.unannounced {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

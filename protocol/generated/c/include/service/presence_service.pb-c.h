@@ -322,10 +322,14 @@ struct  Rtm__Service__Membership
    * as in JoinRequest
    */
   uint64_t ownership;
+  /*
+   * the join didn't reach presence, so the other users get an event now
+   */
+  protobuf_c_boolean unannounced;
 };
 #define RTM__SERVICE__MEMBERSHIP__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__membership__descriptor) \
-    , NULL, NULL, 0, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0 }
 
 
 /* Rtm__Service__JoinRequest methods */
