@@ -34,6 +34,24 @@ struct OutboxScheduleTests {
         #expect(schedule.nextFetch() == nil)
     }
 
+    @Test(
+        "what may be in the store without having been reported is fetched, before and behind what is reported"
+    )
+    func doubt() {
+        var schedule = schedule(.init(fetchMax: 2))
+        schedule.committed([event(1, "a")])
+        schedule.beginAnew()
+        schedule.committed([event(4, "a")])
+        #expect(schedule.nextFetch()?.after == 1)
+        // This fetch has begun before the store was in doubt once more.
+        schedule.beginAnew()
+        schedule.fetched([event(3, "a")])
+        #expect(schedule.nextFetch()?.after == 3)
+        schedule.fetched([event(4, "a")])
+        #expect(schedule.nextFetch() == nil)
+        #expect(schedule.next().sequences == [1, 3, 4])
+    }
+
     @Test("of a channel one run after the other, channels beside one another")
     func order() {
         var schedule = schedule()

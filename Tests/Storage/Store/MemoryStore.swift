@@ -21,8 +21,19 @@ final class MemoryStore {
         var droppedLetters: [EventReaderKey: Int] = [:]
     }
 
+    /// What goes wrong with a write.
+    enum Trouble {
+        /// Nobody can say whether it was kept.
+        case doubt(isKept: Bool)
+        /// Another node has taken the store, and has it for so many starts.
+        case fence(starts: Int)
+    }
+
     let source: UInt64
     private var state = State()
+    /// Of the next write.
+    var trouble: Trouble?
+    private var startsOfOthers = 0
 
     init(source: UInt64) { self.source = source }
 
@@ -30,7 +41,9 @@ final class MemoryStore {
 }
 
 extension MemoryStore: WritableStore {
-    func start() -> StoreStart {
+    func start() throws(StoreFailure) -> StoreStart {
+        startsOfOthers -= 1
+        if startsOfOthers >= 0 { throw StoreFailure(kind: .fenced, reason: "another node has the store") }
         let owned = state.locks.filter { $0.value.values.contains { $0.owner != nil } }
         return StoreStart(
             expiryClock: state.expiryClock,
@@ -55,7 +68,20 @@ extension MemoryStore: WritableStore {
         return group
     }
 
-    func write(_ changes: GroupChanges) -> GroupWritten {
+    func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten {
+        defer { trouble = nil }
+        switch trouble {
+        case .doubt(let isKept):
+            if isKept { _ = keep(changes) }
+            throw StoreFailure(kind: .stalled, reason: "nobody knows")
+        case .fence(let starts):
+            startsOfOthers = starts
+            throw StoreFailure(kind: .fenced, reason: "another node has the store")
+        case nil: return keep(changes)
+        }
+    }
+
+    private func keep(_ changes: GroupChanges) -> GroupWritten {
         var written = GroupWritten()
         if let expiry = changes.expiry {
             written = GroupWritten(expired: removeExpired(expiry), size: StoreSize())

@@ -24,9 +24,9 @@ import Testing
         init(_ closings: Closings) { self.closings = closings }
 
         var source: UInt64 { store.source }
-        func start() -> StoreStart { store.start() }
+        func start() throws(StoreFailure) -> StoreStart { try store.start() }
         func read(_ keys: GroupKeys) -> GroupState { store.read(keys) }
-        func write(_ changes: GroupChanges) -> GroupWritten { store.write(changes) }
+        func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten { try store.write(changes) }
         func prove() {}
 
         func close() {

@@ -20,7 +20,7 @@ struct StoreGroupTests {
         var forgetsSets = false
 
         var source: UInt64 { store.source }
-        func start() -> StoreStart { store.start() }
+        func start() throws(StoreFailure) -> StoreStart { try store.start() }
         func prove() {}
         func close() {}
 
@@ -31,9 +31,9 @@ struct StoreGroupTests {
             return state
         }
 
-        func write(_ changes: GroupChanges) -> GroupWritten {
+        func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten {
             writes.append(changes)
-            return store.write(changes)
+            return try store.write(changes)
         }
     }
 

@@ -97,7 +97,7 @@ final class StorageThreads: Sendable {
         listener.health(nil)
         while let group = queues.writes.take(countMax: Self.groupMax, until: Self.wake(writer, health)) {
             if health.isProofDue(.present) {
-                let failure = writer.prove()
+                let failure = writer.prove(now: .present)
                 if health.proven(failure, .present) { listener.health(failure) }
             }
             guard !group.isEmpty || writer.isDue(.present) else { continue }

@@ -111,4 +111,7 @@ struct WriteOutcome: Sendable {
     var size: StoreSize?
     /// If set, nothing of the group took place, and the answers say so.
     var failure: StoreFailure?
+    /// Whether memory was thrown away before the group, and what the store has was taken for true. All that
+    /// callers have reported of their sessions is forgotten.
+    var hasBegunAnew = false
 }

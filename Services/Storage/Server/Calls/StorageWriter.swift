@@ -8,6 +8,10 @@ import RTMWire
 ///
 /// A call that the rules refuse has changed nothing, so the other calls of its group continue. When the store
 /// itself fails, the whole group fails, and memory goes back to what the store holds.
+///
+/// Where nobody can say whether a group was kept, or another node has written meanwhile, memory is worth
+/// nothing any more. Then everything begins anew with what the store has, as after a start of the process:
+/// lines of waiters have ended, and every owner of a lock is away.
 struct StorageWriter<Store: WritableStore> {
     let store: Store
     let rules: StorageRules
@@ -18,6 +22,8 @@ struct StorageWriter<Store: WritableStore> {
     private var expiryClock: ExpiryClock
     /// What the store has of the expiry clock.
     private var expiryClockStored: UInt64
+    /// Whether memory is worth nothing until the store was asked again.
+    private var isOutdated = false
 
     /// Treats every owner of a lock as away from now on, because no session has been seen yet.
     init(_ store: Store, rules: StorageRules, now: StorageNow) throws(StoreFailure) {
@@ -26,8 +32,21 @@ struct StorageWriter<Store: WritableStore> {
         let start = try store.start()
         expiryClock = ExpiryClock(stored: start.expiryClock, now: now)
         expiryClockStored = start.expiryClock ?? 0
+        take(start, now)
+    }
+
+    private mutating func take(_ start: StoreStart, _ now: StorageNow) {
         for (channel, table) in start.locks { registry.set(loaded(table, now), of: channel) }
         registry.committed()
+    }
+
+    private mutating func beginAnew(_ now: StorageNow) throws(StoreFailure) {
+        let start = try store.start()
+        isOutdated = false
+        expiryClock = ExpiryClock(stored: start.expiryClock, now: now)
+        expiryClockStored = start.expiryClock ?? 0
+        take(start, now)
+        outcome.hasBegunAnew = true
     }
 
     /// Whether a ttl may have ended.
@@ -42,9 +61,11 @@ struct StorageWriter<Store: WritableStore> {
     mutating func run(_ group: [StorageWrite], now: StorageNow) -> WriteOutcome {
         let due = registry.due(now: now.steady)
         do throws(StoreFailure) {
+            if isOutdated { try beginAnew(now) }
             try attempt(group, due, now)
         } catch {
             undo()
+            if error.kind.endsKnowledge || isOutdated { return end(group, error) }
             // A write that can't be carried out at all must not make the others of its group fail.
             if error.kind == .refused, group.count > 1 { return runSingly(group, due, now) }
             fail(group, error)
@@ -52,6 +73,16 @@ struct StorageWriter<Store: WritableStore> {
             registry.retry(due, at: now.steady + Self.retryMilliseconds)
         }
         registry.committed()
+        defer { outcome = WriteOutcome() }
+        return outcome
+    }
+
+    /// Forgets everything. Whoever waited for a lock learns of it by the end of the link, when the store has
+    /// answered again.
+    private mutating func end(_ group: [StorageWrite], _ failure: StoreFailure) -> WriteOutcome {
+        isOutdated = true
+        registry = LockRegistry()
+        fail(group, failure)
         defer { outcome = WriteOutcome() }
         return outcome
     }
@@ -124,7 +155,9 @@ struct StorageWriter<Store: WritableStore> {
     private mutating func undo() {
         group = StoreGroup()
         registry.rolledBack()
+        let hasBegunAnew = outcome.hasBegunAnew
         outcome = WriteOutcome()
+        outcome.hasBegunAnew = hasBegunAnew
     }
 
     private mutating func runSingly(
@@ -137,11 +170,13 @@ struct StorageWriter<Store: WritableStore> {
     }
 
     /// Tests whether the store can keep something again after it failed.
-    mutating func prove() -> StoreFailure? {
+    mutating func prove(now: StorageNow) -> StoreFailure? {
         do throws(StoreFailure) {
+            if isOutdated { try beginAnew(now) }
             try store.prove()
             return nil
         } catch {
+            if error.kind.endsKnowledge { (isOutdated, registry) = (true, LockRegistry()) }
             return error
         }
     }
@@ -297,5 +332,6 @@ extension WriteOutcome {
         expired = other.expired ?? expired
         size = other.size ?? size
         failure = other.failure ?? failure
+        hasBegunAnew = hasBegunAnew || other.hasBegunAnew
     }
 }

@@ -57,6 +57,8 @@ struct OutboxSchedule {
     /// Whether the store has events that are not in memory. At the start this is not known, so it is true.
     private var isBehind = true
     private var isFetching = false
+    /// Whether the fetch that is under way may have begun too early to see everything.
+    private var isFetchStale = false
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
@@ -80,9 +82,20 @@ struct OutboxSchedule {
     /// - Parameter events: nil if the store could not be read.
     mutating func fetched(_ events: [StorageOutboxEvent]?) {
         isFetching = false
-        guard let events else { return }
+        guard let events else {
+            isFetchStale = false
+            return
+        }
         take(events)
-        isBehind = events.count == limits.fetchMax || taken < known
+        isBehind = events.count == limits.fetchMax || taken < known || isFetchStale
+        isFetchStale = false
+    }
+
+    /// The store may have events that were never reported: those of a group of which nobody could say
+    /// whether it was kept.
+    mutating func beginAnew() {
+        isBehind = true
+        isFetchStale = isFetching
     }
 
     private mutating func take(_ events: [StorageOutboxEvent]) {

@@ -65,6 +65,12 @@ final class StorageOutbox {
         work()
     }
 
+    /// The store may have events that nobody has reported.
+    func beginAnew() {
+        schedule.beginAnew()
+        work()
+    }
+
     /// - Parameter events: nil if the store could not be read.
     func fetched(_ events: [StorageOutboxEvent]?) {
         schedule.fetched(events)

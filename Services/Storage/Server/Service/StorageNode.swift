@@ -348,7 +348,18 @@ extension StorageNode {
             mayHaveEvents = removed > 0 || !eventRetention.isEmpty
         }
         collected(outcome)
+        if outcome.hasBegunAnew { beginAnew() }
         outbox.committed(outcome.events)
+    }
+
+    /// The writer has forgotten which sessions there are and who waits for locks. Callers report that when
+    /// they connect, so they connect again, as after a restart of storage. Bans and events that were in doubt
+    /// are read from the store.
+    private func beginAnew() {
+        logger.warning("storage has begun anew with what the database holds: all links are closed")
+        outbox.beginAnew()
+        start()
+        for link in links.values { link.close() }
     }
 
     private func respond(_ answer: WriteOutcome.Answer, to request: UInt64, _ link: AcceptedServiceLink) {

@@ -8,13 +8,14 @@ import RTMWire
 /// many calls there are, so an engine over a network needs two round trips for a group. An acknowledgement
 /// may be given once `write` has returned.
 protocol WritableStore: AnyObject {
-    /// What the rules need to begin with.
+    /// What the rules need to begin with. It is called again after a failure that ends what is known of the
+    /// store (`StoreFailure.Kind.endsKnowledge`).
     func start() throws(StoreFailure) -> StoreStart
     /// Reads everything that the calls of a group need. The value has an entry for each key, an empty one for
     /// what isn't there.
     func read(_ keys: GroupKeys) throws(StoreFailure) -> GroupState
-    /// Keeps the changes in one transaction. If it throws, nothing has changed. Nobody else writes between
-    /// the `read` of a group and its `write`.
+    /// Keeps the changes in one transaction. If it throws, nothing has changed, except that after `.stalled`
+    /// all of it may have. Nobody else writes between the `read` of a group and its `write`.
     func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten
     /// Proves that the store can write: keeps something that needs room, and removes it.
     func prove() throws(StoreFailure)
@@ -117,6 +118,14 @@ struct StoreFailure: Error, Sendable, Hashable {
         case missing
         /// This request can't be carried out; others can.
         case refused
+        /// Nobody could say in time whether the last changes were kept: the connection was lost during the
+        /// commit, or a standby doesn't confirm it.
+        case stalled
+        /// Another node writes to the store now.
+        case fenced
+
+        /// Whether memory may differ from the store, so that everything has to begin anew with `start`.
+        var endsKnowledge: Bool { self == .stalled || self == .fenced }
     }
 
     let kind: Kind
@@ -134,6 +143,8 @@ extension StoreFailure {
             case .readOnly, .inputOutput:
                 "Check that this user may read and write the file, and that the disk works"
             case .corrupt: "Put a backup in its place, or move it away to begin with an empty one"
+            case .stalled: "Check the server of the database, and the standbys that it waits for"
+            case .fenced: "Run one storage node on a database"
             case .missing, .refused: nil
             }
         return advice.map { "\(reason). \($0)" } ?? reason
@@ -145,7 +156,10 @@ extension StoreFailure {
     func error(_ code: ErrorCode, bytesMax: Int? = nil) -> RTMError {
         let limit = kind == .full ? bytesMax : nil
         return RTMError(
-            code, "storage can't write or read at the moment", retryAfter: .seconds(1),
+            code,
+            kind == .stalled
+                ? "the database stalls: the call may have taken place"
+                : "storage can't write or read at the moment", retryAfter: .seconds(1),
             limit: limit.map { .init(name: "storage bytes", value: UInt64($0)) })
     }
 }
