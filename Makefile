@@ -4,6 +4,11 @@ SHELL := /bin/bash
 release := .build/release
 swift_folders := Package.swift Shared Services Clients TestKit Samples Tests
 
+# POSTGRESQL=1 builds and tests storage on PostgreSQL, too, which needs libpq: it is a trait of the package. Every target
+# is compiled with it or without it, so changing it compiles all of them again.
+export POSTGRESQL
+traits := $(if $(POSTGRESQL),--traits PostgreSQL)
+
 timed := ^(Integration|ServiceKit|ServiceLink|Redis|Presence|Client|AgoraRtmKit|AgoraRtmKitMainActor|AgoraRtmKitSamples|TestKit|Samples)Tests
 alone := (Chaos|Rolling|Mixed|KilledEdge|Holder|HostileCrowd)Tests
 run_tests := Tests/run.sh
@@ -19,8 +24,8 @@ PREFIX ?= /usr/local
 
 help:
 	@echo 'make run       set up, build without optimisation, start the whole stack on this machine'
-	@echo 'make test      set up, then all tests'
-	@echo 'make build     release executables, in $(release)'
+	@echo 'make test      set up, then all tests; POSTGRESQL=1 with those of storage on PostgreSQL'
+	@echo 'make build     release executables, in $(release); POSTGRESQL=1 with storage on PostgreSQL'
 	@echo 'make install   those executables, completions of shells and units of systemd, below $(PREFIX); PREFIX=~/.local for one user'
 	@echo 'make deb       the Debian package of all that, in .build/deb'
 	@echo 'make check     format, house rules, subjects of commits and unit tests: before every commit'
@@ -63,7 +68,7 @@ setup:
 
 # The commit shows in /version and in the metric rtm_build_info.
 build:
-	packaging/build.sh
+	packaging/build.sh $(traits)
 
 install: build
 	prefix=$(PREFIX) && packaging/install.sh $(release) '$(DESTDIR)' "$$(realpath -m "$$prefix")"
@@ -75,8 +80,8 @@ deb: setup
 
 # Without optimisation, which takes half of the time on a fresh machine, and `make test` needs the same files.
 run: setup
-	swift build --product rtm-standalone
-	swift build --product rtm
+	swift build --product rtm-standalone $(traits)
+	swift build --product rtm $(traits)
 	@exec .build/debug/rtm-standalone $(ARGS)
 
 # Integration tests start the service executables, so everything is built before any test runs. Tests with sockets, processes
@@ -84,7 +89,7 @@ run: setup
 # with a thousand descriptors, one after the other: Foundation's Process reads behind the list of them when it is long.
 test: SETUP := tests
 test: setup lint
-	swift build --build-tests
+	swift build --build-tests $(traits)
 	$(run_tests) --filter '$(timed)' --skip '$(alone)'
 	TESTS_AT_ONCE=1 $(run_tests) --filter '$(alone)'
 	SEED=$$(git rev-parse --short=12 HEAD 2>/dev/null || true) $(run_tests) --skip '$(timed)'
@@ -92,17 +97,17 @@ test: setup lint
 
 check: lint
 	.ci/subjects
-	swift build --build-tests
+	swift build --build-tests $(traits)
 	$(run_tests) --filter '$(timed)' --skip IntegrationTests
 	$(run_tests) --skip '$(timed)'
 	@.ci/sizes
 
 simulate:
-	swift build --build-tests
+	swift build --build-tests $(traits)
 	SEED=$(or $(SEED),1) TRACE='$(TRACE)' $(run_tests) --filter SimulationTests/chosen
 
 soak:
-	swift build --build-tests
+	swift build --build-tests $(traits)
 	SEEDS=$(or $(SEEDS),1000) FIRST=$(or $(FIRST),1000) $(run_tests) --filter SimulationTests/soak
 
 lint:
@@ -120,15 +125,15 @@ docs:
 	docs/site.sh
 
 compatibility:
-	swift build --build-tests
+	swift build --build-tests $(traits)
 	WRITE_COMPATIBILITY=1 $(run_tests) --filter LedgerTests
 
 configuration:
-	swift build --build-tests
+	swift build --build-tests $(traits)
 	WRITE_CONFIGURATION=1 $(run_tests) --filter DocumentTests
 
 vectors:
-	swift build --build-tests
+	swift build --build-tests $(traits)
 	WRITE_VECTORS=1 $(run_tests) --filter ProtocolDocumentTests/vectors
 
 # TARGETS chooses, KEEP=1 adds what reaches something new to Tests/Fuzz/corpus.
@@ -141,19 +146,19 @@ sanitize: setup
 
 # Two of each service but storage: every process is restarted in turn under load.
 rolling: setup
-	swift build --build-tests
+	swift build --build-tests $(traits)
 	ROLLING_TIMELINE=$(abspath .build/rolling.csv) $(run_tests) --filter 'IntegrationTests.RollingTests'
 	Tests/Benchmarks/rolling/plot.sh .build/rolling.csv docs/rolling.png
 
 # Without COMMIT the oldest one that today's programs may run beside (docs/operations/upgrade.md).
 test-mixed: SETUP := tests
 test-mixed: setup
-	swift build --build-tests
+	swift build --build-tests $(traits)
 	earlier=$$(Tests/Mixed/earlier.sh '$(or $(COMMIT),$(oldest))') && \
 		EARLIER=$$earlier $(run_tests) --filter 'IntegrationTests.MixedTests'
 
 chaos: setup
-	swift build --build-tests
+	swift build --build-tests $(traits)
 	CHAOS_MINUTES=$(or $(MINUTES),10) CHAOS_SEED=$(SEED) $(run_tests) --filter 'IntegrationTests.(Service)?ChaosTests'
 
 bench: bench-micro
@@ -175,7 +180,7 @@ bench-storage:
 	$(release)/rtm-storage-bench $(PARTS)
 
 soak-storage:
-	swift build --build-tests
+	swift build --build-tests $(traits)
 	SOAK=100 $(run_tests) --filter '^StorageTests.StorageKillTests'
 
 bench-attacks: build
@@ -211,7 +216,7 @@ test-package: setup
 # Requests that are made of docs/http/openapi.yaml, and their answers.
 test-http-api: SETUP := tests
 test-http-api: setup
-	swift build --product rtm-standalone
+	swift build --product rtm-standalone $(traits)
 	EXAMPLES='$(or $(EXAMPLES),100)' SEED='$(or $(SEED),1)' Tests/HTTP/run.sh
 
 # The web client against the servers of this build, or of the folder HELIOGRAPH_RELEASE.

@@ -44,6 +44,8 @@ let hummingbird: [Target.Dependency] =
     ]
 /// What webhooks and hooks are called with, and `rtm` calls the gateway with. No named product may need it.
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+/// libpq, for storage on PostgreSQL. Whoever stores in SQLite neither installs nor links it.
+let postgres: Target.Dependency = .target(name: "CPQ", condition: .when(traits: ["PostgreSQL"]))
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
@@ -116,6 +118,10 @@ let shared: [Target] = [
     .systemLibrary(
         name: "CSQLite", path: "Shared/CSQLite", pkgConfig: "sqlite3",
         providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    // Only the trait PostgreSQL needs it.
+    .systemLibrary(
+        name: "CPQ", path: "Shared/CPQ", pkgConfig: "libpq",
+        providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     // Without pkg-config: it names a flag that the package manager warns of, and the module map says enough.
     .systemLibrary(
         name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
@@ -173,7 +179,7 @@ let services: [Target] =
         server: ["RTMRedis", "RTMRedisConfiguration", collections, heap, ordered],
         // The Lua scripts travel in the binary.
         resources: [.embedInCode("Scripts")])
-    + service("Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap, ordered])
+    + service("Storage", server: ["RTMMessagingClient", "CSQLite", postgres, collections, heap, ordered])
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: [
@@ -287,7 +293,8 @@ let testing: [Target] = [
         "Storage",
         [
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMStorageServer", "RTMStorageClient",
-            "RTMMessagingClient", "RTMMessagingServer", "RTMProtocol", "CSQLite", protobuf, logging, ordered,
+            "RTMMessagingClient", "RTMMessagingServer", "RTMProtocol", "CSQLite", postgres, protobuf, logging,
+            ordered,
         ] + nio),
     tests(
         "Edge",
@@ -405,6 +412,11 @@ let package = Package(
         .library(name: "AgoraRTM", targets: ["AgoraRtmKit"]),
         .library(name: "RTMClient", targets: ["RTMClient"]),
         .library(name: "RTMTestKit", targets: ["RTMTestKit"]),
+    ],
+    traits: [
+        .trait(
+            name: "PostgreSQL",
+            description: "Storage on PostgreSQL, beside SQLite (docs/decisions/0030); needs libpq.")
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),

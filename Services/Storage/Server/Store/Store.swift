@@ -116,6 +116,8 @@ struct StoreFailure: Error, Sendable, Hashable {
         case corrupt
         /// The file was deleted or replaced while the service uses it.
         case missing
+        /// The server of the database can't be reached, or it doesn't serve at the moment.
+        case unreachable
         /// This request can't be carried out; others can.
         case refused
         /// Nobody could say in time whether the last changes were kept: the connection was lost during the
@@ -145,6 +147,7 @@ extension StoreFailure {
             case .corrupt: "Put a backup in its place, or move it away to begin with an empty one"
             case .stalled: "Check the server of the database, and the standbys that it waits for"
             case .fenced: "Run one storage node on a database"
+            case .unreachable: "Check that the server of the database runs and can be reached from here"
             case .missing, .refused: nil
             }
         return advice.map { "\(reason). \($0)" } ?? reason

@@ -1,0 +1,168 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// A PostgreSQL of the test's own, on a unix socket. Its data go with it. `POSTGRES_BIN` names another folder
+/// of programs than that of the newest version that Debian has installed.
+///
+/// PostgreSQL refuses to run as root, so where the tests run as root it runs as an unprivileged user.
+package final class RunningPostgres: Sendable {
+    /// The folder of its programs; nil where PostgreSQL isn't installed.
+    private static let programs: String? = {
+        let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+        let newest = folders.sorted { $0.compare($1, options: .numeric) == .orderedDescending }
+        let known = newest.map { "/usr/lib/postgresql/\($0)/bin" }
+        let named = ProcessInfo.processInfo.environment["POSTGRES_BIN"].map { [$0] } ?? known
+        return named.first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
+    }()
+
+    package let directory: String
+    private let arguments: [String]
+    private let server: Mutex<Process?>
+
+    /// The URL of a database, as a user who may do everything.
+    ///
+    /// - Parameter socket: the folder of the socket, where another program stands in front of the server.
+    package func url(database: String = "postgres", socket: String? = nil) -> String {
+        "postgres://heliograph@\((socket ?? directory).replacing("/", with: "%2F"))/\(database)"
+    }
+
+    package var url: String { url() }
+
+    /// Makes the data of a new database.
+    private init(_ settings: [String: String]) throws {
+        let template = try Self.template.withLock { known in
+            let made = try known ?? Self.makeTemplate()
+            known = made
+            return made
+        }
+        directory =
+            FileManager.default.temporaryDirectory.appending(path: "pg-\(UUID().uuidString.prefix(8))").path
+        let defaults = [
+            "listen_addresses": "", "unix_socket_directories": directory, "fsync": "off",
+            "shared_buffers": "16MB", "max_connections": "50", "deadlock_timeout": "100ms",
+        ]
+        arguments = defaults.merging(settings) { $1 }.flatMap { ["-c", "\($0.key)=\($0.value)"] }
+        server = Mutex(nil)
+        try Self.run("cp", ["-a", template, directory], asServer: false)
+    }
+
+    /// Starts the server, over the data that it had.
+    package func start() async throws {
+        let process = Self.process(
+            (Self.programs ?? "") + "/postgres", ["-D", directory + "/data"] + arguments, asServer: true)
+        let log = directory + "/log"
+        if !FileManager.default.fileExists(atPath: log) { try Data().write(to: URL(fileURLWithPath: log)) }
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+        try process.run()
+        server.withLock { $0 = process }
+        try await eventually("PostgreSQL answers: \(directory)", within: .seconds(30)) {
+            (try? query("SELECT 1")) == "1"
+        }
+    }
+
+    /// Ends the server as a crash does.
+    package func kill() { signal(SIGQUIT) }
+
+    /// Ends the server in good order; connections are cut.
+    package func stop() { signal(SIGINT) }
+
+    private func signal(_ number: Int32) {
+        server.withLock { process in
+            guard let running = process else { return }
+            // The file has the number of the server, which may be a child of the program that changed the user.
+            let text = try? String(contentsOfFile: directory + "/data/postmaster.pid", encoding: .utf8)
+            let id = text?.split(separator: "\n").first.flatMap { Int32($0) }
+            Foundation.kill(id ?? running.processIdentifier, number)
+            running.waitUntilExit()
+            process = nil
+        }
+    }
+
+    /// The only value that a statement returns, by `psql`.
+    @discardableResult
+    package func query(_ sql: String) throws -> String {
+        let program = Self.process(
+            (Self.programs ?? "") + "/psql",
+            ["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql, url],
+            asServer: false)
+        let (output, errors) = (Pipe(), Pipe())
+        (program.standardOutput, program.standardError) = (output, errors)
+        try program.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let words = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        program.waitUntilExit()
+        guard program.terminationStatus == 0 else { throw ServiceProcessFailure(description: words) }
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    package func remove() {
+        kill()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// Runs the body with a server over a new database, which is removed afterwards.
+    ///
+    /// - Parameter settings: of postgresql.conf. Without others nothing is synced: the server is killed, and
+    ///   the machine isn't.
+    package static func with(
+        _ settings: [String: String] = [:], _ body: (RunningPostgres) async throws -> Void
+    ) async throws {
+        // No test is skipped: who builds with PostgreSQL tests with it.
+        guard programs != nil else {
+            throw ServiceProcessFailure(
+                description: "PostgreSQL isn't installed: 'POSTGRESQL=1 .ci/setup tests' does that")
+        }
+        let server = try RunningPostgres(settings)
+        defer { server.remove() }
+        try await server.start()
+        try await body(server)
+    }
+
+    // MARK: Programs
+
+    /// A folder with the data of a new database, made once in a run of the tests and copied for each server.
+    private static let template = Mutex<String?>(nil)
+
+    private static func makeTemplate() throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pg-new-\(getpid())").path
+        try? FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        if let user { try run("chown", [user, folder], asServer: false) }
+        try run(
+            (programs ?? "") + "/initdb",
+            ["-D", folder + "/data", "-A", "trust", "-U", "heliograph", "--locale=C", "-E", "UTF8", "-N"],
+            asServer: true)
+        atexit { try? FileManager.default.removeItem(atPath: NSTemporaryDirectory() + "/pg-new-\(getpid())") }
+        return folder
+    }
+
+    /// As whom the server runs where this process is root's.
+    private static let user: String? = getuid() == 0 ? "nobody" : nil
+
+    private static func run(_ program: String, _ arguments: [String], asServer: Bool) throws {
+        let process = process(program, arguments, asServer: asServer)
+        let errors = Pipe()
+        process.standardError = errors
+        try process.run()
+        let words = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw ServiceProcessFailure(description: "\(program) failed: \(words)")
+        }
+    }
+
+    private static func process(_ program: String, _ arguments: [String], asServer: Bool) -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        var entrance: [String] = []
+        if asServer, let user { entrance = ["setpriv", "--reuid=\(user)", "--clear-groups"] }
+        process.arguments = entrance + [program] + arguments
+        // The working folder of the tests may be closed to the server's user.
+        process.currentDirectoryURL = URL(fileURLWithPath: "/")
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        return process
+    }
+}
