@@ -70,7 +70,7 @@ package final class RunningPostgres: Sendable {
     private func signal(_ number: Int32) {
         server.withLock { process in
             guard let running = process else { return }
-            // The file has the number of the server, which may be a child of the program that changed the user.
+            // The file has the number of the server, which may be a child of what changed the user.
             let text = try? String(contentsOfFile: directory + "/data/postmaster.pid", encoding: .utf8)
             let id = text?.split(separator: "\n").first.flatMap { Int32($0) }
             Foundation.kill(id ?? running.processIdentifier, number)

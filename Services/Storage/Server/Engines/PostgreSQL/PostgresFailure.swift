@@ -6,7 +6,7 @@
             case refused(String)
             /// The connection could not be opened, or it is gone.
             case lost
-            /// The deadline has passed. The connection is of no use any more, because an answer may still come.
+            /// The deadline has passed. The connection is of no use any more: an answer may still come.
             case late
             /// A commit is in doubt, and that could not be settled in time.
             case stalled

@@ -38,8 +38,8 @@
         /// What the engine depends on, whatever the URL says.
         ///
         /// A replica is never read, because a compare needs the newest state. An owner that stands still
-        /// inside a transaction loses it, so that the next one doesn't wait for it. All statements look rows up
-        /// by keys; a scan or a hash of a whole table would be chosen only by statistics that are wrong.
+        /// inside a transaction loses it, so that the next one doesn't wait for it. All statements look rows
+        /// up by keys; a scan or a hash of a whole table would be chosen only by statistics that are wrong.
         private static let always = [
             "target_session_attrs": "read-write", "client_encoding": "UTF8",
             "options": "-c search_path=heliograph -c idle_in_transaction_session_timeout=1000 "
