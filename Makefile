@@ -49,7 +49,7 @@ help:
 	@echo 'make bench-journal  what the journal costs Redis, and how long nothing is acknowledged when a leading node goes'
 	@echo 'make bench-topics  what a topic of a stream channel costs beside a message channel, and a join beside a subscribe'
 	@echo 'make bench-http  how many messages backends publish over HTTP on one core; QUICK=1 for a look'
-	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk, PARTS=writes which'
+	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk, PARTS=writes which; DATABASE=postgres://… with POSTGRESQL=1 measures that'
 	@echo 'make soak-storage  storage is killed a hundred times under load'
 	@echo 'make images    the image of all programs, localhost/heliograph, with docker or podman (docs/operations/containers.md)'
 	@echo 'make test-compose  the stacks of compose/ in real containers: killed, scaled, rolled, nothing lost'
@@ -176,7 +176,7 @@ bench-growth: build
 	Tests/Benchmarks/growth/run.sh
 
 bench-storage:
-	packaging/build.sh --product rtm-storage-bench
+	packaging/build.sh $(traits) --product rtm-storage-bench
 	$(release)/rtm-storage-bench $(PARTS)
 
 soak-storage:

@@ -1,6 +1,7 @@
 import Foundation
 import RTMModel
 import RTMServiceKit
+import RTMTestSupport
 import RTMWire
 import Testing
 
@@ -49,5 +50,29 @@ extension MetricsRegistry {
     func value(_ name: String) -> Int? {
         let line = PrometheusExporter.text(self).split(separator: "\n").first { $0.hasPrefix(name + " ") }
         return line?.split(separator: " ").last.flatMap { Int($0) }
+    }
+}
+
+/// The engines over which the service is tested.
+enum StorageEngine: Sendable {
+    case sqlite
+    /// With a server of the test's own.
+    case postgres
+
+    /// Those of this build.
+    static var present: [StorageEngine] {
+        #if PostgreSQL
+            return [.sqlite, .postgres]
+        #else
+            return [.sqlite]
+        #endif
+    }
+
+    /// Runs the body with the value of `storage.database`, and with the server if there is one.
+    func with(_ body: (_ url: String?, RunningPostgres?) async throws -> Void) async throws {
+        switch self {
+        case .sqlite: try await body(nil, nil)
+        case .postgres: try await RunningPostgres.with { try await body($0.url, $0) }
+        }
     }
 }

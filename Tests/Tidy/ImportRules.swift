@@ -66,6 +66,9 @@ struct ImportRules {
         "Services/Storage/Server/Engines/SQLite": [
             "CSQLite", "RTMModel", "RTMWire", "Logging", "OrderedCollections",
         ],
+        "Services/Storage/Server/Engines/PostgreSQL": [
+            "CPQ", "RTMModel", "RTMServiceKit", "RTMWire", "OrderedCollections",
+        ],
         "Services/Edge/WebSocket": ["RTMWire", "CZlib", "NIOCore", "NIOWebSocket"],
         "Services/Edge/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken",
@@ -175,6 +178,8 @@ struct ImportRules {
             "only Shared/AccessToken sees zlib"
         case "CSQLite":
             "only Services/Storage/Server/Engines/SQLite sees the database"
+        case "CPQ":
+            "only Services/Storage/Server/Engines/PostgreSQL sees libpq"
         case "RTMWire", "RTMServiceLink", "RTMServiceKit":
             room.hasPrefix("Clients/")
                 ? "clients speak the protocol through RTMProtocol" : "it lies above this room"

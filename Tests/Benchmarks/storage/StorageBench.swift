@@ -3,7 +3,7 @@ import NIOCore
 
 /// Measures what storage does per second on this machine, with the links, the transactions and the disk of
 /// production (`make bench-storage`). The writes stand beside what SQLite alone makes of the same statements.
-/// Arguments choose parts: writes, reads, locks, latency, history.
+/// Arguments choose parts: writes, database, reads, locks, latency, history.
 @main struct StorageBench {
     static func main() async throws {
         let isQuick = ProcessInfo.processInfo.environment["QUICK"] == "1"
@@ -13,6 +13,9 @@ import NIOCore
         let parts = CommandLine.arguments.dropFirst()
         func isWanted(_ part: String) -> Bool { parts.isEmpty || parts.contains(part) }
         if isWanted("writes") { try await writes(directory, duration) }
+        if isWanted("database"), let url = ProcessInfo.processInfo.environment["DATABASE"] {
+            try await database(directory, url, duration)
+        }
         if isWanted("reads") { try await reads(directory, duration) }
         if isWanted("locks") { try await locks(directory, duration) }
         if isWanted("latency") { try await latency(directory, duration) }
@@ -44,6 +47,18 @@ import NIOCore
                 report(
                     "CAS writes, synchronous \(synchronous), \(callers) callers: \(Int(ours))/s, bare SQLite "
                         + "\(Int(bare))/s with \(callers) per transaction, ratio \(ratio(ours, bare))")
+            }
+        }
+    }
+
+    /// Measures the same writes over PostgreSQL. The database isn't the bench's own: the channels stay in it.
+    private static func database(_ directory: String, _ url: String, _ duration: Duration) async throws {
+        for callers in [1, 16, 256] {
+            try await BenchSystem.with(directory + "/database", ["--storage-database", url]) { system in
+                let rate = try await system.rate(duration, callers) { number in
+                    CompareAndSet(channel: "c\(number)")
+                }
+                report("CAS writes over PostgreSQL, \(callers) callers: \(Int(rate))/s")
             }
         }
     }

@@ -12,9 +12,19 @@ import Testing
 struct LinearizabilityTests {
     private static let clients = 100
 
-    @Test("D-17: compare-and-set and reads of 100 clients fit one order that agrees with real time")
-    func metadata() async throws {
-        try await RunningStorage.withCaller { running, first in
+    private static func with(
+        _ engine: StorageEngine, _ body: @escaping (RunningStorage, StorageConnection) async throws -> Void
+    ) async throws {
+        try await engine.with { url, _ in
+            try await RunningStorage.withCaller(url.map { ["--storage-database", $0] } ?? [], body)
+        }
+    }
+
+    @Test(
+        "D-17: compare-and-set and reads of 100 clients fit one order that agrees with real time",
+        arguments: StorageEngine.present)
+    func metadata(_ engine: StorageEngine) async throws {
+        try await Self.with(engine) { running, first in
             let callers = [
                 first, try await running.caller(), try await running.caller(), try await running.caller(),
             ]
@@ -66,9 +76,11 @@ struct LinearizabilityTests {
         }
     }
 
-    @Test("K-4, K-5: of 100 clients that want one lock one has it at a time, and all get it")
-    func lock() async throws {
-        try await RunningStorage.withCaller { running, first in
+    @Test(
+        "K-4, K-5: of 100 clients that want one lock one has it at a time, and all get it",
+        arguments: StorageEngine.present)
+    func lock(_ engine: StorageEngine) async throws {
+        try await Self.with(engine) { running, first in
             let second = try await running.caller()
             try await first.setLock()
             let history = Shared(LockHistory())

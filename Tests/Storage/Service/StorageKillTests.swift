@@ -46,40 +46,72 @@ struct StorageKillTests {
         var attempted: Set<String> = []
     }
 
-    @Test("every acknowledged write is there, none by half, and each change was announced exactly once")
-    func kill() async throws {
-        try await withDirectory { directory in
-            try await LogHost.with { host in
-                let channels = (0..<Self.writers).map { "channel \($0)" }
-                let log = try await host.reader(channels.map { ChannelKey.message($0) })
-                let ledgers = Ledgers()
-                var random = SeededGenerator(seed: 6)
-                for round in 0..<Self.rounds {
-                    let enough = Int.random(in: 20...400, using: &random)
-                    try await host.withStorage(directory) { process, caller in
-                        let goal = ledgers.count + enough
-                        await withTaskGroup(of: Void.self) { group in
-                            for channel in channels {
-                                group.addTask { await write(to: channel, caller, "round \(round)", ledgers) }
-                            }
-                            group.addTask {
-                                try? await eventually("enough writes") { ledgers.count >= goal }
-                                process.signal(SIGKILL)
-                            }
-                        }
-                        try await process.exit()
-                    }
-                }
-                try await host.withStorage(directory) { process, caller in
-                    for channel in channels {
-                        try await check(channel, ledgers[channel], caller, log)
-                    }
-                    process.signal(SIGTERM)
-                    #expect(try await process.exit() == 0)
-                }
-                try await log.close()
+    @Test(
+        "every acknowledged write is there, none by half, and each change was announced exactly once",
+        arguments: StorageEngine.present)
+    func kill(_ engine: StorageEngine) async throws {
+        try await with(engine) { host, directory, arguments, _ in
+            try await kill(host, directory, arguments) { $0.signal(SIGKILL) }
+        }
+    }
+
+    @Test(
+        "the same holds when the database is killed in place of the service",
+        arguments: StorageEngine.present.filter { $0 == .postgres })
+    func killDatabase(_ engine: StorageEngine) async throws {
+        try await with(engine) { host, directory, arguments, server in
+            try await kill(host, directory, arguments) { process in
+                server?.kill()
+                try? await server?.start()
+                process.signal(SIGKILL)
             }
         }
+    }
+
+    private func with(
+        _ engine: StorageEngine, _ body: (LogHost, String, [String], RunningPostgres?) async throws -> Void
+    ) async throws {
+        try await engine.with { url, server in
+            try await withDirectory { directory in
+                try await LogHost.with { host in
+                    try await body(host, directory, url.map { ["--database", $0] } ?? [], server)
+                }
+            }
+        }
+    }
+
+    private func kill(
+        _ host: LogHost, _ directory: String, _ arguments: [String],
+        _ strike: @escaping @Sendable (ServiceProcess) async -> Void
+    ) async throws {
+        let channels = (0..<Self.writers).map { "channel \($0)" }
+        let log = try await host.reader(channels.map { ChannelKey.message($0) })
+        let ledgers = Ledgers()
+        var random = SeededGenerator(seed: 6)
+        for round in 0..<Self.rounds {
+            let enough = Int.random(in: 20...400, using: &random)
+            try await host.withStorage(directory, arguments) { process, caller in
+                let goal = ledgers.count + enough
+                await withTaskGroup(of: Void.self) { group in
+                    for channel in channels {
+                        group.addTask { await write(to: channel, caller, "round \(round)", ledgers) }
+                    }
+                    group.addTask {
+                        try? await eventually("enough writes") { ledgers.count >= goal }
+                        await strike(process)
+                    }
+                }
+                try await process.exit()
+            }
+        }
+        try await host.withStorage(directory, arguments) { process, caller in
+            for channel in channels {
+                try await check(channel, ledgers[channel], caller, log)
+            }
+            process.signal(SIGTERM)
+            #expect(try await process.exit() == 0)
+        }
+        try await log.close()
     }
 
     /// Writes two items with one value until the link is lost.
@@ -127,34 +159,34 @@ struct StorageKillTests {
         var acknowledged: Set<UInt64> = []
     }
 
-    @Test("H-10: every message whose storing was acknowledged is found after the kills, once and whole")
-    func history() async throws {
-        try await withDirectory { directory in
-            try await LogHost.with { host in
-                let stored = Shared(Stored())
-                for round in 0..<Self.rounds {
-                    try await host.withStorage(directory) { process, caller in
-                        let goal = stored.present.acknowledged.count + 100 + 37 * (round % 5)
-                        let time = WallClock.milliseconds()
-                        await withTaskGroup(of: Void.self) { group in
-                            for writer in 0..<4 as Range<UInt64> {
-                                group.addTask { await store(from: time + writer, caller, stored) }
-                            }
-                            group.addTask {
-                                try? await eventually("enough messages") {
-                                    stored.present.acknowledged.count >= goal
-                                }
-                                process.signal(SIGKILL)
-                            }
+    @Test(
+        "H-10: every message whose storing was acknowledged is found after the kills, once and whole",
+        arguments: StorageEngine.present)
+    func history(_ engine: StorageEngine) async throws {
+        try await with(engine) { host, directory, arguments, _ in
+            let stored = Shared(Stored())
+            for round in 0..<Self.rounds {
+                try await host.withStorage(directory, arguments) { process, caller in
+                    let goal = stored.present.acknowledged.count + 100 + 37 * (round % 5)
+                    let time = WallClock.milliseconds()
+                    await withTaskGroup(of: Void.self) { group in
+                        for writer in 0..<4 as Range<UInt64> {
+                            group.addTask { await store(from: time + writer, caller, stored) }
                         }
-                        try await process.exit()
+                        group.addTask {
+                            try? await eventually("enough messages") {
+                                stored.present.acknowledged.count >= goal
+                            }
+                            process.signal(SIGKILL)
+                        }
                     }
+                    try await process.exit()
                 }
-                try await host.withStorage(directory) { process, caller in
-                    try await check(stored.present, caller)
-                    process.signal(SIGTERM)
-                    #expect(try await process.exit() == 0)
-                }
+            }
+            try await host.withStorage(directory, arguments) { process, caller in
+                try await check(stored.present, caller)
+                process.signal(SIGTERM)
+                #expect(try await process.exit() == 0)
             }
         }
     }
@@ -190,31 +222,30 @@ struct StorageKillTests {
         #expect(Set(found).subtracting(stored.attempted) == [])
     }
 
-    @Test("a lock has one owner over every crash, and its tokens only grow")
-    func locks() async throws {
-        try await withDirectory { directory in
-            try await LogHost.with { host in
-                var tokens: [UInt64] = []
-                for round in 0..<Self.rounds {
-                    try await host.withStorage(directory) { process, caller in
-                        if round == 0 { try await caller.setLock() }
-                        // Nobody is away long enough to lose the lock, so each owner hands it over itself.
-                        let previous = Caller.user("user \(round - 1)", session: 1)
-                        if round > 0 {
-                            #expect(
-                                await failure { try await caller.acquire(by: .user("x", session: 9)) }?.code
-                                    == .lockAcquireFailed)
-                            #expect(
-                                try await caller.acquire(held: tokens[round - 1], by: previous)
-                                    == tokens[round - 1])
-                            try await caller.release(by: previous)
-                        }
-                        tokens.append(try await caller.acquire(by: .user("user \(round)", session: 2)))
-                        try await process.kill9()
+    @Test(
+        "a lock has one owner over every crash, and its tokens only grow", arguments: StorageEngine.present)
+    func locks(_ engine: StorageEngine) async throws {
+        try await with(engine) { host, directory, arguments, _ in
+            var tokens: [UInt64] = []
+            for round in 0..<Self.rounds {
+                try await host.withStorage(directory, arguments) { process, caller in
+                    if round == 0 { try await caller.setLock() }
+                    // Nobody is away long enough to lose the lock, so each owner hands it over itself.
+                    let previous = Caller.user("user \(round - 1)", session: 1)
+                    if round > 0 {
+                        #expect(
+                            await failure { try await caller.acquire(by: .user("x", session: 9)) }?.code
+                                == .lockAcquireFailed)
+                        #expect(
+                            try await caller.acquire(held: tokens[round - 1], by: previous)
+                                == tokens[round - 1])
+                        try await caller.release(by: previous)
                     }
+                    tokens.append(try await caller.acquire(by: .user("user \(round)", session: 2)))
+                    try await process.kill9()
                 }
-                #expect(tokens == tokens.sorted() && Set(tokens).count == tokens.count)
             }
+            #expect(tokens == tokens.sorted() && Set(tokens).count == tokens.count)
         }
     }
 }

@@ -7,33 +7,87 @@ import Testing
 @testable import RTMStorageServer
 
 /// The store is an interface: the rules do the same over another engine as over SQLite.
-@Suite("Two engines under the same rules")
+@Suite("Engines under the same rules")
 struct EngineTests {
     private static let now = StorageNow(wall: 1_000_000, steady: 1_000)
+
+    private static var rules: StorageRules {
+        var rules = StorageRules()
+        rules.quotas = AppUsage.Quotas(channelSets: 2, locks: 2, historyBytes: 60_000)
+        return rules
+    }
 
     @Test("the same writes have the same answers and leave the same behind", arguments: 0..<20)
     func same(_ seed: UInt64) async throws {
         try await withDirectory { directory in
-            let options = SQLiteOptions(path: directory + "/storage.db", synchronous: .off)
-            let file = try SQLiteWriter(options)
-            let reader = try SQLiteReader(options)
-            let memory = MemoryStore(source: file.source)
-            var rules = StorageRules()
-            rules.quotas = AppUsage.Quotas(channelSets: 2, locks: 2, historyBytes: 60_000)
-            var overFile = try StorageWriter(file, rules: rules, now: Self.now)
-            var overMemory = try StorageWriter(memory, rules: rules, now: Self.now)
-            var writes = GeneratedWrites(seed: seed)
-            for step in 0..<150 {
-                let group = writes.group(try StoreContents(reader))
-                let outcome = overFile.run(group, now: Self.now)
-                let other = overMemory.run(group, now: Self.now)
-                #expect(answers(outcome) == answers(other), "seed \(seed), step \(step)")
-                #expect(outcome.events == other.events && outcome.settled == other.settled)
-                #expect(
-                    try StoreContents(reader) == StoreContents(memory), "seed \(seed), step \(step)")
+            let file = try Engine.file(directory, Self.rules, Self.now)
+            let memory = MemoryStore(source: Engine.source)
+            try compare(file, Engine("memory", memory, memory, Self.rules, Self.now), seed: seed)
+        }
+    }
+
+    #if PostgreSQL
+        @Test(
+            "H-15, D-17: over PostgreSQL the same writes have the same answers and leave the same behind, too"
+        )
+        func postgres() async throws {
+            try await RunningPostgres.with { server in
+                for seed in 0..<8 as Range<UInt64> {
+                    try await withDirectory { directory in
+                        let file = try Engine.file(directory, Self.rules, Self.now)
+                        let other = try Engine.postgres(server, "seed\(seed)", Self.rules, Self.now)
+                        try compare(file, other, seed: seed)
+                    }
+                }
             }
-            reader.close()
-            overFile.close()
+        }
+
+        @Test("W-41: over PostgreSQL the events of apps are the same, with the places in their feeds")
+        func events() async throws {
+            try await RunningPostgres.with { server in
+                for seed in 0..<4 as Range<UInt64> {
+                    try await withDirectory { directory in
+                        let file = try Engine.file(directory, Self.rules, Self.now)
+                        let other = try Engine.postgres(server, "seed\(seed)", Self.rules, Self.now)
+                        defer { for engine in [file, other] { engine.close() } }
+                        var feeds = GeneratedFeeds(seed: seed)
+                        for step in 0..<100 {
+                            let work = feeds.next()
+                            let outcomes = [file, other].map { $0.run([StorageWrite(work)], Self.now) }
+                            #expect(
+                                outcomes[0].eventsKept == outcomes[1].eventsKept, "seed \(seed), step \(step)"
+                            )
+                            #expect(outcomes[0].newEvents == outcomes[1].newEvents)
+                            #expect(outcomes[0].eventsExpired == outcomes[1].eventsExpired)
+                            #expect(
+                                outcomes[0].collected.map(\.isKept) == outcomes[1].collected.map(\.isKept))
+                            for request in feeds.requests {
+                                let first = try EventContents(file.reader, request)
+                                let second = try EventContents(other.reader, request)
+                                #expect(first == second, "seed \(seed), step \(step)")
+                                feeds.saw(first)
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    #endif
+
+    private func compare(_ first: Engine, _ second: Engine, seed: UInt64) throws {
+        defer { for engine in [first, second] { engine.close() } }
+        var writes = GeneratedWrites(seed: seed)
+        for step in 0..<150 {
+            let group = writes.group(try StoreContents(first.reader))
+            let (outcome, other) = (first.run(group, Self.now), second.run(group, Self.now))
+            #expect(answers(outcome) == answers(other), "\(second.name), seed \(seed), step \(step)")
+            #expect(outcome.events == other.events && outcome.settled == other.settled)
+            #expect(outcome.expired == other.expired, "\(second.name), seed \(seed), step \(step)")
+            #expect(outcome.failure == nil)
+            #expect(other.failure == nil)
+            let contents = (try StoreContents(first.reader), try StoreContents(second.reader))
+            #expect(contents.0 == contents.1, "\(second.name), seed \(seed), step \(step)")
+            guard contents.0 == contents.1 else { return }
         }
     }
 
@@ -187,4 +241,122 @@ struct EngineTests {
             overFile.close()
         }
     }
+}
+
+/// A writer and a reader of one engine over an empty store.
+final class Engine {
+    static let source: UInt64 = 77
+
+    let name: String
+    let reader: any ReadableStore
+    let run: ([StorageWrite], StorageNow) -> WriteOutcome
+    let close: () -> Void
+
+    init<Store: WritableStore>(
+        _ name: String, _ store: Store, _ reader: some ReadableStore, _ rules: StorageRules, _ now: StorageNow
+    ) throws {
+        var writer = try StorageWriter(store, rules: rules, now: now)
+        self.name = name
+        self.reader = reader
+        run = { writer.run($0, now: $1) }
+        close = {
+            reader.close()
+            store.close()
+        }
+    }
+
+    static func file(_ directory: String, _ rules: StorageRules, _ now: StorageNow) throws -> Engine {
+        let options = SQLiteOptions(path: directory + "/storage.db", synchronous: .off)
+        let writer = try SQLiteWriter(options, source: source)
+        return try Engine("SQLite", writer, SQLiteReader(options), rules, now)
+    }
+
+    #if PostgreSQL
+        static func postgres(
+            _ server: RunningPostgres, _ name: String, _ rules: StorageRules, _ now: StorageNow
+        ) throws -> Engine {
+            try server.query("CREATE DATABASE \(name)")
+            var options = PostgresOptions(url: server.url(database: name))
+            // A server of a test shares the cores with others.
+            options.timeout = .seconds(10)
+            let writer = try PostgresWriter(options, source: source)
+            return try Engine("PostgreSQL", writer, PostgresReader(options), rules, now)
+        }
+    #endif
+}
+
+/// What an app's backends see of its events.
+private struct EventContents: Equatable {
+    let page: EventsResponse
+    let newest: StreamPosition
+    let oldest: StreamPosition
+    let feeds: [EventLogs.FeedKey: EventLogs.FeedMark]
+
+    init(_ reader: some ReadableStore, _ request: EventsRequest) throws {
+        page = try reader.eventPage(request, limit: 7)
+        (newest, oldest) = try reader.eventBounds(of: request.appID)
+        feeds = try reader.eventFeeds(of: request.appID)
+    }
+}
+
+/// What messaging sends of two apps, with gaps and repetitions, and what else happens to events.
+private struct GeneratedFeeds {
+    private var random: SeededGenerator
+    private var places: [EventLogs.FeedKey: FeedPosition] = [:]
+    private var time: UInt64 = 1_000_000
+    private var positions: [StreamPosition] = []
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+    mutating func next() -> StorageWrite.Work {
+        time += UInt64.random(in: 0...40_000, using: &random)
+        let app = ["app", "b"].randomElement(using: &random) ?? "app"
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: return .settleEvents(appID: app, upTo: time)
+        case 1:
+            let cutoffs = random.chance(1, in: 8) ? [:] : ["app": time - min(time, 300_000), "b": 0]
+            return .removeEvents(before: cutoffs, limit: Int.random(in: 1...9, using: &random))
+        default: return .collect(feed(app))
+        }
+    }
+
+    private mutating func feed(_ app: String) -> CollectedFeed {
+        let key = EventLogs.FeedKey(appID: app, shard: random.chance(1, in: 3) ? 1 : 0)
+        let after = places[key] ?? FeedPosition()
+        let next = FeedPosition(epoch: 7, sequence: after.offset + 1, partition: 1, offset: after.offset + 1)
+        // Now and then the same page comes again.
+        if !random.chance(1, in: 6) { places[key] = next }
+        let entries = (0..<Int.random(in: 0...4, using: &random)).map { _ in entry() }
+        return CollectedFeed(
+            appID: app, shard: key.shard, after: after, next: next, gap: random.chance(1, in: 9),
+            entries: entries)
+    }
+
+    private mutating func entry() -> CollectedFeed.Entry {
+        let user = ["ann", "ben"].randomElement(using: &random) ?? ""
+        let event: PublishedEntry.Event =
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: .presence(joined: [user], left: [], timedOut: [])
+            case 1: .presence(joined: [], left: [user], timedOut: [])
+            case 2: .lock
+            default: .message
+            }
+        let content = PublishedEntry(
+            channelType: random.chance(1, in: 4) ? .user : .message,
+            channel: ["a", "b"].randomElement(using: &random) ?? "", timestampMilliseconds: time, event: event
+        )
+        return .init(content: content, frame: random.bytes(upTo: 50))
+    }
+
+    /// What is asked of the stores now: from the beginning, and from a place that was seen.
+    var requests: [EventsRequest] {
+        let after = positions.suffix(20).first ?? StreamPosition(epoch: 0, offset: 0)
+        return [
+            EventsRequest(appID: "app", after: after),
+            EventsRequest(appID: "b", after: .init(epoch: 0, offset: 0), channelPrefix: "a"),
+            EventsRequest(appID: "app", after: .init(epoch: 0, offset: 0)),
+        ]
+    }
+
+    mutating func saw(_ contents: EventContents) { positions.append(contents.page.next) }
 }

@@ -28,7 +28,7 @@ struct GeneratedWrites {
     private mutating func work(_ contents: StoreContents) -> StorageWrite.Work {
         let name = StoreContents.channels.randomElement(using: &random) ?? "a"
         let channel = ChannelKey.message(name)
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 0...2:
             let items = ["k", "l", "m"].shuffled(using: &random).prefix(2).map {
                 MetadataItem(key: $0, value: "\(number)" + random.text(upTo: 900))
@@ -46,6 +46,7 @@ struct GeneratedWrites {
         case 10: return ban()
         case 11: return .claimReader(reader(contents))
         case 12: return keep(contents)
+        case 13: return .keepAudit(audit())
         default:
             let known = contents.events.prefix(Int.random(in: 0...8, using: &random))
             guard let first = known.first, let last = known.last else { return .announced([]) }
@@ -74,6 +75,15 @@ struct GeneratedWrites {
                 appID: "app", userID: Self.users.randomElement(using: &random) ?? "",
                 untilMilliseconds: random.chance(1, in: 3) ? 0 : 2_000_000 + number, reason: "\(number)\0",
                 endsSession: true, by: "ö", tokensBeforeSeconds: random.chance(1, in: 2) ? 0 : number))
+    }
+
+    private mutating func audit() -> KeepAudit {
+        KeepAudit(
+            appID: random.chance(1, in: 4) ? "other" : "app",
+            line: AuditLine(
+                timeMilliseconds: time, by: "key ö", address: "::1",
+                what: ["kick", "ban"].randomElement(using: &random) ?? "", whom: "\(number)\0",
+                outcome: "200", omitted: number % 3))
     }
 
     private mutating func reader(_ contents: StoreContents) -> ClaimReader {
@@ -125,12 +135,14 @@ struct StoreContents: Equatable {
     let bans: [Ban]
     let readers: [EventReader]
     var letters: [[DeadLetter]] = []
+    let audit: [AuditLine]
 
     init(_ reader: some ReadableStore) throws(StoreFailure) {
         counter = try reader.committedCounter()
         events = try reader.events(after: 0, limit: 100_000)
         bans = try reader.bans(after: BansRequest(), now: 1_000_000, limit: 100)
         readers = try reader.readers(ReadersRequest(appID: "app"), limit: 100, now: 1_000_000)
+        audit = try reader.audit(AuditRequest(appID: "app"), limit: 15)
         for name in readers.map(\.name) {
             letters.append(
                 try reader.deadLetters(DeadLettersRequest(appID: "app", name: name), limit: 100))

@@ -10,6 +10,7 @@ enum StorageCommands {
                 "backup", argument: "FILE",
                 "Copies the database as it is at this moment to a new file, and checks the copy."
             ) { call in
+                try checkFile("backup", call.configuration)
                 let (path, target) = (try present(data, call.configuration), call.argument)
                 do throws(StoreFailure) {
                     try SQLiteMaintenance.backup(path, to: target)
@@ -22,6 +23,7 @@ enum StorageCommands {
                 "restore", argument: "FILE", options: [.init("force")],
                 "Checks a backup and makes a copy of it the database. The service may not run meanwhile."
             ) { call in
+                try checkFile("restore", call.configuration)
                 let (path, backup) = (file(call.configuration[data]), call.argument)
                 try DataDirectory(data, call.configuration).hold {
                     do throws(StoreFailure) {
@@ -35,6 +37,7 @@ enum StorageCommands {
             },
             ProgramCommand("check", "Reads the whole database and reports whether it is in order.") {
                 call in
+                try checkFile("check", call.configuration)
                 let path = try present(data, call.configuration)
                 let findings: [String]
                 do throws(StoreFailure) {
@@ -49,6 +52,16 @@ enum StorageCommands {
                 return .init("\(path) is in order\n")
             },
         ]
+    }
+
+    private static func checkFile(
+        _ command: String, _ configuration: Configuration
+    ) throws(ServiceFailure) {
+        guard configuration[StorageKeys.database] != nil else { return }
+        throw .unavailable(
+            command,
+            "storage.database is PostgreSQL, which has its own means: pg_dump, pg_basebackup and "
+                + "pg_restore")
     }
 
     /// The path of the database in a data directory.

@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import NIOCore
 import NIOPosix
@@ -9,13 +10,14 @@ package import RTMServiceLink
 package enum StorageDefinition {
     private static let keys =
         CommonKeys.apps.declarations + ServiceLinkKeys.declarations + StorageKeys.declarations
-    private static let summary = "Keeps metadata, locks and history in a SQLite database."
+    private static let summary = "Keeps metadata, locks and history in a database."
 
     /// The service that listens at `storage.listen` for edges in other processes.
     package static let service = ServiceDefinition(
         name: "storage", summary: summary,
         keys: keys,
-        rules: ServiceLinkKeys.rules(listen: StorageKeys.listen) + [StorageKeys.messaging.rule],
+        rules: ServiceLinkKeys.rules(listen: StorageKeys.listen) + [StorageKeys.messaging.rule]
+            + StorageKeys.rules,
         check: problem,
         commands: StorageCommands.all(data: StorageKeys.data)
             + OperatorCommands.all(access),
@@ -43,7 +45,7 @@ package enum StorageDefinition {
         _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint, data: ConfigurationKey<String>
     ) -> ServiceDefinition {
         ServiceDefinition(
-            name: service.name, summary: summary, keys: keys, isInProcess: true,
+            name: service.name, summary: summary, keys: keys, isInProcess: true, rules: StorageKeys.rules,
             commands: StorageCommands.all(data: data) + OperatorCommands.all(access(data)),
             descriptors: descriptors
         ) { context in
@@ -87,11 +89,8 @@ package enum StorageDefinition {
         let metrics = StorageMetrics(
             context.metrics, apps: configuration[CommonKeys.apps].map(\.id),
             bytesMax: configuration[StorageKeys.bytesMax])
-        let options = SQLiteOptions(
-            path: StorageCommands.file(data), synchronous: configuration[StorageKeys.synchronous],
-            bytesMax: configuration[StorageKeys.bytesMax], cacheBytes: configuration[StorageKeys.cacheBytes])
         let threads = StorageThreads(
-            .sqlite(options), readers: configuration[StorageKeys.readers],
+            .chosen(configuration, data: data), readers: configuration[StorageKeys.readers],
             queueMax: configuration[StorageKeys.queueMax], rules: rules, metrics: metrics)
         let loop = context.eventLoopGroup.next()
         let link = try ServiceLinkConfiguration(context, isNetworked: endpoint.isNetworked)
@@ -133,6 +132,31 @@ package enum StorageDefinition {
 }
 
 extension StorageThreads.Stores {
+    /// The engine that the configuration chooses.
+    static func chosen(_ configuration: Configuration, data: String) -> Self {
+        #if PostgreSQL
+            if let url = configuration[StorageKeys.database] {
+                let password = configuration[StorageKeys.databasePassword]?.revealed
+                return .postgres(
+                    PostgresOptions(
+                        url: url, password: password, node: ProcessInfo.processInfo.hostName))
+            }
+        #endif
+        return .sqlite(
+            SQLiteOptions(
+                path: StorageCommands.file(data), synchronous: configuration[StorageKeys.synchronous],
+                bytesMax: configuration[StorageKeys.bytesMax],
+                cacheBytes: configuration[StorageKeys.cacheBytes]))
+    }
+
+    #if PostgreSQL
+        static func postgres(_ options: PostgresOptions) -> Self {
+            Self(
+                openWriter: { () throws(StoreFailure) in try PostgresWriter(options) },
+                openReader: { () throws(StoreFailure) in try PostgresReader(options) })
+        }
+    #endif
+
     static func sqlite(_ options: SQLiteOptions) -> Self {
         Self(
             openWriter: { () throws(StoreFailure) in try SQLiteWriter(options) },

@@ -13,6 +13,13 @@ struct StorageKeys: ServiceKeys {
         "storage.data", default: "data",
         "Directory of the database; only one process at a time may use it."
     ).forOwnProcess
+    let database = ConfigurationKey<String?>.optionalString(
+        "storage.database",
+        "PostgreSQL that keeps everything in place of the file, as postgres://USER@HOST:PORT/NAME; the URL "
+            + "may name several hosts, and parameters of libpq such as sslmode. Run one storage node on a "
+            + "database. Unset: a SQLite file in storage.data.")
+    let databasePassword = ConfigurationKey<Secret?>.secret(
+        "storage.databasePassword", "Password of the user in PostgreSQL.")
     let messaging = ServiceAddressesKey(
         "storage.messaging", default: "127.0.0.1:7720",
         "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis announce the addresses of the others.")
@@ -58,6 +65,19 @@ struct StorageKeys: ServiceKeys {
         "How long stored messages are kept; a change concerns only messages that are stored later. "
             + "historyRetention of an app replaces it."
     ).live
+}
+
+extension StorageKeys {
+    static let rules = [ConfigurationRule(table.database) { $0.flatMap(refusal) }]
+
+    /// Why the database can't be used; nil if it can.
+    private static func refusal(_ url: String) -> String? {
+        #if PostgreSQL
+            return PostgresOptions.problem(of: url).map { "can't be used: \($0)" }
+        #else
+            return "is set, but this program was built without PostgreSQL: build it with POSTGRESQL=1"
+        #endif
+    }
 }
 
 extension StorageRules {

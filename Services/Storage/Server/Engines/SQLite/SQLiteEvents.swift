@@ -4,10 +4,6 @@ import RTMWire
 
 /// The events of apps, in a SQLite file.
 struct SQLiteEvents {
-    /// Limit: events that are looked at for one page, with those that weren't asked for.
-    private static let scanMax = 5_000
-    /// Limit: bytes of the events of a page, unless one alone has more.
-    private static let pageBytesMax = 2 * 1024 * 1024
     /// A mark is kept once in so many milliseconds. An event stays for up to so much longer than it should.
     private static let markInterval: UInt64 = 60_000
 
@@ -33,68 +29,30 @@ struct SQLiteEvents {
 extension SQLiteEvents {
     /// The position of the newest event, and the one before the oldest.
     func bounds(of name: String) throws(StoreFailure) -> (newest: StreamPosition, oldest: StreamPosition) {
-        let none = StreamPosition(epoch: 0, offset: 0)
-        guard let app = try app(name) else { return (none, none) }
-        let epochs = try epochs(of: app.id)
-        return (epochs.position(app.newest), epochs.position(app.removed))
+        guard let app = try app(name) else { return EventLog().bounds }
+        return try log(of: app).bounds
+    }
+
+    private func log(of app: App) throws(StoreFailure) -> EventLog {
+        EventLog(newest: app.newest, removed: app.removed, epochs: try epochs(of: app.id))
     }
 
     /// The page of events that a request asks for, without waiting.
     func page(_ request: EventsRequest, limit: Int) throws(StoreFailure) -> EventsResponse {
-        guard let app = try app(request.appID) else {
-            return EventsResponse(next: StreamPosition(epoch: 0, offset: 0))
-        }
-        let epochs = try epochs(of: app.id)
-        guard !request.fromNewest else { return EventsResponse(next: epochs.position(app.newest)) }
-        var response = EventsResponse(next: request.after)
-        if request.after.epoch == 0 {
-            response.next = epochs.position(app.removed)
-        } else if let reason = loss(after: request.after, app, epochs) {
-            response.next = epochs.position(app.removed)
-            response.events.append(
-                AppEvent(
-                    position: response.next, type: .gap, keyType: .none,
-                    body: EventGap(reason: reason).serialized))
-        }
-        try read(request, app, epochs, limit: limit, into: &response)
-        return response
-    }
-
-    /// Why a position can't be continued; nil if it can.
-    private func loss(after position: StreamPosition, _ app: App, _ epochs: EventEpochs) -> String? {
-        guard position.offset <= app.newest, epochs.epoch(of: position.offset) == position.epoch else {
-            return "the position is of another database: storage was restored from a backup, or began anew"
-        }
-        return position.offset < app.removed ? "events after the position are no longer kept" : nil
-    }
-
-    private func read(
-        _ request: EventsRequest, _ app: App, _ epochs: EventEpochs, limit: Int,
-        into response: inout EventsResponse
-    ) throws(StoreFailure) {
-        var (scanned, bytes) = (0, 0)
-        let start = response.next.offset
-        var last = start
+        guard let app = try app(request.appID) else { return EventLog().page(request).response }
+        let log = try log(of: app)
+        var page = log.page(request)
+        guard page.wantsMore else { return page.response }
         try connection.firstRows(
             """
             SELECT offset, type, key_type, key, number, time_ms, body FROM events
             WHERE app = ?1 AND offset > ?2 ORDER BY offset
-            """, .integer(app.id), .number(start)
+            """, .integer(app.id), .number(page.last)
         ) { row in
-            guard scanned < Self.scanMax, response.events.count < limit, bytes < Self.pageBytesMax else {
-                response.hasMore = true
-                return false
-            }
-            scanned += 1
-            last = row.number(0)
-            let event = row.appEvent(at: epochs.position(last))
-            if let event, request.selects(event) {
-                bytes += event.body.count
-                response.events.append(event)
-            }
-            return true
+            let offset = row.number(0)
+            return page.take(row.appEvent(at: log.epochs.position(offset)), at: offset, limit: limit)
         }
-        if last != start { response.next = epochs.position(last) }
+        return page.response
     }
 
     private func epochs(of app: Int64) throws(StoreFailure) -> EventEpochs {
@@ -302,30 +260,6 @@ extension SQLiteEvents {
                 """, .integer(app.id), .number(end))
         }
         return removed
-    }
-}
-
-/// Which epoch the offsets of an app belong to.
-private struct EventEpochs {
-    /// In ascending order. An epoch has the offsets behind its beginning.
-    var beginnings: [(after: UInt64, epoch: UInt64)] = []
-
-    /// Offset 0 belongs to the first one.
-    func epoch(of offset: UInt64) -> UInt64 {
-        beginnings.last { $0.after < offset }?.epoch ?? beginnings.first?.epoch ?? 0
-    }
-
-    func position(_ offset: UInt64) -> StreamPosition {
-        StreamPosition(epoch: epoch(of: offset), offset: offset)
-    }
-}
-
-extension EventsRequest {
-    /// Everybody gets gaps.
-    fileprivate func selects(_ event: AppEvent) -> Bool {
-        guard event.type != .gap else { return true }
-        guard types == 0 || types & 1 << UInt32(event.type.rawValue) != 0 else { return false }
-        return channelPrefix.isEmpty || event.keyType != .user && event.key.hasPrefix(channelPrefix)
     }
 }
 

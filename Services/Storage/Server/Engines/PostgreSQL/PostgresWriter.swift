@@ -1,0 +1,394 @@
+#if PostgreSQL
+    import Foundation
+    import RTMModel
+    import RTMServiceKit
+    import RTMWire
+
+    /// The writing half of the store in PostgreSQL: the owner of one shard.
+    ///
+    /// **The fence.** An owner has a term. Each of its transactions begins by locking the row of the shard,
+    /// if that still has the term, and appends the number of the group. So when another node has taken a
+    /// later term, a transaction of the earlier one can't commit any more, however long its process stood
+    /// still.
+    ///
+    /// **Doubt.** When the answer to a commit doesn't come, or comes with a warning, the group may be kept or
+    /// not. The owner takes a new term from itself, which waits for the transaction in doubt if that is still
+    /// alive, and then reads the number of the last group (docs/decisions/0030-storage-on-postgresql.md).
+    final class PostgresWriter: WritableStore {
+        /// Limit: channels that are kept in memory. Beyond it all of them are dropped and read again.
+        private static let channelsMax = 100_000
+        /// How often a transaction is repeated that others were in the way of.
+        private static let repetitionsMax = 5
+
+        let shard: Int64
+        let options: PostgresOptions
+        private typealias Part = PostgresGroupWrite.Part
+
+        /// Names this process among all that own the shard or have owned it.
+        private let owner: String
+        private var connection: PostgresConnection?
+        private var hasStarted = false
+        private var term: Int64 = 0
+        private var batch: Int64 = 0
+        private var lastBatchHour: Int64 = 0
+        private(set) var counter: UInt64 = 0
+        private(set) var source: UInt64
+        private var nextChannel: Int64 = 0
+        private var channels: [ChannelKey: Int64] = [:]
+        /// The last channel that the search for unused channels has visited.
+        private var searched: Int64 = 0
+        private var partitions = PostgresPartitions()
+        private var cleanedHour: Int64 = 0
+        /// What the last `read` has found of the messages of its group.
+        private var lookup = HistoryLookup()
+
+        /// - Parameter source: differs from that of every other opening. It is the epoch of the events that
+        ///   are
+        ///   kept from now on.
+        init(
+            _ options: PostgresOptions, shard: Int64 = 0,
+            source: UInt64 = .random(in: 1...UInt64(Int64.max))
+        ) throws(StoreFailure) {
+            self.options = options
+            self.shard = shard
+            self.source = source
+            owner = "\(options.node) \(UUID().uuidString)"
+            do throws(PostgresFailure) {
+                let connection = try PostgresConnection(options)
+                self.connection = connection
+            } catch {
+                throw StoreFailure(error, doing: "connecting")
+            }
+            try connection.map { connection throws(StoreFailure) in
+                try PostgresSchema(connection: connection, shards: 1).migrate()
+            }
+        }
+
+        func close() {
+            // Another node needn't wait for anything.
+            if let connection, connection.isUsable {
+                _ = try? connection.run(
+                    [
+                        PostgresStatement(
+                            """
+                            UPDATE shards SET lease_end = clock_timestamp() WHERE shard = $1 AND owner = $2
+                            """, .integer(shard), .text(owner))
+                    ], within: options.timeout)
+            }
+            connection?.close()
+            connection = nil
+        }
+
+        // MARK: Connections
+
+        private func connected() throws(PostgresFailure) -> PostgresConnection {
+            if let connection, connection.isUsable { return connection }
+            connection?.close()
+            connection = nil
+            let made = try PostgresConnection(options)
+            connection = made
+            return made
+        }
+
+        private func run(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
+            try connected().run(statements, within: options.timeout)
+        }
+
+        /// What only reads is done again over a new connection, because the server may have been restarted.
+        private func reading(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
+            do throws(PostgresFailure) { return try run(statements) } catch {
+                guard error.cause == .lost else { throw error }
+                return try run(statements)
+            }
+        }
+
+        // MARK: Terms
+
+        /// Takes the shard. At the start of the process it is taken from whoever has it: that is a process
+        /// which has ended, as long as an installation has one storage node. Later it is taken only from this
+        /// process, or from one that has given it up, so that two nodes don't take it from each other in
+        /// turn.
+        func start() throws(StoreFailure) -> StoreStart {
+            do throws(PostgresFailure) {
+                channels = [:]
+                lookup = HistoryLookup()
+                let taken = try run([
+                    PostgresStatement(
+                        """
+                        UPDATE shards SET owner = $2, follows = term, term = term + 1, lease_end = 'infinity'
+                        WHERE shard = $1 AND ($3 = 1 OR owner = $2 OR lease_end < clock_timestamp())
+                        RETURNING term
+                        """, .integer(shard), .text(owner), .integer(hasStarted ? 0 : 1))
+                ])
+                guard let row = taken[0].first, connection?.hasWarned == false else {
+                    throw fenced
+                }
+                term = row.integer(0)
+                hasStarted = true
+                return try readStart()
+            } catch {
+                throw storeFailure(error, doing: "taking the shard")
+            }
+        }
+
+        /// Behind the commit of the term, in a transaction of its own: only that sees what the owner before
+        /// has committed in the meantime.
+        private func readStart() throws(PostgresFailure) -> StoreStart {
+            let rows = try run([
+                lastBatchStatement,
+                PostgresStatement("SELECT max(id) FROM channels WHERE shard = $1", .integer(shard)),
+                PostgresStatement("SELECT expiry_ms FROM clocks WHERE shard = $1", .integer(shard)),
+                PostgresStatement(
+                    """
+                    SELECT c.app, c.type, c.name, l.name, l.ttl_s, l.owner, l.instance, l.token
+                    FROM locks l JOIN channels c ON c.shard = l.shard AND c.id = l.channel
+                    WHERE l.shard = $1 AND l.channel IN
+                        (SELECT channel FROM locks WHERE shard = $1 AND owner IS NOT NULL)
+                    """, .integer(shard)),
+            ])
+            take(lastBatch: rows[0])
+            nextChannel = (rows[1].first?.integer(0) ?? 0) + 1
+            var start = StoreStart(expiryClock: rows[2].first?.number(0))
+            for row in rows[3] { start.locks[row.channelKey(0), default: LockTable()].take(row.lock(3)) }
+            try partitions.load(connected())
+            return start
+        }
+
+        private var lastBatchStatement: PostgresStatement {
+            PostgresStatement(
+                "SELECT batch, counter, hour FROM batches WHERE shard = $1 ORDER BY batch DESC LIMIT 1",
+                .integer(shard))
+        }
+
+        private func take(lastBatch rows: PostgresRows) {
+            batch = rows.first?.integer(0) ?? 0
+            counter = rows.first?.number(1) ?? 0
+            lastBatchHour = rows.first?.integer(2) ?? 0
+        }
+
+        private var fenced: PostgresFailure {
+            PostgresFailure(cause: .refused(Self.fencedState), reason: "another storage node has the shard")
+        }
+
+        /// A division by zero, by which the fence refuses; no other statement divides.
+        private static let fencedState = "22012"
+
+        private func storeFailure(_ failure: PostgresFailure, doing what: String) -> StoreFailure {
+            guard failure.cause == .refused(Self.fencedState) else {
+                return StoreFailure(failure, doing: what)
+            }
+            return StoreFailure(
+                kind: .fenced, reason: "another storage node has taken the shard \(shard) of the database")
+        }
+
+        // MARK: Groups
+
+        func read(_ keys: GroupKeys) throws(StoreFailure) -> GroupState {
+            var state = GroupState(counter: counter)
+            lookup = HistoryLookup()
+            guard !keys.isEmpty else { return state }
+            do throws(PostgresFailure) {
+                let read = PostgresGroupRead(keys, shard: shard)
+                let rows = try reading(read.statements)
+                lookup = read.take(rows, into: &state) { channel, id in remember(id, of: channel) }
+            } catch {
+                throw StoreFailure(error, doing: "reading a group")
+            }
+            return state
+        }
+
+        private func remember(_ id: Int64, of channel: ChannelKey) {
+            if channels.count >= Self.channelsMax { channels = [:] }
+            channels[channel] = id
+        }
+
+        func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten {
+            var repetitions = 0
+            while true {
+                do throws(PostgresFailure) { return try attempt(changes) } catch {
+                    repetitions += 1
+                    guard error.isTransient, repetitions < Self.repetitionsMax else {
+                        throw storeFailure(error, doing: "writing a group")
+                    }
+                }
+            }
+        }
+
+        private var hour: Int64 { Int64(WallClock.milliseconds() / 3_600_000) }
+
+        /// Writes a group in one transaction. If it throws, nothing was kept, unless the cause is `.stalled`.
+        private func attempt(_ changes: GroupChanges) throws(PostgresFailure) -> GroupWritten {
+            do throws(PostgresFailure) {
+                let hour = hour
+                let write = PostgresGroupWrite(changes, shard: shard, source: source, hour: hour)
+                try preparePartitions(write.partitions, hour: hour)
+                try findChannels(write.channels)
+                var written = GroupWritten()
+                written.purged = Array(repeating: 0, count: changes.purges.count)
+                var parts = [
+                    Part(statement: PostgresStatement("BEGIN")),
+                    Part(statement: fence(changes.counter ?? counter, hour)),
+                ]
+                parts += write.removals(channels)
+                if !changes.messages.isEmpty, write.removesMessages || !lookup.covers(changes.messages) {
+                    // What the removals leave has to be known before the messages can be placed.
+                    let search = HistorySearch(changes.messages, shard: shard)
+                    let rows = try run(parts.map(\.statement) + search.statements)
+                    take(rows, of: parts, &written)
+                    lookup = search.take(rows.dropFirst(parts.count))
+                    parts = []
+                }
+                let made = number(write.channelsToMake)
+                parts += write.statements(
+                    channels.merging(made) { $1 }, made: made, messages: lookup.placing(changes.messages),
+                    searched: searched)
+                parts.append(Part(statement: PostgresStatement("COMMIT"), answer: .commit))
+                if changes.expiry != nil { parts += PostgresGroupWrite.sizes(shard) }
+                let rows = try commit(parts)
+                lookup = HistoryLookup()
+                counter = changes.counter ?? counter
+                guard let rows else {
+                    guard changes.purges.isEmpty else {
+                        throw PostgresFailure(
+                            cause: .stalled, reason: "the group was kept, and how much it purged is not known"
+                        )
+                    }
+                    return written
+                }
+                batch += 1
+                lastBatchHour = hour
+                for (channel, id) in made { remember(id, of: channel) }
+                take(rows, of: parts, &written)
+                return written
+            } catch {
+                channels = [:]
+                lookup = HistoryLookup()
+                throw error
+            }
+        }
+
+        /// New channels get the next ids. Nobody else makes channels in the shard as long as the fence holds.
+        private func number(_ wanted: Set<ChannelKey>) -> [ChannelKey: Int64] {
+            var made: [ChannelKey: Int64] = [:]
+            for channel in wanted where channels[channel] == nil {
+                made[channel] = nextChannel
+                nextChannel += 1
+            }
+            return made
+        }
+
+        private func take(_ rows: [PostgresRows], of parts: [Part], _ written: inout GroupWritten) {
+            for (part, rows) in zip(parts, rows) {
+                let number = rows.first?.integer(0) ?? 0
+                switch part.answer {
+                case .nothing, .commit: break
+                case .expired: written.expired = Int(number)
+                case .purged(let index): written.purged[index] = Int(number)
+                case .eventsExpired: written.eventsExpired = Int(number)
+                case .searched: searched = number
+                case .unused: for row in rows { channels[row.channelKey(0)] = nil }
+                case .size: written.size = StoreSize(total: Int(number))
+                case .historySizes:
+                    for row in rows { written.size?.historyByApp[row.text(0)] = Int(row.integer(1)) }
+                }
+            }
+        }
+
+        private func fence(_ counter: UInt64, _ hour: Int64) -> PostgresStatement {
+            PostgresStatement(
+                """
+                WITH f AS (SELECT 1 FROM shards WHERE shard = $1 AND term = $2 FOR UPDATE),
+                    b AS (INSERT INTO batches (shard, batch, hour, term, counter)
+                        SELECT $1, $3, $4, $2, $5 FROM f RETURNING 1)
+                SELECT 1 / count(*) FROM b
+                """, .integer(shard), .integer(term), .integer(batch + 1), .integer(hour), .number(counter))
+        }
+
+        private func findChannels(_ wanted: Set<ChannelKey>) throws(PostgresFailure) {
+            let missing = wanted.filter { channels[$0] == nil }
+            guard !missing.isEmpty else { return }
+            let search = ChannelSearch(Array(missing), shard: shard)
+            for found in search.take(try reading([search.statement])[0]) {
+                remember(found.id, of: found.channel)
+            }
+        }
+
+        private func preparePartitions(
+            _ needed: Set<PostgresPartition>, hour: Int64
+        ) throws(PostgresFailure) {
+            let wanted = needed.union(PostgresPartitions.wanted(hour: hour))
+            if !wanted.isSubset(of: partitions.known) { try partitions.make(wanted, connected()) }
+            guard hour != cleanedHour else { return }
+            cleanedHour = hour
+            try partitions.load(connected())
+            for partition in partitions.outdated(hour: hour, lastBatchHour: lastBatchHour) {
+                try partitions.drop(partition, connected())
+            }
+        }
+
+        func prove() throws(StoreFailure) {
+            _ = try write(GroupChanges())
+        }
+
+        // MARK: Commits
+
+        /// Runs statements of which one is the commit. Returns nil if the group was kept and the answers to
+        /// its statements are lost.
+        private func commit(_ parts: [Part]) throws(PostgresFailure) -> [PostgresRows]? {
+            let connection = try connected()
+            let place = parts.firstIndex { $0.answer == .commit } ?? 0
+            let doubt: PostgresFailure
+            do throws(PostgresFailure) {
+                let rows = try connection.run(parts.map(\.statement), within: options.timeout)
+                if !connection.hasWarned { return rows }
+                doubt = PostgresFailure(cause: .lost, reason: "the wait for a standby was cancelled")
+            } catch {
+                // A statement before the commit was refused, so the commit was not carried out.
+                if case .refused = error.cause, connection.isUsable,
+                    error.statement.map({ $0 < place }) ?? true
+                {
+                    throw error
+                }
+                doubt = error
+            }
+            let asked = batch + 1
+            guard try settle(asked, after: doubt) else {
+                throw PostgresFailure(cause: .lost, reason: "the group was not kept: \(doubt.reason)")
+            }
+            // What the group has made is read again when it is needed.
+            channels = [:]
+            return nil
+        }
+
+        /// Whether the group in doubt was kept. Afterwards this process has a new term.
+        private func settle(
+            _ asked: Int64, after doubt: PostgresFailure
+        ) throws(PostgresFailure) -> Bool {
+            connection?.close()
+            let deadline = ContinuousClock.now + options.settleTimeout
+            var reason = doubt.reason
+            repeat {
+                do throws(PostgresFailure) {
+                    let rows = try run([
+                        PostgresStatement(
+                            """
+                            UPDATE shards SET follows = term, term = term + 1 WHERE shard = $1 AND owner = $2
+                            RETURNING term
+                            """, .integer(shard), .text(owner))
+                    ])
+                    guard let row = rows[0].first else { throw fenced }
+                    guard connection?.hasWarned == false else { continue }
+                    term = row.integer(0)
+                    take(lastBatch: try run([lastBatchStatement])[0])
+                    return batch == asked
+                } catch {
+                    guard error.cause != .refused(Self.fencedState) else { throw error }
+                    reason = error.reason
+                    // A server that refuses at once would be asked all the time.
+                    Thread.sleep(forTimeInterval: 0.02)
+                }
+            } while ContinuousClock.now < deadline
+            throw PostgresFailure(cause: .stalled, reason: "a commit is in doubt: \(reason)")
+        }
+    }
+#endif

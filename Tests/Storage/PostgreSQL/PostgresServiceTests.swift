@@ -1,0 +1,104 @@
+#if PostgreSQL
+    import RTMModel
+    import RTMProtocol
+    import RTMServiceKit
+    import RTMTestSupport
+    import RTMWire
+    import Testing
+
+    @testable import RTMStorageServer
+
+    /// The whole service over PostgreSQL, while the database can't do what it should.
+    @Suite("Storage over PostgreSQL in trouble", .timeLimit(.minutes(5)))
+    struct PostgresServiceTests {
+        private func causes(_ running: RunningStorage) -> [String] {
+            running.readiness.snapshot.probes.compactMap {
+                if case .notReady(let cause) = $0.status { cause } else { nil }
+            }
+        }
+
+        private func standby(_ name: String, of server: RunningPostgres) async throws {
+            try server.query("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
+            try server.query("SELECT pg_reload_conf()")
+            try await eventually("the server has read its configuration") {
+                try server.query("SHOW synchronous_standby_names") == name
+            }
+        }
+
+        @Test(
+            "D-18: while a standby is missing callers learn that the database stalls; afterwards edges connect again, waits have ended, and owners come back"
+        )
+        func stalled() async throws {
+            try await RunningPostgres.with { server in
+                try await RunningStorage.withCaller(["--storage-database", server.url]) { running, caller in
+                    let (anna, ben) = (Caller.user("anna", session: 1), Caller.user("ben", session: 2))
+                    try await caller.write([("n", "0")])
+                    try await caller.setLock()
+                    let token = try await caller.acquire(by: anna)
+                    let waiting = Task { try await caller.acquire(retry: true, by: ben) }
+                    try await standby("nobody", of: server)
+                    let refused = await failure { try await caller.write([("n", "1")]) }
+                    #expect(refused?.code == .storageNotAvailable)
+                    #expect(refused?.reason == "the database stalls: the call may have taken place")
+                    try await eventually("/ready names the cause") {
+                        causes(running).contains { $0.contains("a commit is in doubt") }
+                    }
+                    try await standby("", of: server)
+                    // The line of waiters is gone, and so is the link over which it was reported.
+                    await #expect(throws: (any Error).self) { try await waiting.value }
+                    try await caller.up()
+                    try await eventually("ready again") { causes(running).isEmpty }
+                    #expect(try await caller.metadata().items.map(\.value) == ["1"])
+                    #expect(try await caller.acquire(held: token, by: anna) == token)
+                    #expect(await failure { try await caller.acquire(by: ben) }?.code == .lockAcquireFailed)
+                    let failures = PrometheusExporter.text(running.metrics)
+                    #expect(!failures.contains("rtm_storage_failures_total{cause=\"stalled\"} 0\n"))
+                }
+            }
+        }
+
+        @Test(
+            "a second process takes the database over, and the first keeps nothing until the second has stopped"
+        )
+        func second() async throws {
+            try await RunningPostgres.with { server in
+                let arguments = ["--storage-database", server.url]
+                try await RunningStorage.withCaller(arguments) { first, caller in
+                    try await caller.write([("n", "0")])
+                    try await RunningStorage.withCaller(arguments) { _, other in
+                        try await other.write([("n", "1")])
+                        #expect(
+                            await failure { try await caller.write([("n", "2")]) }?.code
+                                == .storageNotAvailable)
+                        try await eventually("the first is not ready") {
+                            causes(first).contains { $0.contains("another storage node") }
+                        }
+                        try await other.write([("n", "3")])
+                    }
+                    try await eventually("the first is ready again") { causes(first).isEmpty }
+                    try await caller.up()
+                    let set = try await caller.metadata()
+                    #expect(set.items.map(\.value) == ["3"] && set.majorRevision == 3)
+                    try await caller.write([("n", "4")])
+                }
+            }
+        }
+
+        @Test(
+            "a URL that can't be used, and a database that can't be reached, are reported by key and reason")
+        func configuration() async throws {
+            await #expect(throws: (any Error).self) {
+                try await RunningStorage.withCaller(["--storage-database", "postgres://h/d?colour=blue"]) {
+                    _, _ in
+                }
+            }
+            let failure = await #expect(throws: ServiceFailure.self) {
+                try await RunningStorage.withCaller(["--storage-database", "postgres://%2Fnowhere/d"]) {
+                    _, _ in
+                }
+            }
+            #expect(failure?.cause.contains("/nowhere") == true)
+            #expect(failure?.cause.contains("Check that the server of the database runs") == true)
+        }
+    }
+#endif
