@@ -76,10 +76,14 @@
                         try await other.write([("n", "3")])
                     }
                     try await eventually("the first is ready again") { causes(first).isEmpty }
-                    try await caller.up()
-                    let set = try await caller.metadata()
-                    #expect(set.items.map(\.value) == ["3"] && set.majorRevision == 3)
-                    try await caller.write([("n", "4")])
+                    // Its links are closed at that moment, and come up again.
+                    try await eventually("the first answers") {
+                        let set = try? await caller.metadata()
+                        return set?.items.map(\.value) == ["3"] && set?.majorRevision == 3
+                    }
+                    try await eventually("the first writes") {
+                        (try? await caller.write([("n", "4")])) != nil
+                    }
                 }
             }
         }

@@ -86,7 +86,9 @@ struct DoubtTests {
             #expect(!outcome.hasBegunAnew)
         }
         #expect(writer.prove(now: Self.now)?.kind == .fenced)
+        #expect(!writer.isDue(Self.now))
         #expect(writer.prove(now: Self.now) == nil)
+        #expect(writer.isDue(Self.now))
         let outcome = writer.run([set(-1, request: 3)], now: Self.now)
         #expect(outcome.hasBegunAnew && refusals(outcome).isEmpty)
     }

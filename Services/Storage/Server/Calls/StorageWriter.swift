@@ -49,8 +49,10 @@ struct StorageWriter<Store: WritableStore> {
         outcome.hasBegunAnew = true
     }
 
-    /// Whether a ttl may have ended.
-    func isDue(_ now: StorageNow) -> Bool { registry.nextDeadline.map { $0 <= now.steady } ?? false }
+    /// Whether a ttl may have ended, or memory has begun anew and nobody has learned it yet.
+    func isDue(_ now: StorageNow) -> Bool {
+        outcome.hasBegunAnew || registry.nextDeadline.map { $0 <= now.steady } ?? false
+    }
 
     /// When `run` has something to do even without a write, on the steady clock.
     var nextDeadline: UInt64? { registry.nextDeadline }

@@ -45,7 +45,7 @@
             "options": "-c search_path=heliograph -c idle_in_transaction_session_timeout=1000 "
                 + "-c client_min_messages=warning -c default_transaction_isolation=read\\ committed "
                 + "-c client_connection_check_interval=1000 -c lock_timeout=900 "
-                + "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off",
+                + "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off",
         ]
 
         /// The parameters for libpq by their names.
