@@ -31,14 +31,22 @@ final class FaultProxy: Sendable {
     }
 
     private let target: SocketAddress
+    /// How many bytes of the target pass in each hundredth of a second; nil for all that come.
+    private let paceBytes: Int?
     private let connections = Mutex(Connections())
     private let listener = Mutex<(any Channel)?>(nil)
 
-    private init(to target: SocketAddress) { self.target = target }
+    private init(to target: SocketAddress, paceBytes: Int?) {
+        self.target = target
+        self.paceBytes = paceBytes
+    }
 
-    static func start(to address: String) async throws -> FaultProxy {
+    /// - Parameter bytesPerSecond: how fast a slow line takes what comes from the target, which then waits
+    ///   there; nil for a line that takes everything.
+    static func start(to address: String, bytesPerSecond: Int? = nil) async throws -> FaultProxy {
         let parts = address.split(separator: ":")
-        let proxy = FaultProxy(to: try SocketAddress(ipAddress: String(parts[0]), port: Int(parts[1]) ?? 0))
+        let target = try SocketAddress(ipAddress: String(parts[0]), port: Int(parts[1]) ?? 0)
+        let proxy = FaultProxy(to: target, paceBytes: bytesPerSecond.map { $0 / 100 })
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.autoRead, value: false)
@@ -89,7 +97,7 @@ final class FaultProxy: Sendable {
     }
 
     private func accept(_ channel: any Channel) throws {
-        let connection = ProxiedConnection(channel)
+        let connection = ProxiedConnection(channel, isPaced: paceBytes != nil)
         let bound = NIOLoopBound(connection, eventLoop: channel.eventLoop)
         let id: Int? = connections.withLock { connections in
             guard !connections.refuses else { return nil }
@@ -108,7 +116,16 @@ final class FaultProxy: Sendable {
     }
 
     private func connect(_ connection: NIOLoopBound<ProxiedConnection>) {
-        ClientBootstrap(group: connection.eventLoop)
+        var bootstrap = ClientBootstrap(group: connection.eventLoop)
+        if let paceBytes {
+            let buffers = FixedSizeRecvByteBufferAllocator(capacity: paceBytes)
+            bootstrap =
+                bootstrap
+                .channelOption(.socketOption(.so_rcvbuf), value: 8_192)
+                .channelOption(.recvAllocator, value: buffers)
+                .channelOption(.maxMessagesPerRead, value: 1)
+        }
+        bootstrap
             .channelOption(.autoRead, value: false)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { server in

@@ -19,12 +19,17 @@ final class ProxiedConnection {
 
     var delay = TimeAmount.zero
     private let client: any Channel
+    /// The server's bytes are read at a pace.
+    private let isPaced: Bool
     private var server: (any Channel)?
     private var isStalled = false
     private var fromClient = Lane()
     private var fromServer = Lane()
 
-    init(_ client: any Channel) { self.client = client }
+    init(_ client: any Channel, isPaced: Bool) {
+        self.client = client
+        self.isPaced = isPaced
+    }
 
     func connected(_ outcome: Result<any Channel, any Error>) {
         guard case .success(let channel) = outcome, client.isActive else {
@@ -33,6 +38,14 @@ final class ProxiedConnection {
         }
         server = channel
         read()
+        if isPaced { pace(channel) }
+    }
+
+    /// Reads once in a hundredth of a second.
+    private func pace(_ server: any Channel) {
+        guard server.isActive else { return }
+        if !isStalled { server.read() }
+        client.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(10)) { self.pace(server) }
     }
 
     func received(_ bytes: ByteBuffer?, from side: Side) {
@@ -71,7 +84,7 @@ final class ProxiedConnection {
 
     /// While nothing passes, nothing is read either, as on a line whose buffers are full.
     private func read() {
-        for channel in [client, server].compactMap({ $0 }) {
+        for channel in [client, isPaced ? nil : server].compactMap({ $0 }) {
             channel.setOption(.autoRead, value: !isStalled).whenFailure { _ in }
         }
     }
