@@ -22,7 +22,7 @@ extension EdgeHistory {
     }
 
     mutating func flush() {
-        index.endTurn { batch, subscribers in
+        index.endTurn { batch, subscribers, _ in
             deliveries += connections.send(batch, to: subscribers)
         }
         look()

@@ -113,7 +113,7 @@ struct IndexScene {
     }
 
     mutating func flush() {
-        index.endTurn { batch, subscribers in
+        index.endTurn { batch, subscribers, _ in
             deliveries += connections.send(batch, to: subscribers)
         }
     }

@@ -1,4 +1,6 @@
+import NIOCore
 import RTMMessagingServer
+import RTMModel
 import RTMWire
 
 @testable import RTMServiceLink
@@ -13,6 +15,31 @@ final class MessagingBehindGlass: ServiceLinkHandler {
     var willReceive: (UInt32) -> Void = { _ in }
 
     init(_ node: MessagingShard) { self.node = node }
+
+    /// How many events of presence were appended.
+    private var appended: UInt64 = 0
+
+    /// Appends what presence announces to a channel's log. Nobody waits for the answer.
+    func append(_ event: PresenceEvent, to channel: ChannelKey) {
+        guard let link = links.values.first else { return }
+        appended += 1
+        var run = ByteBuffer()
+        event.eventField.withUnsafeReadableBytes { bytes in
+            EventRun.append(
+                AppendedEvent(
+                    publisher: .empty, publisherSession: 0, feature: .presence, event: WireText(bytes),
+                    sequence: appended), to: &run)
+        }
+        run.withUnsafeReadableBytes { run in
+            let request = AppendRequest(channel: channel, source: 1, events: EventRun(run))
+            var body = ByteBuffer()
+            request.encode(into: &body, length: request.encodedLength)
+            body.withUnsafeReadableBytes {
+                node.request(
+                    .max, method: MessagingMethod.append, timeout: .seconds(1), body: $0, from: link)
+            }
+        }
+    }
 
     func cutLinks() { for link in links.values { link.close() } }
 

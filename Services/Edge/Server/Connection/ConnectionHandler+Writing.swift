@@ -26,12 +26,20 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
         schedule()
     }
 
+    /// Beside what else may wait for a client that is behind, a quarter as much presence may.
+    func takesPresence(_ bytes: Int) -> Bool {
+        let bytesMax = loop.configuration.limits.outboundBytesMax / 4
+        return !isLagging || outbound.takesPresence(bytes, bytesMax: bytesMax)
+    }
+
     private var takesMore: Bool { !machine.isEnded && !isOverfull }
 
     /// Something was added that the client hasn't asked for. What is too much is dropped at once, and the end
     /// of the turn says so: nothing is written, and no session ends, while a batch goes to its subscribers.
     private func added() {
-        if isLagging, outbound.bytes > loop.configuration.limits.outboundBytesMax {
+        if isLagging,
+            outbound.bytes - outbound.presenceBytes > loop.configuration.limits.outboundBytesMax
+        {
             outbound.drop()
             isOverfull = true
         }
@@ -78,6 +86,7 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
             put(OutboundQueue.Chunk(frames: frames, isShared: false))
         }
         isLagging = isWriting || !outbound.isEmpty
+        if !isLagging { outbound.caughtUp() }
         charge(isLagging && !machine.isEnded ? handedBytes + outbound.heldBytes : 0)
     }
 

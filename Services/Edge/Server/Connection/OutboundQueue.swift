@@ -35,6 +35,8 @@ struct OutboundQueue {
     private var waiters: [() -> Void] = []
     /// Bytes of pages.
     private(set) var pageBytes = 0
+    /// How much presence has been added since the client fell behind (P-28).
+    private(set) var presenceBytes = 0
 
     var isEmpty: Bool { frames.readableBytes == 0 && chunks.isEmpty && backlog.isEmpty }
     var hasWaiters: Bool { !waiters.isEmpty }
@@ -42,7 +44,7 @@ struct OutboundQueue {
     var beginsWithPage: Bool { chunks.first?.isPage ?? false }
     /// Bytes of frames and pages, without those of the queues.
     var frameBytes: Int { frames.readableBytes + chunkBytes + pageBytes }
-    /// All that waits beside the pages, which the client has asked for.
+    /// All that waits beside the pages, which the client has asked for. Presence is among it.
     var bytes: Int { frames.readableBytes + chunkBytes + backlogBytes }
     /// How much memory is held for this connection alone.
     var heldBytes: Int { (isShared ? 0 : frames.readableBytes) + ownBytes + backlogBytes }
@@ -86,6 +88,16 @@ struct OutboundQueue {
     mutating func write(of topic: TopicRank, _ encode: (inout ByteBuffer) -> Void) {
         backlog.write(of: topic, encode)
     }
+
+    /// Returns whether so much presence may wait here for a client that is behind. If it may, it is counted.
+    mutating func takesPresence(_ bytes: Int, bytesMax: Int) -> Bool {
+        guard presenceBytes + bytes <= bytesMax else { return false }
+        presenceBytes += bytes
+        return true
+    }
+
+    /// The client isn't behind any more.
+    mutating func caughtUp() { presenceBytes = 0 }
 
     private mutating func closeChunk() {
         guard frames.readableBytes > 0 else { return }

@@ -230,15 +230,16 @@ extension ChannelTable {
     mutating func takeFanOut(at index: Int) -> FanOut? {
         guard let number = channels[index].batch else { return nil }
         channels[index].batch = nil
-        return FanOut(batch: pending.take(number), subscribers: channels[index].subscribers)
+        return FanOut(
+            channelIndex: index, batch: pending.take(number), subscribers: channels[index].subscribers)
     }
 
-    /// Hands over everything that was gathered in this turn, channel by channel.
-    mutating func endTurn(_ send: (DeliveryBatch, ShortList<Subscriber>) -> Void) {
+    /// Hands over everything that was gathered in this turn, channel by channel, with the channels' indices.
+    mutating func endTurn(_ send: (DeliveryBatch, ShortList<Subscriber>, Int) -> Void) {
         for number in pending.numbers where !pending[number].isEmpty {
             let index = pending.index(of: number)
             channels[index].batch = nil
-            pending[number].handOut(to: channels[index].subscribers, send)
+            pending[number].handOut(to: channels[index].subscribers) { send($0, $1, index) }
         }
         pending.end()
     }

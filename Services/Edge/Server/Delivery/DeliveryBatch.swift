@@ -39,6 +39,12 @@ struct DeliveryBatch {
 
     var isEmpty: Bool { slices.isEmpty }
 
+    /// How many bytes of it are presence.
+    var presenceBytes: Int {
+        guard features.contains(.presence) else { return 0 }
+        return slices.reduce(0) { $0 + ($1.feature == .presence ? $1.frames.count : 0) }
+    }
+
     /// Adds the entries of a delivery, without the first `known`.
     mutating func append(_ delivery: DeliveryPush, without known: Int) {
         append(delivery, without: known, of: 0)

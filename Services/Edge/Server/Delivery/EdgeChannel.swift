@@ -7,6 +7,10 @@ import RTMWire
 struct Subscriber: Hashable {
     let session: SessionKey
     let features: SubscriptionFeatures
+
+    var withoutPresence: Subscriber {
+        Subscriber(session: session, features: features.subtracting(.presence))
+    }
 }
 
 /// The session that an inbox belongs to, as messaging has to know it (S-10).

@@ -3,6 +3,7 @@ import RTMServiceKit
 
 /// A batch, and who gets it. The loop sends it to their connections.
 struct FanOut {
+    let channelIndex: Int
     let batch: DeliveryBatch
     let subscribers: ShortList<Subscriber>
 }

@@ -57,7 +57,7 @@ package struct FanOutStep {
     package mutating func gather(_ delivery: DeliveryPush) { index.gather(delivery) }
 
     package mutating func flush() {
-        index.endTurn { batch, subscribers in
+        index.endTurn { batch, subscribers, _ in
             deliveries += connections.send(batch, to: subscribers)
         }
     }

@@ -31,6 +31,7 @@ final class Memberships {
     private var lease: PresenceLease
     private var timer: Scheduled<Void>?
     private var isRefreshing = false
+    private var withheld = WithheldPresence()
     /// The sessions that enter the rosters of their users.
     private var logins = RequestContexts<SessionKey>()
 
@@ -114,6 +115,7 @@ extension Memberships {
 
     func ended(_ session: Session, _ end: SessionEnd) {
         lease.ended(session.key)
+        withheld.ended(session.key)
         if session.isMember { announce(.ended(session.caller, end)) }
     }
 
@@ -246,8 +248,36 @@ extension Memberships {
     }
 
     /// One has got its snapshot, or has left meanwhile.
-    func refreshed() {
+    func refreshed(_ session: SessionKey, at channelIndex: Int) {
         lease.refreshed()
+        if withheld.refreshed(session, at: channelIndex) { refreshWhenWritable(session) }
         refreshNext()
+    }
+}
+
+// MARK: - Presence that is withheld
+
+extension Memberships {
+    /// Whether the session will get a snapshot of the channel, and no events of presence until then.
+    func awaitsSnapshot(_ session: SessionKey, at channelIndex: Int) -> Bool {
+        withheld.contains(session, at: channelIndex)
+    }
+
+    /// Events of presence were not sent to the session, because its client is behind (P-28).
+    func presenceWithheld(_ session: SessionKey, at channelIndex: Int) {
+        if withheld.add(session, at: channelIndex) { refreshWhenWritable(session) }
+    }
+
+    /// The session needs no snapshot of the channel any more.
+    func left(_ session: SessionKey, _ channelIndex: Int) { withheld.left(session, channelIndex) }
+
+    private func refreshWhenWritable(_ session: SessionKey) {
+        sessions[session]?.connection?.whenWritable { [self] in
+            while let channelIndex = withheld.next(of: session) {
+                lease.refreshBegan()
+                if subscriptions?.refresh(session, at: channelIndex) == true { return }
+                lease.refreshed()
+            }
+        }
     }
 }

@@ -286,5 +286,8 @@ struct PresenceLease {
         return nil
     }
 
+    /// One that is in no queue begins.
+    mutating func refreshBegan() { refreshing += 1 }
+
     mutating func refreshed() { refreshing -= 1 }
 }

@@ -26,6 +26,7 @@ final class EdgeMetrics: Sendable {
     private let renewals: Family<Outcome, Counter>
     private let disconnects: Family<Disconnect.Code, Counter>
     private let gaps: Counter
+    private let presenceWithheld: Counter
     private let callsAnswered: Family<ClientCall.Service, Counter>
     private let callsRefused: Family<ClientCall.Service, Counter>
     private let lockWaits: Gauge
@@ -123,6 +124,10 @@ final class EdgeMetrics: Sendable {
         lockWaits = registry.gauge("rtm_edge_lock_waits", "Sessions in the queues of locks.")
         gaps = registry.counter(
             "rtm_edge_gaps_total", "Channels whose subscribers got a gap: entries were lost. Should be 0.")
+        presenceWithheld = registry.counter(
+            "rtm_edge_presence_withheld_total",
+            "How often events of presence were left out for a client that reads too slowly; a snapshot follows. "
+                + "Many: users show more than lines take.")
     }
 
     func connectionOpened() { connections.add(1) }
@@ -157,6 +162,7 @@ final class EdgeMetrics: Sendable {
     func callRefused(_ service: ClientCall.Service) { callsRefused[service].increment() }
     func lockWaitsChanged(by change: Int) { lockWaits.add(change) }
     func gap() { gaps.increment() }
+    func presenceWithheld(_ count: Int) { presenceWithheld.increment(by: count) }
     func publishAnswered(after time: Duration) { publishTime.observe(time) }
 
     /// - Parameter milliseconds: may be negative where the clock of messaging is ahead.

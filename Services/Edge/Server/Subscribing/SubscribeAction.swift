@@ -51,7 +51,7 @@ enum SubscribeAction {
     /// The subscription needs a new snapshot of presence.
     case lacksSnapshot(SessionKey, channelIndex: Int)
     /// A refresh doesn't keep the next one waiting any more.
-    case refreshed
+    case refreshed(SessionKey, channelIndex: Int)
 }
 
 /// How a subscribe ends for the client that asked for it.

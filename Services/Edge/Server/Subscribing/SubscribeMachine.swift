@@ -372,7 +372,7 @@ extension SubscribeMachine {
         if holdsRefresh {
             // The next refreshes don't wait for this client.
             holdsRefresh = false
-            actions.append(.refreshed)
+            actions.append(refreshed)
         }
         reply.dropSnapshots()
         if !request.isLogin, !reply.lacksStored { actions += reply.answer(at: given) }
@@ -396,8 +396,10 @@ extension SubscribeMachine {
             actions.append(.began(request.session, request.channel, start))
         }
         if lacksSnapshot { actions.append(.lacksSnapshot(request.session, channelIndex: channelIndex)) }
-        return holdsRefresh ? actions + [.refreshed] : actions
+        return holdsRefresh ? actions + [refreshed] : actions
     }
+
+    private var refreshed: SubscribeAction { .refreshed(request.session, channelIndex: channelIndex) }
 
     private var lacksSnapshot: Bool {
         guard request.features.contains(.presence) else { return false }
@@ -409,6 +411,6 @@ extension SubscribeMachine {
 
     /// The subscribe is over and the session isn't a subscriber.
     mutating func giveUp(_ error: RTMError) -> [SubscribeAction] {
-        (holdsRefresh ? [.refreshed] : []) + reply.refuse(error)
+        (holdsRefresh ? [refreshed] : []) + reply.refuse(error)
     }
 }

@@ -27,6 +27,8 @@ final class Subscribing {
     private(set) var facts: SubscriptionFacts
     private var channelsReported = 0
     private var isScheduled = false
+    /// The subscriptions to which presence of this turn was not sent (P-28).
+    private var withheld: [(session: SessionKey, channelIndex: Int)] = []
     /// What arrives, while that is measured (`TopQuestions`).
     var arrivals: LoudCounts<UInt64>?
     /// What is traced of the entries of this turn.
@@ -161,8 +163,10 @@ extension Subscribing {
     /// Returns false if the session isn't subscribed to the channel.
     func leave(_ session: Session, _ key: ChannelKey) -> Bool {
         let position = subscriptions.channels.positionHandedOut(of: key)
+        let channelIndex = subscriptions.channels.index(of: key)
         guard let actions = subscriptions.leave(session.key, key) else { return false }
         perform(actions)
+        if let channelIndex { memberships.left(session.key, channelIndex) }
         note(.unsubscribed, of: session, key, at: position)
         return true
     }
@@ -207,7 +211,8 @@ extension Subscribing {
                 self.handle(.proceed, of: id)
             }
         case .fanOut(let fanOut):
-            metrics.delivered(sessions.connections.send(fanOut.batch, to: fanOut.subscribers))
+            metrics.delivered(send(fanOut.batch, to: fanOut.subscribers, at: fanOut.channelIndex))
+            awaitSnapshots()
         case .answer(let session, let requestID, let answer):
             if let session = sessions[session] { give(answer, to: session, requestID) }
         case .send(let session, let page):
@@ -230,7 +235,7 @@ extension Subscribing {
             memberships.joinMissed(session, channel, isContinued: isContinued)
         case .lacksSnapshot(let session, let channelIndex):
             memberships.lacksSnapshot(session, at: channelIndex)
-        case .refreshed: memberships.refreshed()
+        case .refreshed(let session, let channelIndex): memberships.refreshed(session, at: channelIndex)
         }
     }
 
@@ -444,16 +449,47 @@ extension Subscribing: Flushable {
         isScheduled = false
         var deliveries = 0
         var sampled: UInt64?
-        subscriptions.endTurn { batch, subscribers in
-            deliveries += sessions.connections.send(batch, to: subscribers)
+        subscriptions.endTurn { batch, subscribers, channelIndex in
+            deliveries += send(batch, to: subscribers, at: channelIndex)
             // One entry of a turn says enough about all of them.
             if sampled == nil { sampled = batch.frames.withUnsafeReadableBytes(PublicationTime.first) }
         }
         metrics.delivered(deliveries)
+        awaitSnapshots()
         if !traced.isEmpty { endTraces(deliveries) }
         if let sampled {
             metrics.deliveryWritten(after: Int64(clamping: wallClock()) - Int64(clamping: sampled))
         }
+    }
+
+    /// Hands a batch to its subscribers. Others decide how much presence there is, so it is no reason to cut
+    /// off a client that is behind: when no more of it may wait for the client, it is left out, and a
+    /// snapshot follows (P-28).
+    private func send(
+        _ batch: DeliveryBatch, to subscribers: ShortList<Subscriber>, at channelIndex: Int
+    ) -> Int {
+        let presenceBytes = batch.presenceBytes
+        guard presenceBytes > 0 else { return sessions.connections.send(batch, to: subscribers) }
+        let behind = subscribers.filter { !takesPresence($0, at: channelIndex, presenceBytes) }
+        guard !behind.isEmpty else { return sessions.connections.send(batch, to: subscribers) }
+        withheld += behind.map { ($0.session, channelIndex) }
+        metrics.presenceWithheld(behind.count)
+        let limited = Set(behind)
+        let adapted = subscribers.map { limited.contains($0) ? $0.withoutPresence : $0 }
+        return sessions.connections.send(batch, to: ShortList(adapted))
+    }
+
+    /// Also who wants none takes it.
+    private func takesPresence(_ subscriber: Subscriber, at channelIndex: Int, _ bytes: Int) -> Bool {
+        guard subscriber.features.contains(.presence) else { return true }
+        return !memberships.awaitsSnapshot(subscriber.session, at: channelIndex)
+            && sessions.connections[subscriber.session.slot]?.takesPresence(bytes) != false
+    }
+
+    /// Snapshots are asked for when the table of subscriptions may change again.
+    private func awaitSnapshots() {
+        for (session, channelIndex) in withheld { memberships.presenceWithheld(session, at: channelIndex) }
+        withheld.removeAll()
     }
 
     private func endTraces(_ deliveries: Int) {

@@ -163,7 +163,7 @@ extension SubscriptionIndex {
         case .subscribing(let id):
             guard let other = removeSubscribe(id) else { break }
             machine.takeOver(from: other)
-            return ([], other.holdsRefresh ? [.refreshed] : [])
+            return ([], other.holdsRefresh ? [.refreshed(session, channelIndex: channelIndex)] : [])
         case nil:
             break
         }
@@ -416,8 +416,8 @@ extension SubscriptionIndex {
     /// Takes entries in, which the end of the turn hands on.
     mutating func gather(_ delivery: DeliveryPush) { channels.gather(delivery) }
 
-    /// Hands over everything that was gathered in this turn, channel by channel.
-    mutating func endTurn(_ send: (DeliveryBatch, ShortList<Subscriber>) -> Void) {
+    /// Hands over everything that was gathered in this turn, channel by channel, with the channels' indices.
+    mutating func endTurn(_ send: (DeliveryBatch, ShortList<Subscriber>, Int) -> Void) {
         channels.endTurn(send)
     }
 }
