@@ -10,7 +10,7 @@ import Testing
     func subscribe() async throws {
         try await RunningSystem.with(.fourProcesses) { system in
             let subscriber = try system.command(
-                ["subscribe", "lobby", "--json", "--count", "2", "--timeout", "20s", "--user", "bob"])
+                ["subscribe", "lobby", "--json", "--count", "2", "--timeout", "60s", "--user", "bob"])
             try await eventually("bob is there", within: .seconds(20)) {
                 try await system.run("send", "bob", "first", "--user", "alice").status == 0
             }
