@@ -58,7 +58,7 @@ struct ImportRules {
         ]),
         "Services/Presence/Server": serving.union([
             "RTMPresenceClient", "RTMMessagingClient", "RTMRedis", "RTMRedisConfiguration",
-            "OrderedCollections",
+            "HeapModule", "OrderedCollections",
         ]),
         "Services/Storage/Server": serving.union([
             "RTMStorageClient", "RTMMessagingClient", "HeapModule", "OrderedCollections",

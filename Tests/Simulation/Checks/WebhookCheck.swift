@@ -256,7 +256,9 @@ struct WebhookCheck: Check {
             }
             let isOld = VirtualWorld.time(of: letter.event.time) + giveUpAfter <= time
             let isRefused = webhook.refused.contains { $0.value + giveUpAfter <= time + .seconds(1) }
-            if !isOld || !isRefused || webhook.refused[offset] == nil {
+            // The answer to what the receiver has taken may have been lost.
+            let isTaken = webhook.received[offset].map { $0 <= time } ?? false
+            if !isOld || !isRefused || !isTaken && webhook.refused[offset] == nil {
                 find(time, "\(name) gives up \(letter.event) too early")
             }
         }

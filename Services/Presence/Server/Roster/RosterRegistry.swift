@@ -76,7 +76,7 @@ package struct RosterRegistry: Sendable {
     package mutating func adopt(
         _ entry: Entry, _ channel: ChannelKey, isAnnounced: Bool, now: UInt64
     ) throws(RTMError) -> Bool {
-        // Subscribers need an event who have seen the roster without this user, or never heard of the join.
+        // Subscribers need an event who have seen the roster without this user, or got no event of the join.
         let isUnseen = rosters[channel]?.isShown != true
         return try enter(entry, channel, silently: isAnnounced && now < graceEnd && isUnseen, now)
     }
