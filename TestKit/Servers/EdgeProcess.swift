@@ -29,7 +29,7 @@ final class EdgeProcess {
             EmbeddedEdge.Services(
                 messaging: messaging.map { network.address(of: $0) },
                 presence: [network.address(of: PresenceProcess.host)],
-                storage: network.address(of: StorageProcess.host),
+                storage: [network.address(of: StorageProcess.host)],
                 link: network.link(random, from: host)),
             EmbeddedEdge.Environment(
                 eventLoop: world.loop, wallClock: { world.utcMilliseconds }, random: random,

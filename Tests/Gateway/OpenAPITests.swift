@@ -37,7 +37,7 @@ struct OpenAPITests {
         let nobody = ServiceLinkAddress.inProcess(InProcessEndpoint(name: "nobody"))
         let bans = GatewayBans()
         let calls = GatewayCalls(
-            to: .init(messaging: [nobody], presence: [nobody], storage: nobody), ServiceLinkConfiguration(),
+            to: .init(messaging: [nobody], presence: [nobody], storage: [nobody]), ServiceLinkConfiguration(),
             node: "test", probes: .init(messaging: probe, presence: probe, storage: probe), banned: bans,
             endOfTurn: .shared(on: loop), logger: Logger(label: "test"))
         let backend = Backend(calls: NIOLoopBound(calls, eventLoop: loop), eventLoop: loop)

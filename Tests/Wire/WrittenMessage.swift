@@ -143,7 +143,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(ServiceLinkChallenge(nonce: [1])),
             WrittenMessage(ServiceLinkProof(proof: [1])),
             WrittenMessage(
-                ServiceLinkWelcome(version: 1, service: "s", incarnation: 2, proof: [1], shards: 3)),
+                ServiceLinkWelcome(
+                    version: 1, service: "s", incarnation: 2, proof: [1], shards: 3, announcesLeader: true)),
             WrittenMessage(ServiceLinkTrace(traceHigh: 1, traceLow: 2, span: 3)),
             WrittenMessage(ServiceLinkGoAway(.draining, "why")),
         ]

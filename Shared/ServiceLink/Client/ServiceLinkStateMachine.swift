@@ -103,7 +103,7 @@ struct ServiceLinkStateMachine {
         let hasChanged = incarnation.map { $0 != welcome.incarnation } ?? false
         let peer = ServiceLinkPeer(
             incarnation: welcome.incarnation, isFirst: incarnation == nil, hasChanged: hasChanged,
-            shards: max(1, Int(welcome.shards)))
+            shards: max(1, Int(welcome.shards)), announcesLeader: welcome.announcesLeader)
         incarnation = welcome.incarnation
         backoff.reset()
         state = .up(ServiceLinkLiveness(configuration.link, now: now))
@@ -181,11 +181,16 @@ package struct ServiceLinkPeer: Sendable, Hashable {
     package let hasChanged: Bool
     /// Among how many shards the service spreads what it keeps.
     package let shards: Int
+    /// Whether a storage node serves only while it announces that it leads.
+    package let announcesLeader: Bool
 
-    package init(incarnation: UInt64, isFirst: Bool, hasChanged: Bool, shards: Int = 1) {
+    package init(
+        incarnation: UInt64, isFirst: Bool, hasChanged: Bool, shards: Int = 1, announcesLeader: Bool = false
+    ) {
         self.incarnation = incarnation
         self.isFirst = isFirst
         self.hasChanged = hasChanged
         self.shards = shards
+        self.announcesLeader = announcesLeader
     }
 }

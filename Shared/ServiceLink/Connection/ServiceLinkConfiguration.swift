@@ -68,6 +68,8 @@ package struct ServiceLinkServerConfiguration: Sendable {
     package var service: String
     /// Among how many shards the service spreads what it keeps. A link is about one of them.
     package var shards = 1
+    /// Whether the service serves only while it announces that it leads.
+    package var announcesLeader = false
     /// A random number for each start of the process. By a new number callers learn that the service has
     /// forgotten everything.
     package var incarnation: UInt64 = .random(in: 1...UInt64.max)

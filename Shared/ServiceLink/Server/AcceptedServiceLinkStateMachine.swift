@@ -66,7 +66,7 @@ struct AcceptedServiceLinkStateMachine {
             incarnation: configuration.incarnation,
             proof: handshake.serviceProof(
                 secret, incarnation: configuration.incarnation, shards: UInt32(configuration.shards)),
-            shards: UInt32(configuration.shards))
+            shards: UInt32(configuration.shards), announcesLeader: configuration.announcesLeader)
         return .welcome(welcome, handshake.hello)
     }
 

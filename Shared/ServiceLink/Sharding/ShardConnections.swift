@@ -79,12 +79,23 @@ package final class ShardConnections {
     /// Throws, without having sent anything, when no node leads or too many requests are open.
     @inlinable
     package func request(_ method: UInt32, _ body: some WireEncodable, context: Int) throws(RTMError) {
+        try request(method, body, timeout: timeout, context: context)
+    }
+
+    @inlinable
+    package func request(
+        _ method: UInt32, _ body: some WireEncodable, timeout: Duration, context: Int
+    ) throws(RTMError) {
         guard let leader else { throw noLeader }
         try leader.request(method, body, timeout: timeout, context: context)
     }
 
+    /// Whether the node leads as soon as the link to the leader before it has closed.
+    package func isNext(_ link: ServiceLinkClient) -> Bool { next?.link === link }
+
+    /// For a client it is the same whether no node leads or none can be reached.
     @usableFromInline
-    var noLeader: RTMError { RTMError(.notConnected, "no \(service.name) node leads") }
+    var noLeader: RTMError { RTMError(.notConnected, "\(service.name) can't be reached at present") }
 
     package func start(delegate: some ServiceLinkClientDelegate) {
         for link in all { link.start(delegate: delegate) }
@@ -125,6 +136,13 @@ package final class ShardConnections {
         next = (link, push.term)
         leader.reset("another \(service.name) node leads")
         return .none
+    }
+
+    /// A link is open to a node that has no others beside it, and serves without an announcement.
+    package func foundAlone(_ link: ServiceLinkClient) -> Change {
+        guard leader == nil else { return .none }
+        leader = link
+        return .up
     }
 
     /// A link has closed, and the calls that waited there have failed.

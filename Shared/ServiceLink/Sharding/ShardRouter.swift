@@ -170,6 +170,12 @@ package final class ShardRouter {
         announce(shard, all[shard].announced(push, from: link), nil)
     }
 
+    /// A link is open to a node that has no others beside it.
+    package func foundAlone(_ link: ServiceLinkClient) {
+        let shard = link.configuration.shard
+        announce(shard, all[shard].foundAlone(link), nil)
+    }
+
     /// A leader's number of shards is right, because a node with another number never leads.
     private func learnShards(from link: ServiceLinkClient) {
         guard !isCountKnown, let delegate, let count = shardCounts[ObjectIdentifier(link)] else { return }

@@ -44,6 +44,7 @@ extension Schema {
         package static var incarnation: SchemaField<UInt64> { SchemaField(3) }
         package static var proof: SchemaField<Bytes> { SchemaField(4) }
         package static var shards: SchemaField<UInt32> { SchemaField(5) }
+        package static var announcesLeader: SchemaField<Bool> { SchemaField(6) }
     }
 
     /// rtm.service.ServiceLinkRequest
@@ -241,16 +242,20 @@ package struct ServiceLinkWelcome: WireMessage, Sendable, Hashable {
     package var proof: [UInt8]
     /// Among how many shards the service spreads what it keeps, fixed for an installation; 0 = 1.
     package var shards: UInt32
+    /// Of a storage node: it serves only while it announces by LeaderPush that it leads; false = it always
+    /// serves.
+    package var announcesLeader: Bool
 
     package init(
         version: UInt32 = 0, service: String = "", incarnation: UInt64 = 0, proof: [UInt8] = [],
-        shards: UInt32 = 0
+        shards: UInt32 = 0, announcesLeader: Bool = false
     ) {
         self.version = version
         self.service = service
         self.incarnation = incarnation
         self.proof = proof
         self.shards = shards
+        self.announcesLeader = announcesLeader
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -259,6 +264,7 @@ package struct ServiceLinkWelcome: WireMessage, Sendable, Hashable {
         sink.field(Fields.incarnation, incarnation)
         proof.withUnsafeBytes { sink.field(Fields.proof, WireText($0)) }
         sink.field(Fields.shards, shards)
+        sink.field(Fields.announcesLeader, announcesLeader)
     }
 }
 
@@ -269,6 +275,7 @@ extension ServiceLinkWelcome: ScanDecodable {
         var incarnation: UInt64 = 0
         var proof: [UInt8] = []
         var shards: UInt32 = 0
+        var announcesLeader: Bool = false
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
@@ -277,10 +284,13 @@ extension ServiceLinkWelcome: ScanDecodable {
             case Fields.incarnation: incarnation = try field.uint64
             case Fields.proof: proof = Array(try field.bytes)
             case Fields.shards: shards = try field.uint32
+            case Fields.announcesLeader: announcesLeader = try field.bool
             default: break
             }
         }
-        self.init(version: version, service: service, incarnation: incarnation, proof: proof, shards: shards)
+        self.init(
+            version: version, service: service, incarnation: incarnation, proof: proof, shards: shards,
+            announcesLeader: announcesLeader)
     }
 }
 

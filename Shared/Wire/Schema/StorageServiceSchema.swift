@@ -471,6 +471,12 @@ package enum StorageMethod {
     package static let keepAudit: UInt32 = 20
     /// Request AuditRequest, response AuditResponse, from a gateway.
     package static let audit: UInt32 = 21
+    /// Push LeaderPush, storage to its callers.
+    package static let leader: UInt32 = 22
+    /// Push LeaderPush, a caller to a node that announces an earlier term than the caller knows.
+    package static let outdated: UInt32 = 23
+    /// Push NodesPush, storage to its callers.
+    package static let nodes: UInt32 = 24
 
     /// The methods' names, for people who look at traces.
     package static let names: [UInt32: String] = [
@@ -479,7 +485,8 @@ package enum StorageMethod {
         askEdges: "askEdges", edgeQuestion: "edgeQuestion", edgeAnswer: "edgeAnswer",
         purgeHistory: "purgeHistory", events: "events", claimReader: "claimReader",
         keepReader: "keepReader", moveReader: "moveReader", readers: "readers",
-        deadLetters: "deadLetters", keepAudit: "keepAudit", audit: "audit"
+        deadLetters: "deadLetters", keepAudit: "keepAudit", audit: "audit", leader: "leader",
+        outdated: "outdated", nodes: "nodes"
     ]
 }
 

@@ -116,7 +116,7 @@ private struct InMemoryNode {
             EmbeddedEdge.Services(
                 messaging: [.inProcess(endpoint)],
                 presence: [.inProcess(InProcessEndpoint(name: "presence"))],
-                storage: .inProcess(InProcessEndpoint(name: "storage")), link: ServiceLinkConfiguration()),
+                storage: [.inProcess(InProcessEndpoint(name: "storage"))], link: ServiceLinkConfiguration()),
             in: EmbeddedEdge.Environment(
                 eventLoop: loop, wallClock: { Sample.timestamp }, random: SystemRandomNumberGenerator(),
                 logger: logger))

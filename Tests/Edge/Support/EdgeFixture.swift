@@ -51,7 +51,7 @@ final class EdgeFixture {
         link.random = { 0.5 }
         let links = EdgeServiceLinks(
             messaging: [.inProcess(messages)], presence: [.inProcess(presence.endpoint)],
-            storage: .inProcess(storage.endpoint), link: link, node: "edge")
+            storage: [.inProcess(storage.endpoint)], link: link, node: "edge")
         let probe = ReadinessRegistry(logger: logger).probe("messaging")
         edge = EdgeLoop(
             eventLoop: time,

@@ -52,7 +52,7 @@ final class GatewayProcess {
             to: GatewayCalls.Addresses(
                 messaging: services.messaging.map { network.address(of: $0) },
                 presence: [network.address(of: PresenceProcess.host)],
-                storage: network.address(of: StorageProcess.host)),
+                storage: [network.address(of: StorageProcess.host)]),
             network.link(random, from: host), node: name,
             probes: GatewayCalls.Probes(
                 messaging: readiness.probe("messaging"), presence: readiness.probe("presence"),

@@ -17,7 +17,7 @@ package enum EdgeDefinition {
             return EdgeServiceLinks(
                 messaging: EdgeKeys.messaging.addresses(configuration),
                 presence: EdgeKeys.presence.addresses(configuration),
-                storage: configuration[EdgeKeys.storage].tcp, link: link,
+                storage: EdgeKeys.storage.addresses(configuration), link: link,
                 node: "edge \(configuration[EdgeKeys.listen])")
         }
     }
@@ -30,7 +30,7 @@ package enum EdgeDefinition {
         definition(isNetworked: false, hooks) { _, link in
             EdgeServiceLinks(
                 messaging: [.inProcess(messaging)], presence: [.inProcess(presence)],
-                storage: .inProcess(storage),
+                storage: [.inProcess(storage)],
                 link: link, node: "edge")
         }
     }
@@ -45,7 +45,8 @@ package enum EdgeDefinition {
                 + (hooks == nil ? [] : PublishHookKeys.declarations),
             isInProcess: !isNetworked,
             rules: EdgeKeys.rules + [EdgeKeys.drain] + (hooks == nil ? [] : PublishHookKeys.rules)
-                + (isNetworked ? [EdgeKeys.messaging.rule, EdgeKeys.presence.rule] : []),
+                + (isNetworked
+                    ? [EdgeKeys.messaging.rule, EdgeKeys.presence.rule, EdgeKeys.storage.rule] : []),
             check: isNetworked ? problemOnNetwork : problem
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)

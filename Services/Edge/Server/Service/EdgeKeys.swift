@@ -45,9 +45,9 @@ package struct EdgeKeys: ServiceKeys {
         "edge.presence", default: "127.0.0.1:7730",
         "Presence nodes, as HOST:PORT, of which any will do; several have to share a Redis. Without a link to one, the next is tried."
     )
-    package let storage = ConfigurationKey<HostPort>.address(
-        "edge.storage", default: HostPort(host: "127.0.0.1", port: 7740), "The storage service."
-    ).forOwnProcess
+    package let storage = ServiceAddressesKey(
+        "edge.storage", default: "127.0.0.1:7740",
+        "Storage nodes, as HOST:PORT. Several share a PostgreSQL, and announce the addresses of the others.")
     let adminKey = ConfigurationKey<Secret?>.secret(
         "edge.adminKey",
         "Key for the pages of the admin port that show what users do. Unset, they answer only where the port is on loopback."

@@ -10,7 +10,8 @@ struct EdgeServiceLinks: Sendable {
     var messaging: [ServiceLinkAddress]
     /// Nodes that share their rosters. Each loop has a link to one of them.
     var presence: [ServiceLinkAddress]
-    var storage: ServiceLinkAddress
+    /// All nodes, one of which leads.
+    var storage: [ServiceLinkAddress]
     var link: ServiceLinkConfiguration
     /// The edge's name, for the logs of the services.
     var node: String
@@ -19,7 +20,7 @@ struct EdgeServiceLinks: Sendable {
     var timeout: Duration = .seconds(5)
 
     init(
-        messaging: [ServiceLinkAddress], presence: [ServiceLinkAddress], storage: ServiceLinkAddress,
+        messaging: [ServiceLinkAddress], presence: [ServiceLinkAddress], storage: [ServiceLinkAddress],
         link: ServiceLinkConfiguration, node: String
     ) {
         self.messaging = messaging

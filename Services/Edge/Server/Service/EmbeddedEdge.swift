@@ -31,11 +31,11 @@ package final class EmbeddedEdge {
     package struct Services {
         let messaging: [ServiceLinkAddress]
         let presence: [ServiceLinkAddress]
-        let storage: ServiceLinkAddress
+        let storage: [ServiceLinkAddress]
         let link: ServiceLinkConfiguration
 
         package init(
-            messaging: [ServiceLinkAddress], presence: [ServiceLinkAddress], storage: ServiceLinkAddress,
+            messaging: [ServiceLinkAddress], presence: [ServiceLinkAddress], storage: [ServiceLinkAddress],
             link: ServiceLinkConfiguration
         ) {
             self.messaging = messaging

@@ -15,7 +15,7 @@ final class GatewayCalls {
     struct Addresses: Sendable {
         let messaging: [ServiceLinkAddress]
         let presence: [ServiceLinkAddress]
-        let storage: ServiceLinkAddress
+        let storage: [ServiceLinkAddress]
     }
 
     struct Probes: Sendable {

@@ -13,7 +13,7 @@ package enum GatewayDefinition {
         GatewayCalls.Addresses(
             messaging: GatewayKeys.messaging.addresses(configuration),
             presence: GatewayKeys.presence.addresses(configuration),
-            storage: configuration[GatewayKeys.storage].tcp)
+            storage: GatewayKeys.storage.addresses(configuration))
     }
 
     /// Reaches the other services in the same process.
@@ -28,7 +28,7 @@ package enum GatewayDefinition {
         definition(isNetworked: false, developmentKey: developmentKey, socket: socket) { _ in
             GatewayCalls.Addresses(
                 messaging: [.inProcess(messaging)], presence: [.inProcess(presence)],
-                storage: .inProcess(storage))
+                storage: [.inProcess(storage)])
         }
     }
 
@@ -43,7 +43,8 @@ package enum GatewayDefinition {
                 + PublishHookKeys.declarations,
             isInProcess: !isNetworked,
             rules: [ConfiguredApp.rule, nodesRule] + webhookRules + PublishHookKeys.rules
-                + (isNetworked ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule] : []),
+                + (isNetworked
+                    ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule, GatewayKeys.storage.rule] : []),
             check: isNetworked ? problemOnNetwork : problem
         ) { context in
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)

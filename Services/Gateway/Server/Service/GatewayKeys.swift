@@ -22,9 +22,9 @@ package struct GatewayKeys: ServiceKeys {
         "gateway.presence", default: "127.0.0.1:7730",
         "Presence nodes, as HOST:PORT, of which any will do; several have to share a Redis. Without a link to one, the next is tried."
     )
-    package let storage = ConfigurationKey<HostPort>.address(
-        "gateway.storage", default: HostPort(host: "127.0.0.1", port: 7740), "The storage service."
-    ).forOwnProcess
+    package let storage = ServiceAddressesKey(
+        "gateway.storage", default: "127.0.0.1:7740",
+        "Storage nodes, as HOST:PORT. Several share a PostgreSQL, and announce the addresses of the others.")
     /// Live, so that a key is made or revoked without a restart.
     package let keys = ConfigurationKey<[APIKeyRecord]>.records(
         "gateway.keys", default: [], countMax: 10_000,

@@ -20,8 +20,3 @@ struct NodeName: Equatable {
         return NodeAddress(host: address.host, port: UInt32(address.port))
     }
 }
-
-extension HostPort {
-    /// Whether a listener there is on every address of its machine.
-    var isEverywhere: Bool { ["0.0.0.0", "::"].contains(host) }
-}

@@ -36,6 +36,9 @@ package struct HostPort: Sendable, Hashable {
         self.init(host: String(host), port: port)
     }
 
+    /// Whether a listener there is on every address of its machine.
+    package var isEverywhere: Bool { ["0.0.0.0", "::"].contains(host) }
+
     /// Whether only this machine can reach a listener there.
     package var isLoopback: Bool { Self.isLoopback(host: host) }
 

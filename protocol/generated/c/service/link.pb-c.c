@@ -895,7 +895,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_proof__descriptor =
   (ProtobufCMessageInit) rtm__service__service_link_proof__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__service_link_welcome__field_descriptors[5] =
+static const ProtobufCFieldDescriptor rtm__service__service_link_welcome__field_descriptors[6] =
 {
   {
     "version",
@@ -957,8 +957,21 @@ static const ProtobufCFieldDescriptor rtm__service__service_link_welcome__field_
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "announces_leader",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__ServiceLinkWelcome, announces_leader),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__service_link_welcome__field_indices_by_name[] = {
+  5,   /* field[5] = announces_leader */
   2,   /* field[2] = incarnation */
   3,   /* field[3] = proof */
   1,   /* field[1] = service */
@@ -968,7 +981,7 @@ static const unsigned rtm__service__service_link_welcome__field_indices_by_name[
 static const ProtobufCIntRange rtm__service__service_link_welcome__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor rtm__service__service_link_welcome__descriptor =
 {
@@ -978,7 +991,7 @@ const ProtobufCMessageDescriptor rtm__service__service_link_welcome__descriptor 
   "Rtm__Service__ServiceLinkWelcome",
   "rtm.service",
   sizeof(Rtm__Service__ServiceLinkWelcome),
-  5,
+  6,
   rtm__service__service_link_welcome__field_descriptors,
   rtm__service__service_link_welcome__field_indices_by_name,
   1,  rtm__service__service_link_welcome__number_ranges,

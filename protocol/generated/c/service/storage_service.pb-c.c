@@ -6403,7 +6403,7 @@ const ProtobufCMessageDescriptor rtm__service__audit_response__descriptor =
   (ProtobufCMessageInit) rtm__service__audit_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[22] =
+static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_number[25] =
 {
   { "STORAGE_NONE", "RTM__SERVICE__STORAGE_METHOD__STORAGE_NONE", 0 },
   { "STORAGE_APPEND_HISTORY", "RTM__SERVICE__STORAGE_METHOD__STORAGE_APPEND_HISTORY", 1 },
@@ -6427,11 +6427,14 @@ static const ProtobufCEnumValue rtm__service__storage_method__enum_values_by_num
   { "STORAGE_DEAD_LETTERS", "RTM__SERVICE__STORAGE_METHOD__STORAGE_DEAD_LETTERS", 19 },
   { "STORAGE_KEEP_AUDIT", "RTM__SERVICE__STORAGE_METHOD__STORAGE_KEEP_AUDIT", 20 },
   { "STORAGE_AUDIT", "RTM__SERVICE__STORAGE_METHOD__STORAGE_AUDIT", 21 },
+  { "STORAGE_LEADER", "RTM__SERVICE__STORAGE_METHOD__STORAGE_LEADER", 22 },
+  { "STORAGE_OUTDATED", "RTM__SERVICE__STORAGE_METHOD__STORAGE_OUTDATED", 23 },
+  { "STORAGE_NODES", "RTM__SERVICE__STORAGE_METHOD__STORAGE_NODES", 24 },
 };
 static const ProtobufCIntRange rtm__service__storage_method__value_ranges[] = {
-{0, 0},{0, 22}
+{0, 0},{0, 25}
 };
-static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[22] =
+static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_by_name[25] =
 {
   { "STORAGE_APPEND_HISTORY", 1 },
   { "STORAGE_ASK_EDGES", 10 },
@@ -6448,9 +6451,12 @@ static const ProtobufCEnumValueIndex rtm__service__storage_method__enum_values_b
   { "STORAGE_EVENTS", 14 },
   { "STORAGE_KEEP_AUDIT", 20 },
   { "STORAGE_KEEP_READER", 16 },
+  { "STORAGE_LEADER", 22 },
   { "STORAGE_LOCK_GRANTED", 4 },
   { "STORAGE_MOVE_READER", 17 },
+  { "STORAGE_NODES", 24 },
   { "STORAGE_NONE", 0 },
+  { "STORAGE_OUTDATED", 23 },
   { "STORAGE_PURGE_HISTORY", 13 },
   { "STORAGE_READERS", 18 },
   { "STORAGE_SESSION", 5 },
@@ -6463,9 +6469,9 @@ const ProtobufCEnumDescriptor rtm__service__storage_method__descriptor =
   "StorageMethod",
   "Rtm__Service__StorageMethod",
   "rtm.service",
-  22,
+  25,
   rtm__service__storage_method__enum_values_by_number,
-  22,
+  25,
   rtm__service__storage_method__enum_values_by_name,
   1,
   rtm__service__storage_method__value_ranges,

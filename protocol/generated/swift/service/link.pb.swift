@@ -291,6 +291,9 @@ package nonisolated struct Rtm_Service_ServiceLinkWelcome: Sendable {
   /// among how many shards the service spreads what it keeps, fixed for an installation; 0 = 1
   package var shards: UInt32 = 0
 
+  /// of a storage node: it serves only while it announces by LeaderPush that it leads; false = it always serves
+  package var announcesLeader: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -763,7 +766,7 @@ nonisolated extension Rtm_Service_ServiceLinkProof: SwiftProtobuf.Message, Swift
 
 nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServiceLinkWelcome"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}incarnation\0\u{1}proof\0\u{1}shards\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0\u{1}service\0\u{1}incarnation\0\u{1}proof\0\u{1}shards\0\u{3}announces_leader\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -776,6 +779,7 @@ nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, Swi
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.incarnation) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.shards) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.announcesLeader) }()
       default: break
       }
     }
@@ -797,6 +801,9 @@ nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, Swi
     if self.shards != 0 {
       try visitor.visitSingularUInt32Field(value: self.shards, fieldNumber: 5)
     }
+    if self.announcesLeader != false {
+      try visitor.visitSingularBoolField(value: self.announcesLeader, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -806,6 +813,7 @@ nonisolated extension Rtm_Service_ServiceLinkWelcome: SwiftProtobuf.Message, Swi
     if lhs.incarnation != rhs.incarnation {return false}
     if lhs.proof != rhs.proof {return false}
     if lhs.shards != rhs.shards {return false}
+    if lhs.announcesLeader != rhs.announcesLeader {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -93,6 +93,15 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
 
   /// request AuditRequest, response AuditResponse, from a gateway
   case storageAudit // = 21
+
+  /// push LeaderPush, storage to its callers
+  case storageLeader // = 22
+
+  /// push LeaderPush, a caller to a node that announces an earlier term than the caller knows
+  case storageOutdated // = 23
+
+  /// push NodesPush, storage to its callers
+  case storageNodes // = 24
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -123,6 +132,9 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case 19: self = .storageDeadLetters
     case 20: self = .storageKeepAudit
     case 21: self = .storageAudit
+    case 22: self = .storageLeader
+    case 23: self = .storageOutdated
+    case 24: self = .storageNodes
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -151,6 +163,9 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     case .storageDeadLetters: return 19
     case .storageKeepAudit: return 20
     case .storageAudit: return 21
+    case .storageLeader: return 22
+    case .storageOutdated: return 23
+    case .storageNodes: return 24
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -179,6 +194,9 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
     .storageDeadLetters,
     .storageKeepAudit,
     .storageAudit,
+    .storageLeader,
+    .storageOutdated,
+    .storageNodes,
   ]
 
 }
@@ -1915,7 +1933,7 @@ package nonisolated struct Rtm_Service_AuditResponse: Sendable {
 fileprivate nonisolated let _protobuf_package = "rtm.service"
 
 nonisolated extension Rtm_Service_StorageMethod: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0\u{1}STORAGE_BAN\0\u{1}STORAGE_BANNED\0\u{1}STORAGE_BAN_REPORT\0\u{1}STORAGE_BANS\0\u{1}STORAGE_ASK_EDGES\0\u{1}STORAGE_EDGE_QUESTION\0\u{1}STORAGE_EDGE_ANSWER\0\u{1}STORAGE_PURGE_HISTORY\0\u{1}STORAGE_EVENTS\0\u{1}STORAGE_CLAIM_READER\0\u{1}STORAGE_KEEP_READER\0\u{1}STORAGE_MOVE_READER\0\u{1}STORAGE_READERS\0\u{1}STORAGE_DEAD_LETTERS\0\u{1}STORAGE_KEEP_AUDIT\0\u{1}STORAGE_AUDIT\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0STORAGE_NONE\0\u{1}STORAGE_APPEND_HISTORY\0\u{1}STORAGE_CALL\0\u{1}STORAGE_SNAPSHOT\0\u{1}STORAGE_LOCK_GRANTED\0\u{1}STORAGE_SESSION\0\u{1}STORAGE_BAN\0\u{1}STORAGE_BANNED\0\u{1}STORAGE_BAN_REPORT\0\u{1}STORAGE_BANS\0\u{1}STORAGE_ASK_EDGES\0\u{1}STORAGE_EDGE_QUESTION\0\u{1}STORAGE_EDGE_ANSWER\0\u{1}STORAGE_PURGE_HISTORY\0\u{1}STORAGE_EVENTS\0\u{1}STORAGE_CLAIM_READER\0\u{1}STORAGE_KEEP_READER\0\u{1}STORAGE_MOVE_READER\0\u{1}STORAGE_READERS\0\u{1}STORAGE_DEAD_LETTERS\0\u{1}STORAGE_KEEP_AUDIT\0\u{1}STORAGE_AUDIT\0\u{1}STORAGE_LEADER\0\u{1}STORAGE_OUTDATED\0\u{1}STORAGE_NODES\0")
 }
 
 nonisolated extension Rtm_Service_SessionChange: SwiftProtobuf._ProtoNameProviding {

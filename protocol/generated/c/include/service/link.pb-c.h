@@ -189,10 +189,14 @@ struct  Rtm__Service__ServiceLinkWelcome
    * among how many shards the service spreads what it keeps, fixed for an installation; 0 = 1
    */
   uint32_t shards;
+  /*
+   * of a storage node: it serves only while it announces by LeaderPush that it leads; false = it always serves
+   */
+  protobuf_c_boolean announces_leader;
 };
 #define RTM__SERVICE__SERVICE_LINK_WELCOME__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__service_link_welcome__descriptor) \
-    , 0, (char *)protobuf_c_empty_string, 0, {0,NULL}, 0 }
+    , 0, (char *)protobuf_c_empty_string, 0, {0,NULL}, 0, 0 }
 
 
 struct  Rtm__Service__ServiceLinkRequest

@@ -160,7 +160,19 @@ typedef enum _Rtm__Service__StorageMethod {
   /*
    * request AuditRequest, response AuditResponse, from a gateway
    */
-  RTM__SERVICE__STORAGE_METHOD__STORAGE_AUDIT = 21
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_AUDIT = 21,
+  /*
+   * push LeaderPush, storage to its callers
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_LEADER = 22,
+  /*
+   * push LeaderPush, a caller to a node that announces an earlier term than the caller knows
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_OUTDATED = 23,
+  /*
+   * push NodesPush, storage to its callers
+   */
+  RTM__SERVICE__STORAGE_METHOD__STORAGE_NODES = 24
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__STORAGE_METHOD)
 } Rtm__Service__StorageMethod;
 /*
