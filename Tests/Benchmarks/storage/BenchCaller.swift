@@ -131,7 +131,9 @@ final class BenchCaller: ServiceLinkClientDelegate {
 
     // MARK: The link
 
-    func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) { up.succeed(()) }
+    func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
+        if !peer.announcesLeader { up.succeed(()) }
+    }
     func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {}
 
     func response(
@@ -153,7 +155,8 @@ final class BenchCaller: ServiceLinkClientDelegate {
     }
 
     func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
-        guard let push = try? LockGrantedPush(scanning: body),
+        if method == StorageMethod.leader { up.succeed(()) }
+        guard method == StorageMethod.lockGranted, let push = try? LockGrantedPush(scanning: body),
             let number = tickets.removeValue(forKey: push.ticket)
         else { return }
         answered(number, push.response.bytes)

@@ -59,15 +59,18 @@
                 let first = try PostgresWriter(options(server.url))
                 _ = try first.start()
                 _ = try first.write(counter(7))
-                let second = try PostgresWriter(options(server.url))
-                _ = try second.start()
+                // The first has no lease, so its shard may be taken.
+                let second = try PostgresWriter(options(server.url)) { _ in }
+                let start = try second.start()
                 #expect(second.counter == 7)
+                #expect(try #require(start.term) > 1_700_000_000_000)
                 #expect(failure { () throws(StoreFailure) in try first.write(counter(8)) }?.kind == .fenced)
                 #expect(failure { () throws(StoreFailure) in try first.prove() }?.kind == .fenced)
                 #expect(failure { () throws(StoreFailure) in try first.start() }?.kind == .fenced)
                 _ = try second.write(counter(9))
                 second.close()
-                _ = try first.start()
+                let again = try first.start()
+                #expect(try #require(again.term) > #require(start.term))
                 #expect(first.counter == 9)
                 _ = try first.write(counter(10))
                 #expect(
@@ -86,7 +89,9 @@
                 defer { proxy.remove() }
                 let store = try PostgresWriter(options(server.url(socket: proxy.directory)))
                 var writer = try StorageWriter(store, rules: StorageRules(), now: Self.now)
-                #expect(refusals(writer.run([set(-1, request: 1)], now: Self.now)).isEmpty)
+                let first = writer.run([set(-1, request: 1)], now: Self.now)
+                #expect(refusals(first).isEmpty && first.hasBegunAnew)
+                let term = try #require(first.term)
                 proxy.cutNext(.commit)
                 let kept = writer.run([set(1, request: 2)], now: Self.now)
                 #expect(refusals(kept).isEmpty && kept.events.count == 1 && !proxy.isWaiting)
@@ -101,7 +106,8 @@
                 let reader = try PostgresReader(options(server.url))
                 let contents = try StoreContents(reader)
                 #expect(contents.counter == 3 && contents.events.map(\.sequence) == [1, 2, 3])
-                #expect(try server.query("SELECT term FROM heliograph.shards WHERE shard = 0") == "3")
+                #expect(
+                    try server.query("SELECT term FROM heliograph.shards WHERE shard = 0") == "\(term + 2)")
                 reader.close()
                 store.close()
             }

@@ -78,8 +78,9 @@ final class RunningStorage: Sendable {
         return started
     }
 
-    func caller() async throws -> StorageConnection {
-        try await StorageConnection.connected(to: .inProcess(storage), on: group.next())
+    /// - Parameter waits: whether until the node serves.
+    func caller(waits: Bool = true) async throws -> StorageConnection {
+        try await StorageConnection.connected(to: .inProcess(storage), on: group.next(), waits: waits)
     }
 
     func reader(_ channels: ChannelKey...) async throws -> LogReader {

@@ -2,8 +2,16 @@ import RTMModel
 import RTMProtocol
 import RTMWire
 
+/// Who sends clients' requests to storage.
+protocol StorageCalling: Sendable {
+    /// Sends a request with its one field, and returns the frame that answers it.
+    func call(
+        _ body: Rtm_Client_ClientFrame.OneOf_Body, by caller: RTMWire.Caller
+    ) async throws -> Rtm_Client_ServerFrame
+}
+
 /// The calls of clients, short.
-extension StorageConnection {
+extension StorageCalling {
     @discardableResult
     func write(
         _ kind: Rtm_Client_MetadataWriteKind, _ items: [(String, String)], to channel: String = "lobby",

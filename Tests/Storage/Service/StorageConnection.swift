@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// An edge as storage sees it: it calls for many users over one link, and learns who gets which lock.
-final class StorageConnection: Sendable {
+final class StorageConnection: StorageCalling {
     private let loop: any EventLoop
     private let end: NIOLoopBound<End>
     private let lastNumber = Mutex(0)
@@ -22,9 +22,10 @@ final class StorageConnection: Sendable {
         self.state = state
     }
 
-    static func connected(to address: ServiceLinkAddress, on loop: any EventLoop) async throws
-        -> StorageConnection
-    {
+    /// - Parameter waits: whether until the node serves.
+    static func connected(
+        to address: ServiceLinkAddress, on loop: any EventLoop, waits: Bool = true
+    ) async throws -> StorageConnection {
         let state = CallerState()
         let end = try await loop.submit {
             var configuration = ServiceLinkClientConfiguration(service: "storage", node: "test")
@@ -37,12 +38,13 @@ final class StorageConnection: Sendable {
             return NIOLoopBound(end, eventLoop: loop)
         }.get()
         let caller = StorageConnection(loop: loop, end: end, state: state)
-        try await caller.up()
+        if waits { try await caller.up() }
         return caller
     }
 
+    /// Waits until the node serves over the link.
     func up() async throws {
-        try await eventually("the link to storage is up") { state.isUp.withLock { $0 } }
+        try await eventually("storage serves") { state.isUp.withLock { $0 } }
     }
 
     func close() async throws { try await loop.submit { self.end.value.link.shutdown() }.get() }
@@ -165,7 +167,9 @@ private final class End: ServiceLinkClientDelegate {
         waiting.removeValue(forKey: number)?.continuation.resume(with: result)
     }
 
-    func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) { state.isUp.withLock { $0 = true } }
+    func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
+        if !peer.announcesLeader { state.isUp.withLock { $0 = true } }
+    }
 
     func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
         state.isUp.withLock { $0 = false }
@@ -203,6 +207,7 @@ private final class End: ServiceLinkClientDelegate {
     }
 
     func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
+        if method == StorageMethod.leader { state.isUp.withLock { $0 = true } }
         guard method == StorageMethod.lockGranted, let push = try? LockGrantedPush(scanning: body),
             let number = tickets.removeValue(forKey: push.ticket)
         else { return }

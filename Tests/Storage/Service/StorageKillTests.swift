@@ -297,18 +297,31 @@ final class LogHost: Sendable {
             to: .tcp(host: messaging.host, port: messaging.port), on: group.next())
     }
 
+    /// A storage process over the directory.
+    func start(_ directory: String, _ arguments: [String], port: Int = 0) throws -> ServiceProcess {
+        try ServiceProcess(
+            "rtm-storage",
+            [
+                "--listen", "127.0.0.1:\(port)", "--admin", "127.0.0.1:0", "--data", directory + "/data",
+                "--messaging", "\(messaging)",
+            ] + arguments, directory: URL(fileURLWithPath: directory))
+    }
+
+    /// A caller that finds the node that leads by itself.
+    func router(to address: ServiceLinkAddress) async throws -> RoutedCaller {
+        try await RoutedCaller.connected(to: address, on: group.next())
+    }
+
+    func connection(to address: ServiceLinkAddress) async throws -> StorageConnection {
+        try await StorageConnection.connected(to: address, on: group.next())
+    }
+
     /// A storage process over the directory, and a caller of it. The body ends the process.
     func withStorage(
         _ directory: String, _ arguments: [String] = [],
         _ body: (ServiceProcess, StorageConnection) async throws -> Void
     ) async throws {
-        let process = try ServiceProcess(
-            "rtm-storage",
-            [
-                "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--data", directory + "/data",
-                "--messaging",
-                "\(messaging)",
-            ] + arguments, directory: URL(fileURLWithPath: directory))
+        let process = try start(directory, arguments)
         let listening = try await process.listening()
         let parts = try #require(listening["storage"]).split(separator: ":")
         let caller = try await StorageConnection.connected(

@@ -93,6 +93,27 @@ struct DoubtTests {
         #expect(outcome.hasBegunAnew && refusals(outcome).isEmpty)
     }
 
+    @Test("D-19: a writer waits for a store that another node has, and asks for it ten times a second")
+    func follows() throws {
+        let store = MemoryStore(source: 1, startsOfOthers: 2)
+        var writer = try StorageWriter(store, rules: StorageRules(), now: Self.now)
+        let awaited = try #require(writer.awaited)
+        #expect(awaited.kind == .fenced && !writer.isDue(Self.now))
+        var health = StoreHealth()
+        let isNews = health.failed(awaited, Self.now)
+        #expect(isNews && health.proofDeadline == Self.now.steady + 100)
+        #expect(!health.isProofDue(Self.now))
+        #expect(writer.prove(now: Self.now)?.kind == .fenced)
+        #expect(writer.prove(now: Self.now) == nil)
+        // Nobody has to call before it is known that this node leads.
+        #expect(writer.isDue(Self.now) && writer.nextDeadline == 0)
+        #expect(writer.run([], now: Self.now).hasBegunAnew)
+        #expect(writer.nextDeadline == nil)
+        _ = health.proven(nil, Self.now)
+        _ = health.failed(StoreFailure(kind: .stalled, reason: ""), Self.now)
+        #expect(health.proofDeadline == Self.now.steady + 1_000)
+    }
+
     @Test(
         "over any doubts a writer answers and keeps the same as one that is made over the store",
         arguments: 0..<20)

@@ -33,9 +33,13 @@ final class MemoryStore {
     private var state = State()
     /// Of the next write.
     var trouble: Trouble?
-    private var startsOfOthers = 0
+    private var startsOfOthers: Int
 
-    init(source: UInt64) { self.source = source }
+    /// - Parameter startsOfOthers: for how many starts another node has the store.
+    init(source: UInt64, startsOfOthers: Int = 0) {
+        self.source = source
+        self.startsOfOthers = startsOfOthers
+    }
 
     func close() {}
 }

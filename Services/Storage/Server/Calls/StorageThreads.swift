@@ -12,7 +12,9 @@ final class StorageThreads: Sendable {
     private static let readsMax = 64
 
     struct Stores: Sendable {
-        let openWriter: @Sendable () throws(StoreFailure) -> any WritableStore
+        /// The argument receives the nodes that share the store, from a thread of the store.
+        let openWriter:
+            @Sendable (@escaping @Sendable (StorageNodes) -> Void) throws(StoreFailure) -> any WritableStore
         let openReader: @Sendable () throws(StoreFailure) -> any ReadableStore
     }
 
@@ -38,6 +40,7 @@ final class StorageThreads: Sendable {
         let read: @Sendable ([ReadOutcome]) -> Void
         /// The store's failure, or nil when everything is well.
         let health: @Sendable (StoreFailure?) -> Void
+        let nodes: @Sendable (StorageNodes) -> Void
     }
 
     /// Opens the store and returns. The writer comes first, because it creates the file.
@@ -85,16 +88,23 @@ final class StorageThreads: Sendable {
     // MARK: Writing
 
     private func write(_ listener: Listener, _ started: () -> Void) throws(StoreFailure) {
-        try write(to: stores.openWriter(), listener, started)
+        try write(to: stores.openWriter(listener.nodes), listener, started)
     }
 
-    private func write(
-        to store: some WritableStore, _ listener: Listener, _ started: () -> Void
+    private func write<Store: WritableStore>(
+        to store: Store, _ listener: Listener, _ started: () -> Void
     ) throws(StoreFailure) {
-        var writer = try StorageWriter(store, rules: rules, now: .present)
+        var writer: StorageWriter<Store>
+        do throws(StoreFailure) {
+            writer = try StorageWriter(store, rules: rules, now: .present)
+        } catch {
+            store.close()
+            throw error
+        }
         started()
         var health = StoreHealth()
-        listener.health(nil)
+        if let failure = writer.awaited { _ = health.failed(failure, .present) }
+        listener.health(health.failure)
         while let group = queues.writes.take(countMax: Self.groupMax, until: Self.wake(writer, health)) {
             if health.isProofDue(.present) {
                 let failure = writer.prove(now: .present)

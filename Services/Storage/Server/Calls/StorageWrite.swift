@@ -98,6 +98,7 @@ struct WriteOutcome: Sendable {
     var events: [StorageOutboxEvent] = []
     /// All bans, if they were listed.
     var bans: [Ban] = []
+    var hasListedBans = false
     /// The feeds that were collected, and whether their entries were kept.
     var collected: [(feed: EventLogs.FeedKey, isKept: Bool)] = []
     /// The apps that have new events, with the offset of the newest.
@@ -114,4 +115,6 @@ struct WriteOutcome: Sendable {
     /// Whether memory was thrown away before the group, and what the store has was taken for true. All that
     /// callers have reported of their sessions is forgotten.
     var hasBegunAnew = false
+    /// In which term it has; nil where no other node can have the store.
+    var term: UInt64?
 }

@@ -26,6 +26,7 @@ extension StorageWriter {
     mutating func listBans(_ now: StorageNow) {
         group.removeEndedBans(by: now.wall)
         outcome.bans += group.bans
+        outcome.hasListedBans = true
     }
 
     private static var isFull: RTMError {

@@ -25,26 +25,38 @@ struct StorageWriter<Store: WritableStore> {
     /// Whether memory is worth nothing until the store was asked again.
     private var isOutdated = false
 
-    /// Treats every owner of a lock as away from now on, because no session has been seen yet.
+    /// Why nothing has begun at the start; nil if it has.
+    private(set) var awaited: StoreFailure?
+
+    /// Treats every owner of a lock as away from now on, because no session has been seen yet. Where another
+    /// node has the store, everything begins with the first proof that succeeds.
     init(_ store: Store, rules: StorageRules, now: StorageNow) throws(StoreFailure) {
         self.store = store
         self.rules = rules
-        let start = try store.start()
-        expiryClock = ExpiryClock(stored: start.expiryClock, now: now)
-        expiryClockStored = start.expiryClock ?? 0
-        take(start, now)
+        expiryClock = ExpiryClock(stored: nil, now: now)
+        expiryClockStored = 0
+        do throws(StoreFailure) {
+            let start = try store.start()
+            take(start, now)
+            // Whoever waits for a term learns it; others know that a new process has begun.
+            outcome.hasBegunAnew = start.term != nil
+        } catch {
+            guard error.kind == .fenced else { throw error }
+            (isOutdated, awaited) = (true, error)
+        }
     }
 
     private mutating func take(_ start: StoreStart, _ now: StorageNow) {
+        expiryClock = ExpiryClock(stored: start.expiryClock, now: now)
+        expiryClockStored = start.expiryClock ?? 0
         for (channel, table) in start.locks { registry.set(loaded(table, now), of: channel) }
         registry.committed()
+        outcome.term = start.term
     }
 
     private mutating func beginAnew(_ now: StorageNow) throws(StoreFailure) {
         let start = try store.start()
         isOutdated = false
-        expiryClock = ExpiryClock(stored: start.expiryClock, now: now)
-        expiryClockStored = start.expiryClock ?? 0
         take(start, now)
         outcome.hasBegunAnew = true
     }
@@ -55,7 +67,7 @@ struct StorageWriter<Store: WritableStore> {
     }
 
     /// When `run` has something to do even without a write, on the steady clock.
-    var nextDeadline: UInt64? { registry.nextDeadline }
+    var nextDeadline: UInt64? { outcome.hasBegunAnew ? 0 : registry.nextDeadline }
 
     /// How many channels have locks that are held or waited for.
     var busyLockChannels: Int { registry.tableCount }
@@ -157,9 +169,9 @@ struct StorageWriter<Store: WritableStore> {
     private mutating func undo() {
         group = StoreGroup()
         registry.rolledBack()
-        let hasBegunAnew = outcome.hasBegunAnew
+        let (hasBegunAnew, term) = (outcome.hasBegunAnew, outcome.term)
         outcome = WriteOutcome()
-        outcome.hasBegunAnew = hasBegunAnew
+        (outcome.hasBegunAnew, outcome.term) = (hasBegunAnew, term)
     }
 
     private mutating func runSingly(
@@ -335,5 +347,6 @@ extension WriteOutcome {
         size = other.size ?? size
         failure = other.failure ?? failure
         hasBegunAnew = hasBegunAnew || other.hasBegunAnew
+        term = other.term ?? term
     }
 }

@@ -27,15 +27,18 @@ final class StorageOutbox {
     private var pending = RequestContexts<Sent>()
     private var run = ByteBuffer()
     private var timer: RepeatedTask?
+    /// False while another node sends what the store has.
+    private var isActive: Bool
 
     /// - Parameter interval: how soon messaging is asked again. Acknowledged events are removed from the
     ///   store in groups at this interval.
     init(
         to messaging: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, queues: StorageQueues,
         metrics: StorageMetrics, probe: ReadinessProbe, endOfTurn: EndOfTurn, logger: Logger,
-        interval: TimeAmount = .milliseconds(100)
+        interval: TimeAmount = .milliseconds(100), isActive: Bool = true
     ) {
         self.interval = interval
+        self.isActive = isActive
         appender = MessagingAppender(
             to: messaging, link, node: "storage", timeout: Self.timeout, endOfTurn: endOfTurn, logger: logger)
         self.queues = queues
@@ -67,9 +70,13 @@ final class StorageOutbox {
 
     /// The store may have events that nobody has reported.
     func beginAnew() {
+        isActive = true
         schedule.beginAnew()
         work()
     }
+
+    /// Another node sends what the store has.
+    func pause() { isActive = false }
 
     /// - Parameter events: nil if the store could not be read.
     func fetched(_ events: [StorageOutboxEvent]?) {
@@ -85,6 +92,7 @@ final class StorageOutbox {
     }
 
     private func work() {
+        guard isActive else { return }
         if let fetch = schedule.nextFetch() {
             let work = StorageRead.Work.events(after: fetch.after, limit: fetch.limit)
             if !queues.reads.put(StorageRead(work: work, link: 0, request: 0)) { schedule.fetched(nil) }
@@ -113,6 +121,7 @@ final class StorageOutbox {
     }
 
     private func removeAcknowledged() {
+        guard isActive else { return }
         let ranges = schedule.takeAcknowledged()
         guard !ranges.isEmpty else { return }
         if !queues.writes.put(StorageWrite(.announced(ranges))) { schedule.putBack(ranges) }

@@ -16,8 +16,11 @@ struct BanList {
 
     var count: Int { bans.count }
 
-    /// All bans, and behind them one without a user, which says that there are no others.
-    var announcement: [Ban] { Array(bans.values) + [Ban(appID: "", userID: "", endsSession: false)] }
+    /// One without a user, which says that there are no others than those before.
+    static let end = Ban(appID: "", userID: "", endsSession: false)
+
+    /// All bans, and the end of the list.
+    var announcement: [Ban] { Array(bans.values) + [Self.end] }
 
     mutating func take(_ ban: Ban, nowMilliseconds: UInt64) {
         if bans.count >= countMax {

@@ -89,8 +89,10 @@ package enum StorageDefinition {
         let metrics = StorageMetrics(
             context.metrics, apps: configuration[CommonKeys.apps].map(\.id),
             bytesMax: configuration[StorageKeys.bytesMax])
+        let hasOthers = configuration[StorageKeys.database] != nil
         let threads = StorageThreads(
-            .chosen(configuration, data: data), readers: configuration[StorageKeys.readers],
+            .chosen(configuration, data: data, isNetworked: endpoint.isNetworked),
+            readers: configuration[StorageKeys.readers],
             queueMax: configuration[StorageKeys.queueMax], rules: rules, metrics: metrics)
         let loop = context.eventLoopGroup.next()
         let link = try ServiceLinkConfiguration(context, isNetworked: endpoint.isNetworked)
@@ -98,13 +100,13 @@ package enum StorageDefinition {
         let core = try await loop.submit {
             let outbox = StorageOutbox(
                 to: messaging, link, queues: threads.queues, metrics: metrics, probe: probe,
-                endOfTurn: .shared(on: loop), logger: context.logger)
+                endOfTurn: .shared(on: loop), logger: context.logger, isActive: !hasOthers)
             let collector = EventCollector(
                 from: messaging, link, queues: threads.queues, metrics: metrics,
                 endOfTurn: .shared(on: loop), logger: context.logger, wallClock: WallClock.milliseconds)
             let node = StorageNode(
                 queues: threads.queues, retention: rules.retention, outbox: outbox, collector: collector,
-                on: loop, metrics: metrics, logger: context.logger)
+                on: loop, metrics: metrics, logger: context.logger, hasOthers: hasOthers)
             return NIOLoopBound((node: node, outbox: outbox, collector: collector), eventLoop: loop)
         }.get()
         context.onChange(of: CommonKeys.apps.declarations + StorageKeys.live) { next in
@@ -118,12 +120,14 @@ package enum StorageDefinition {
         }
         var server = ServiceLinkServerConfiguration(service: "storage")
         server.link = link
+        server.announcesLeader = hasOthers
         server.fit(context, at: endpoint)
         let listener = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in core.value.node }
         let services: [any Service] = [
             StorageDatabase(
                 threads: threads, core: core, loop: loop, events: rules.events,
-                probe: context.probe("database")),
+                probe: context.probe("database"),
+                leaseProbe: hasOthers ? context.probe("lease") : nil),
             ServiceLinkListener(listener, at: endpoint),
         ]
         guard !endpoint.isNetworked else { return services }
@@ -133,13 +137,16 @@ package enum StorageDefinition {
 
 extension StorageThreads.Stores {
     /// The engine that the configuration chooses.
-    static func chosen(_ configuration: Configuration, data: String) -> Self {
+    ///
+    /// - Parameter isNetworked: whether callers in other processes reach this node.
+    static func chosen(_ configuration: Configuration, data: String, isNetworked: Bool) -> Self {
         #if PostgreSQL
             if let url = configuration[StorageKeys.database] {
                 let password = configuration[StorageKeys.databasePassword]?.revealed
                 return .postgres(
                     PostgresOptions(
-                        url: url, password: password, node: ProcessInfo.processInfo.hostName))
+                        url: url, password: password, node: node(data),
+                        address: isNetworked ? address(configuration) : ""))
             }
         #endif
         return .sqlite(
@@ -150,16 +157,28 @@ extension StorageThreads.Stores {
     }
 
     #if PostgreSQL
+        /// Who has the directory is the only process that has it, and keeps the name over its restarts.
+        private static func node(_ data: String) -> String {
+            "\(ProcessInfo.processInfo.hostName):\(URL(fileURLWithPath: data).standardizedFileURL.path)"
+        }
+
+        /// Where the other services reach this node, if that is known.
+        private static func address(_ configuration: Configuration) -> String {
+            if let place = configuration[StorageKeys.advertise] { return "\(place)" }
+            let listen = configuration[StorageKeys.listen]
+            return listen.isEverywhere || listen.port == 0 ? "" : "\(listen)"
+        }
+
         static func postgres(_ options: PostgresOptions) -> Self {
             Self(
-                openWriter: { () throws(StoreFailure) in try PostgresWriter(options) },
+                openWriter: { report throws(StoreFailure) in try PostgresWriter(options, report: report) },
                 openReader: { () throws(StoreFailure) in try PostgresReader(options) })
         }
     #endif
 
     static func sqlite(_ options: SQLiteOptions) -> Self {
         Self(
-            openWriter: { () throws(StoreFailure) in try SQLiteWriter(options) },
+            openWriter: { _ throws(StoreFailure) in try SQLiteWriter(options) },
             openReader: { () throws(StoreFailure) in try SQLiteReader(options) })
     }
 }
@@ -175,17 +194,30 @@ private struct StorageDatabase: Service {
     let loop: any EventLoop
     let events: [String: UInt64]
     let probe: ReadinessProbe
+    /// Nil where no other node can have the store.
+    let leaseProbe: ReadinessProbe?
 
     func start() async throws {
-        let core = self.core
-        let loop = self.loop
-        let probe = self.probe
+        let (core, loop, probe, leaseProbe) = (self.core, self.loop, self.probe, self.leaseProbe)
         try await threads.start(
             StorageThreads.Listener(
                 written: { outcome in loop.execute { core.value.node.written(outcome) } },
                 read: { outcomes in loop.execute { core.value.node.read(outcomes) } },
                 health: { failure in
-                    if let failure { probe.notReady(failure.reason) } else { probe.ready() }
+                    // A node that another one leads can serve as soon as that is gone.
+                    if let failure, failure.kind != .fenced {
+                        probe.notReady(failure.reason)
+                    } else {
+                        probe.ready()
+                    }
+                },
+                nodes: { nodes in
+                    if let failure = nodes.failure {
+                        leaseProbe?.notReady(failure)
+                    } else {
+                        leaseProbe?.ready()
+                        loop.execute { core.value.node.learned(nodes) }
+                    }
                 }))
         try await loop.submit {
             core.value.outbox.start(on: loop)

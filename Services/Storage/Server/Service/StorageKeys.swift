@@ -16,10 +16,15 @@ struct StorageKeys: ServiceKeys {
     let database = ConfigurationKey<String?>.optionalString(
         "storage.database",
         "PostgreSQL that keeps everything in place of the file, as postgres://USER@HOST:PORT/NAME; the URL "
-            + "may name several hosts, and parameters of libpq such as sslmode. Run one storage node on a "
-            + "database. Unset: a SQLite file in storage.data.")
+            + "may name several hosts, and parameters of libpq such as sslmode. Several storage nodes may "
+            + "share it, one of which serves. Unset: a SQLite file in storage.data.")
     let databasePassword = ConfigurationKey<Secret?>.secret(
         "storage.databasePassword", "Password of the user in PostgreSQL.")
+    let advertise = ConfigurationKey<HostPort?>.optionalAddress(
+        "storage.advertise",
+        "Address where the other services reach this node, which nodes with one PostgreSQL announce to their "
+            + "callers. Unset: storage.listen, and with 0.0.0.0 or [::] there none."
+    ).forOwnProcess
     let messaging = ServiceAddressesKey(
         "storage.messaging", default: "127.0.0.1:7720",
         "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis announce the addresses of the others.")

@@ -15,6 +15,7 @@ final class StorageMetrics: Sendable {
     let announced: Counter
     let announceRetries: Counter
     let links: Gauge
+    let leading: Gauge
     let eventsKept: Counter
     let eventsExpired: Counter
     let eventGaps: Counter
@@ -81,6 +82,10 @@ final class StorageMetrics: Sendable {
                 + "or the disk is too slow for the events.")
         eventWaits = registry.gauge(
             "rtm_storage_event_waits", "Reads of events that wait for the next one.")
+        leading = registry.gauge(
+            "rtm_storage_leading",
+            "1 while this node serves, 0 while another one that shares its database does. The sum is to be 1."
+        )
         links = registry.gauge("rtm_storage_links", "Links from edges. At 0 no edge reaches this service.")
     }
 }

@@ -16,7 +16,11 @@ final class StorageNode {
     private let outbox: StorageOutbox
     private let arena = DecodeArena()
     private var links: [UInt64: AcceptedServiceLink] = [:]
+    private var leadership: StorageLeadership
+    private var nodes = StorageNodes()
     private var bans = BanList()
+    /// False from the moment at which this node leads until the store has said who is banned.
+    private var areBansKnown = true
     private var inquiries = BanInquiries()
     private var questions = EdgeInquiries()
     /// The links of operators' programs, which have no users.
@@ -32,11 +36,14 @@ final class StorageNode {
     /// The ticket of the last caller that asked for a lock.
     private var lastTicket: UInt64 = 0
 
+    /// - Parameter hasOthers: whether other nodes may share the store.
     init(
         queues: StorageQueues, retention: HistoryRetention, outbox: StorageOutbox, collector: EventCollector,
-        on eventLoop: any EventLoop, metrics: StorageMetrics, logger: Logger,
+        on eventLoop: any EventLoop, metrics: StorageMetrics, logger: Logger, hasOthers: Bool = false,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds
     ) {
+        leadership = StorageLeadership(hasOthers: hasOthers)
+        metrics.leading.set(hasOthers ? 0 : 1)
         self.wallClock = wallClock
         self.collector = collector
         self.eventLoop = eventLoop
@@ -54,6 +61,9 @@ extension StorageNode: ServiceLinkHandler {
     func linkOpened(_ link: AcceptedServiceLink) {
         links[link.id] = link
         metrics.links.add(1)
+        if let push = leadership.announcement { link.push(StorageMethod.leader, push) }
+        if !nodes.addresses.isEmpty { link.push(StorageMethod.nodes, nodes.push) }
+        guard leadership.serves, areBansKnown else { return }
         for ban in bans.announcement { link.push(StorageMethod.banned, ban) }
     }
 
@@ -73,6 +83,7 @@ extension StorageNode: ServiceLinkHandler {
         from link: AcceptedServiceLink
     ) {
         do {
+            guard leadership.serves else { throw noLeader }
             switch method {
             case StorageMethod.call: try call(CallRequest(body, in: arena), id, link)
             case StorageMethod.appendHistory:
@@ -107,6 +118,12 @@ extension StorageNode: ServiceLinkHandler {
         } catch {
             refuse(id, RTMError(.invalidParameter, "storage can't read the request: \(error)"), link)
         }
+    }
+
+    private var noLeader: RTMError {
+        let leader = nodes.leader.isEmpty ? "" : ": \(nodes.leader) does"
+        return RTMError(
+            .storageNotAvailable, "this storage node doesn't lead\(leader)", retryAfter: .milliseconds(500))
     }
 
     /// What gateways ask about events and their readers (W-42, W-44).
@@ -207,6 +224,7 @@ extension StorageNode: ServiceLinkHandler {
     }
 
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
+        guard leadership.serves else { return }
         switch method {
         case StorageMethod.session:
             guard let push = try? SessionPush(body, in: arena) else { return }
@@ -338,7 +356,14 @@ extension StorageNode {
         }
         for settled in outcome.settled { report(settled) }
         for ban in outcome.bans { push(ban) }
-        if let failure = outcome.failure { metrics.failures[.init(cause: failure.kind)].increment() }
+        if outcome.hasListedBans, !areBansKnown {
+            areBansKnown = true
+            for link in links.values { link.push(StorageMethod.banned, BanList.end) }
+        }
+        if let failure = outcome.failure {
+            if leadership.serves { metrics.failures[.init(cause: failure.kind)].increment() }
+            if failure.kind == .fenced { take(leadership.lost()) }
+        }
         if let expired = outcome.expired { expireHistory(after: expired) }
         if let size = outcome.size { metrics.report(size) }
         if let removed = outcome.eventsExpired {
@@ -348,8 +373,39 @@ extension StorageNode {
             mayHaveEvents = removed > 0 || !eventRetention.isEmpty
         }
         collected(outcome)
-        if outcome.hasBegunAnew { beginAnew() }
+        if outcome.hasBegunAnew { take(leadership.began(term: outcome.term)) }
         outbox.committed(outcome.events)
+    }
+
+    private func take(_ action: StorageLeadership.Action) {
+        metrics.leading.set(leadership.serves ? 1 : 0)
+        switch action {
+        case .none: break
+        case .becomeLeader: becomeLeader()
+        case .beginAnew: beginAnew()
+        case .follow: follow()
+        }
+    }
+
+    /// Callers report their sessions when they learn that this node leads. Who is banned, and the events that
+    /// the node before has not sent, are read from the store.
+    private func becomeLeader() {
+        logger.notice("this storage node leads")
+        bans = BanList()
+        areBansKnown = false
+        for link in links.values {
+            if let push = leadership.announcement { link.push(StorageMethod.leader, push) }
+        }
+        outbox.beginAnew()
+        start()
+        collector.collect(Set(eventRetention.keys), on: eventLoop)
+    }
+
+    private func follow() {
+        logger.warning("another storage node leads: all links are closed")
+        outbox.pause()
+        collector.collect([], on: eventLoop)
+        for link in links.values { link.close() }
     }
 
     /// The writer has forgotten which sessions there are and who waits for locks. Callers report that when
@@ -360,6 +416,13 @@ extension StorageNode {
         outbox.beginAnew()
         start()
         for link in links.values { link.close() }
+    }
+
+    /// The database has said which nodes share it.
+    func learned(_ nodes: StorageNodes) {
+        defer { self.nodes = nodes }
+        guard nodes.addresses != self.nodes.addresses else { return }
+        for link in links.values { link.push(StorageMethod.nodes, nodes.push) }
     }
 
     private func respond(_ answer: WriteOutcome.Answer, to request: UInt64, _ link: AcceptedServiceLink) {
@@ -538,7 +601,9 @@ extension StorageNode {
 
 extension StorageNode {
     /// Reads who is shut out. Links that are open already get the list then.
-    func start() { _ = queues.writes.put(StorageWrite(.listBans)) }
+    func start() {
+        if leadership.serves { _ = queues.writes.put(StorageWrite(.listBans)) }
+    }
 
     /// Limit: messages removed in one write, so that no other write waits long behind it.
     private static let expiredMax = 500
@@ -549,6 +614,7 @@ extension StorageNode {
     /// Removes expired messages and unused channels, so that the file stays as small as its content. The
     /// service calls it once a second.
     func cleanUp() {
+        guard leadership.serves else { return }
         expireHistory()
         _ = queues.writes.put(StorageWrite(.removeUnusedChannels(limit: Self.searchedMax)))
         if mayHaveEvents { removeEvents() }
@@ -567,7 +633,7 @@ extension StorageNode {
     func keepEvents(for times: [String: UInt64]) {
         mayHaveEvents = true
         eventRetention = times
-        collector.collect(Set(times.keys), on: eventLoop)
+        if leadership.serves { collector.collect(Set(times.keys), on: eventLoop) }
     }
 
     /// Asks for the removal of expired messages (H-11). Reads leave them out even before that.
@@ -579,6 +645,16 @@ extension StorageNode {
         metrics.historyExpired.increment(by: removed)
         // There are probably more. Writes that wait meanwhile come first.
         if removed == Self.expiredMax { expireHistory() }
+    }
+}
+
+extension StorageNodes {
+    /// Addresses that aren't HOST:PORT are left out.
+    fileprivate var push: NodesPush {
+        NodesPush(
+            nodes: addresses.compactMap { text in
+                (try? HostPort(text: text)).map { NodeAddress(host: $0.host, port: UInt32($0.port)) }
+            })
     }
 }
 

@@ -9,7 +9,7 @@ import RTMWire
 /// may be given once `write` has returned.
 protocol WritableStore: AnyObject {
     /// What the rules need to begin with. It is called again after a failure that ends what is known of the
-    /// store (`StoreFailure.Kind.endsKnowledge`).
+    /// store (`StoreFailure.Kind.endsKnowledge`), and it fails as `.fenced` while another node has the store.
     func start() throws(StoreFailure) -> StoreStart
     /// Reads everything that the calls of a group need. The value has an entry for each key, an empty one for
     /// what isn't there.
@@ -28,6 +28,8 @@ protocol WritableStore: AnyObject {
 
 /// What a store holds when it is opened.
 struct StoreStart: Sendable, Hashable {
+    /// In which term this node has the store; nil where no other node can have it.
+    var term: UInt64?
     /// What the expiry clock had reached when it was last kept; nil in a new store.
     var expiryClock: UInt64?
     /// The lock tables in which a lock has an owner, with all owners away.
@@ -146,9 +148,8 @@ extension StoreFailure {
                 "Check that this user may read and write the file, and that the disk works"
             case .corrupt: "Put a backup in its place, or move it away to begin with an empty one"
             case .stalled: "Check the server of the database, and the standbys that it waits for"
-            case .fenced: "Run one storage node on a database"
             case .unreachable: "Check that the server of the database runs and can be reached from here"
-            case .missing, .refused: nil
+            case .fenced, .missing, .refused: nil
             }
         return advice.map { "\(reason). \($0)" } ?? reason
     }

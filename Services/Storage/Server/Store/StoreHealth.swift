@@ -1,7 +1,10 @@
 /// Whether the store can keep what it is given. After a failure only a proof clears it: a group of writes
 /// that happens to need no room also succeeds in a database that is full.
+///
+/// A store that another node has is asked often, so that it is soon this one's when the other is gone.
 struct StoreHealth {
     private static let proofIntervalMilliseconds: UInt64 = 1_000
+    private static let takeIntervalMilliseconds: UInt64 = 100
 
     private(set) var failure: StoreFailure?
     /// When the store is to be proven, on the steady clock; nil while it is well.
@@ -25,10 +28,12 @@ struct StoreHealth {
     }
 
     private mutating func change(to failure: StoreFailure?, _ now: StorageNow) -> Bool {
-        if failure == nil {
+        if let failure {
+            let interval =
+                failure.kind == .fenced ? Self.takeIntervalMilliseconds : Self.proofIntervalMilliseconds
+            proofDeadline = proofDeadline ?? now.steady + interval
+        } else {
             proofDeadline = nil
-        } else if proofDeadline == nil {
-            proofDeadline = now.steady + Self.proofIntervalMilliseconds
         }
         defer { self.failure = failure }
         return failure != self.failure

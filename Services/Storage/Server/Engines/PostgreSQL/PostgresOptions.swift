@@ -7,8 +7,12 @@
         var url: String
         /// Replaces the one in the URL, so that it can come from a file of secrets.
         var password: String?
-        /// The name under which a storage node owns its shards.
+        /// The name of the storage node. No two processes may have one at the same time.
         var node = "storage"
+        /// Where callers reach the node, as HOST:PORT; empty if the others needn't name it.
+        var address = ""
+        /// Whether the connection is for the lease, which may be lost where a server crashes.
+        var isLease = false
         /// How long it may take to reach one of the hosts.
         var connectTimeout = Duration.seconds(5)
         /// How long a pipeline of statements may take. After it a commit is in doubt.
@@ -64,7 +68,9 @@
                 option += 1
             }
             if let password { found["password"] = password }
-            return found.merging(Self.always) { $1 }
+            found.merge(Self.always) { $1 }
+            if isLease { found["options", default: ""] += " -c synchronous_commit=off" }
+            return found
         }
     }
 #endif

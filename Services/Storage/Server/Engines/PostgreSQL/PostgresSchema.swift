@@ -112,13 +112,15 @@
 
         private static let steps = [
             """
-            CREATE TABLE nodes (name text PRIMARY KEY, address text NOT NULL, lease_end timestamptz NOT NULL);
+            -- The processes that live. `instance` differs for each start of a node.
+            CREATE TABLE nodes (
+                name text PRIMARY KEY, instance text NOT NULL, address text NOT NULL,
+                lease_end timestamptz NOT NULL) WITH (fillfactor = 10);
 
-            -- The fence: who owns a shard, in which term.
+            -- The fence: which instance owns a shard, in which term. It is free when the owner doesn't live.
             CREATE TABLE shards (
-                shard int PRIMARY KEY, owner text NOT NULL DEFAULT '', term int8 NOT NULL DEFAULT 0,
-                follows int8 NOT NULL DEFAULT 0, successor text,
-                lease_end timestamptz NOT NULL DEFAULT '-infinity') WITH (fillfactor = 10);
+                shard int PRIMARY KEY, owner text NOT NULL DEFAULT '', term int8 NOT NULL DEFAULT 0)
+                WITH (fillfactor = 10);
             INSERT INTO shards (shard) SELECT n - 1 FROM store, generate_series(1, store.shards) n;
 
             -- What the owners have committed, a row for each transaction. `counter` is where tokens, revisions of

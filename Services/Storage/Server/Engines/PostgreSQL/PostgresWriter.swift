@@ -26,8 +26,8 @@
 
         /// Names this process among all that own the shard or have owned it.
         private let owner: String
+        private let lease: PostgresLease?
         private var connection: PostgresConnection?
-        private var hasStarted = false
         private var term: Int64 = 0
         private var batch: Int64 = 0
         private var lastBatchHour: Int64 = 0
@@ -43,16 +43,20 @@
         private var lookup = HistoryLookup()
 
         /// - Parameter source: differs from that of every other opening. It is the epoch of the events that
-        ///   are
-        ///   kept from now on.
+        ///   are kept from now on.
+        ///   - report: receives the nodes that share the database. Without it this process has no lease, and
+        ///   its shard may be taken at any time.
         init(
             _ options: PostgresOptions, shard: Int64 = 0,
-            source: UInt64 = .random(in: 1...UInt64(Int64.max))
+            source: UInt64 = .random(in: 1...UInt64(Int64.max)),
+            report: (@Sendable (StorageNodes) -> Void)? = nil
         ) throws(StoreFailure) {
             self.options = options
             self.shard = shard
             self.source = source
-            owner = "\(options.node) \(UUID().uuidString)"
+            let owner = "\(options.node) \(UUID().uuidString)"
+            self.owner = owner
+            lease = report.map { PostgresLease(options, instance: owner, report: $0) }
             do throws(PostgresFailure) {
                 let connection = try PostgresConnection(options)
                 self.connection = connection
@@ -61,6 +65,9 @@
             }
             try connection.map { connection throws(StoreFailure) in
                 try PostgresSchema(connection: connection, shards: 1).migrate()
+            }
+            do throws(PostgresFailure) { try lease?.start() } catch {
+                throw StoreFailure(error, doing: "taking a lease")
             }
         }
 
@@ -71,10 +78,11 @@
                     [
                         PostgresStatement(
                             """
-                            UPDATE shards SET lease_end = clock_timestamp() WHERE shard = $1 AND owner = $2
+                            UPDATE shards SET owner = '' WHERE shard = $1 AND owner = $2
                             """, .integer(shard), .text(owner))
                     ], within: options.timeout)
             }
+            lease?.end()
             connection?.close()
             connection = nil
         }
@@ -104,10 +112,10 @@
 
         // MARK: Terms
 
-        /// Takes the shard. At the start of the process it is taken from whoever has it: that is a process
-        /// which has ended, as long as an installation has one storage node. Later it is taken only from this
-        /// process, or from one that has given it up, so that two nodes don't take it from each other in
-        /// turn.
+        /// Takes the shard, if it is this process's own or its owner doesn't live any more.
+        ///
+        /// A term is the time at which it began, in milliseconds. So it is later than all that callers know,
+        /// even where an older backup was restored.
         func start() throws(StoreFailure) -> StoreStart {
             do throws(PostgresFailure) {
                 channels = [:]
@@ -115,16 +123,19 @@
                 let taken = try run([
                     PostgresStatement(
                         """
-                        UPDATE shards SET owner = $2, follows = term, term = term + 1, lease_end = 'infinity'
-                        WHERE shard = $1 AND ($3 = 1 OR owner = $2 OR lease_end < clock_timestamp())
+                        UPDATE shards SET owner = $2, term = greatest(term + 1,
+                            (extract(epoch FROM clock_timestamp()) * 1000)::int8)
+                        WHERE shard = $1 AND (owner = $2 OR owner NOT IN
+                            (SELECT instance FROM nodes WHERE lease_end > clock_timestamp()))
                         RETURNING term
-                        """, .integer(shard), .text(owner), .integer(hasStarted ? 0 : 1))
+                        """, .integer(shard), .text(owner))
                 ])
                 guard let row = taken[0].first, connection?.hasWarned == false else {
                     throw fenced
                 }
+                // Each term but the first has a source of its own: another node may have kept events between.
+                if term != 0 { source = .random(in: 1...UInt64(Int64.max)) }
                 term = row.integer(0)
-                hasStarted = true
                 return try readStart()
             } catch {
                 throw storeFailure(error, doing: "taking the shard")
@@ -148,7 +159,7 @@
             ])
             take(lastBatch: rows[0])
             nextChannel = (rows[1].first?.integer(0) ?? 0) + 1
-            var start = StoreStart(expiryClock: rows[2].first?.number(0))
+            var start = StoreStart(term: UInt64(term), expiryClock: rows[2].first?.number(0))
             for row in rows[3] { start.locks[row.channelKey(0), default: LockTable()].take(row.lock(3)) }
             try partitions.load(connected())
             return start
@@ -372,8 +383,7 @@
                     let rows = try run([
                         PostgresStatement(
                             """
-                            UPDATE shards SET follows = term, term = term + 1 WHERE shard = $1 AND owner = $2
-                            RETURNING term
+                            UPDATE shards SET term = term + 1 WHERE shard = $1 AND owner = $2 RETURNING term
                             """, .integer(shard), .text(owner))
                     ])
                     guard let row = rows[0].first else { throw fenced }

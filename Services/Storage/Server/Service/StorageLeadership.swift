@@ -1,0 +1,67 @@
+import RTMWire
+
+/// Whether this node serves, or another one that shares its database does.
+///
+/// The database decides, because each transaction of a node is kept only in the node's own term. This is what
+/// the node believes meanwhile, so that callers go to the right one, and nobody works in vain. A node over a
+/// file has no others beside it and always serves.
+///
+/// Pure.
+struct StorageLeadership: Equatable {
+    enum State: Equatable {
+        case alone
+        /// Another node leads, or the database has not been asked yet.
+        case following
+        case leading(term: UInt64)
+    }
+
+    enum Action: Equatable {
+        case none
+        /// Callers learn that this node leads, and its work begins.
+        case becomeLeader
+        /// All that callers have reported is forgotten. They learn it by the end of their links.
+        case beginAnew
+        /// Work ends, and so do the links, so that no call waits here.
+        case follow
+    }
+
+    private(set) var state: State
+
+    /// - Parameter hasOthers: whether other nodes may share the database.
+    init(hasOthers: Bool) { state = hasOthers ? .following : .alone }
+
+    var serves: Bool { state != .following }
+
+    /// What each caller learns first; nil if this node doesn't lead, or has no others beside it. Any later
+    /// term is the right one, so the leader before is whatever callers know.
+    var announcement: LeaderPush? {
+        guard case .leading(let term) = state else { return nil }
+        return LeaderPush(term: term, follows: term - 1)
+    }
+
+    /// Everything has begun with what the store holds.
+    ///
+    /// - Parameter term: in which this node leads; nil if it has no others beside it.
+    mutating func began(term: UInt64?) -> Action {
+        guard let term else { return state == .alone ? .beginAnew : .none }
+        defer { state = .leading(term: term) }
+        return state == .following ? .becomeLeader : .beginAnew
+    }
+
+    /// The store belongs to another node now.
+    mutating func lost() -> Action {
+        guard case .leading = state else { return .none }
+        state = .following
+        return .follow
+    }
+}
+
+/// The nodes that share a database, as it knows them.
+struct StorageNodes: Sendable, Hashable {
+    /// Where callers reach those that keep their lease.
+    var addresses: [String] = []
+    /// Where the one is reached that leads, or its name; empty if that isn't known.
+    var leader = ""
+    /// Why this node doesn't keep its own lease; nil if it does.
+    var failure: String?
+}
