@@ -149,10 +149,15 @@ class Soak:
         stack.becomes_ready()
         time.sleep(self.plan.uniform(2, 4))
 
+    @property
+    def newest(self):
+        """The place of the newest event; None while the gateway doesn't know it."""
+        answer = self.stack.call("GET", "events?after=latest")
+        return place(answer[2]["next"]) if answer and answer[0] == 200 else None
+
     def settles(self, what):
         """What happened until now is delivered, whatever happens meanwhile."""
-        answer = until("the gateway answers", lambda: self.stack.call("GET", "events?after=latest"), 60)
-        goal = place(answer[2]["next"])
+        goal = until("the gateway answers", lambda: self.newest, 60)
         until(what, lambda: place((self.stack.state or {}).get("position", "0-0")) >= goal, 180)
 
     def judge(self, load, reader, state):
