@@ -83,7 +83,7 @@ extension StorageNode: ServiceLinkHandler {
         from link: AcceptedServiceLink
     ) {
         do {
-            guard leadership.serves else { throw noLeader }
+            guard leadership.serves else { throw noLeader(method) }
             switch method {
             case StorageMethod.call: try call(CallRequest(body, in: arena), id, link)
             case StorageMethod.appendHistory:
@@ -120,8 +120,14 @@ extension StorageNode: ServiceLinkHandler {
         }
     }
 
-    private var noLeader: RTMError {
-        let leader = nodes.leader.isEmpty ? "" : ": \(nodes.leader) does"
+    /// Edges hand refusals of these calls on to clients, who learn no addresses.
+    private static let methodsOfClients = [
+        StorageMethod.call, StorageMethod.appendHistory, StorageMethod.snapshot,
+    ]
+
+    private func noLeader(_ method: UInt32) -> RTMError {
+        let isNamed = !nodes.leader.isEmpty && !Self.methodsOfClients.contains(method)
+        let leader = isNamed ? ": \(nodes.leader) does" : ""
         return RTMError(
             .storageNotAvailable, "this storage node doesn't lead\(leader)", retryAfter: .milliseconds(500))
     }
