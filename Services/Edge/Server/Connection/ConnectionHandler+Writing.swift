@@ -27,9 +27,9 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
     }
 
     /// Beside what else may wait for a client that is behind, a quarter as much presence may.
-    func takesPresence(_ bytes: Int) -> Bool {
+    func reservePresence(_ bytes: Int) -> Bool {
         let bytesMax = loop.configuration.limits.outboundBytesMax / 4
-        return !isLagging || outbound.takesPresence(bytes, bytesMax: bytesMax)
+        return !isLagging || outbound.reservePresence(bytes, bytesMax: bytesMax)
     }
 
     private var takesMore: Bool { !machine.isEnded && !isOverfull }

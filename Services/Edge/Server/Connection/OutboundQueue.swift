@@ -89,8 +89,9 @@ struct OutboundQueue {
         backlog.write(of: topic, encode)
     }
 
-    /// Returns whether so much presence may wait here for a client that is behind. If it may, it is counted.
-    mutating func takesPresence(_ bytes: Int, bytesMax: Int) -> Bool {
+    /// Counts presence that is to wait here for a client that is behind. Returns false, and counts nothing,
+    /// if that would be too much.
+    mutating func reservePresence(_ bytes: Int, bytesMax: Int) -> Bool {
         guard presenceBytes + bytes <= bytesMax else { return false }
         presenceBytes += bytes
         return true

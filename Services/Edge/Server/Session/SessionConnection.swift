@@ -14,8 +14,9 @@ protocol SessionConnection: AnyObject {
     /// first.
     func send(_ frames: ByteBuffer, of topic: TopicRank)
     func write(of topic: TopicRank, _ encode: (inout ByteBuffer) -> Void)
-    /// Whether so many bytes of presence may be sent now. Those that are refused must be left out.
-    func takesPresence(_ bytes: Int) -> Bool
+    /// Counts bytes of presence that are sent next. Returns false if the client is too far behind for them:
+    /// then they have to be left out.
+    func reservePresence(_ bytes: Int) -> Bool
     /// What waits of the topic with this channel index goes before what is sent next.
     func release(_ topic: Int)
     /// The session's inbox is attached: from here on messages reach the user.
@@ -54,7 +55,7 @@ extension SessionConnection {
 
     // Where nothing waits.
     func send(_ page: RequestedPage) { send(page.frames) }
-    func takesPresence(_ bytes: Int) -> Bool { true }
+    func reservePresence(_ bytes: Int) -> Bool { true }
     var waitingBytes: Int { 0 }
     var origin: ConnectionOrigin { ConnectionOrigin() }
     func cutOff(_ reason: Disconnect) { disconnect(reason) }

@@ -470,7 +470,7 @@ extension Subscribing: Flushable {
     ) -> Int {
         let presenceBytes = batch.presenceBytes
         guard presenceBytes > 0 else { return sessions.connections.send(batch, to: subscribers) }
-        let behind = subscribers.filter { !takesPresence($0, at: channelIndex, presenceBytes) }
+        let behind = subscribers.filter { !reservePresence(of: $0, at: channelIndex, presenceBytes) }
         guard !behind.isEmpty else { return sessions.connections.send(batch, to: subscribers) }
         withheld += behind.map { ($0.session, channelIndex) }
         metrics.presenceWithheld(behind.count)
@@ -479,11 +479,11 @@ extension Subscribing: Flushable {
         return sessions.connections.send(batch, to: ShortList(adapted))
     }
 
-    /// Also who wants none takes it.
-    private func takesPresence(_ subscriber: Subscriber, at channelIndex: Int, _ bytes: Int) -> Bool {
+    /// Returns whether the subscriber gets the presence of a batch. Who wants none misses nothing.
+    private func reservePresence(of subscriber: Subscriber, at channelIndex: Int, _ bytes: Int) -> Bool {
         guard subscriber.features.contains(.presence) else { return true }
         return !memberships.awaitsSnapshot(subscriber.session, at: channelIndex)
-            && sessions.connections[subscriber.session.slot]?.takesPresence(bytes) != false
+            && sessions.connections[subscriber.session.slot]?.reservePresence(bytes) != false
     }
 
     /// Snapshots are asked for when the table of subscriptions may change again.
