@@ -90,7 +90,9 @@ import Testing
                 try await system.get("http://\(system.address("rtm-presence admin"))/metrics").body
                     .contains("rtm_presence_members 840")
             }
-            #expect(try system.residentBytes(of: "rtm-edge") - before < 24 << 20)
+            // 1.25 MiB may wait for each of them, which is 25 MiB, and an allocator needs more than it hands
+            // out. The snapshots alone that they have asked for are 73 MiB.
+            #expect(try system.residentBytes(of: "rtm-edge") - before < 40 << 20)
             for client in deaf + members { try? await client.close() }
         }
     }
