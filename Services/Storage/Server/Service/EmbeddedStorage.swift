@@ -14,10 +14,8 @@ package final class EmbeddedStorage {
 
     private let eventLoop: any EventLoop
     private let queues: StorageQueues
-    private let outbox: StorageOutbox
-    private let collector: EventCollector
     private let events: [String: UInt64]
-    private let node: StorageNode
+    private let shard: StorageShard
     private let server: ServiceLinkServer
     private let reader: SQLiteReader
     private var writer: StorageWriter<SQLiteWriter>
@@ -60,21 +58,21 @@ package final class EmbeddedStorage {
         queues = StorageQueues(countMax: configuration[StorageKeys.queueMax], readers: 1) {
             bound.value.comes(on: eventLoop)
         }
-        outbox = StorageOutbox(
+        let outbox = StorageOutbox(
             to: messaging, link, queues: queues, metrics: metrics,
             probe: ReadinessRegistry(logger: logger).probe("messaging"), endOfTurn: .shared(on: eventLoop),
             logger: logger, interval: .seconds(1))
-        collector = EventCollector(
+        let collector = EventCollector(
             from: messaging, link, queues: queues, metrics: metrics, endOfTurn: .shared(on: eventLoop),
             logger: logger, interval: .seconds(1), wallClock: wallClock)
         events = rules.events
-        let node = StorageNode(
+        let shard = StorageShard(
             queues: queues, retention: rules.retention, outbox: outbox, collector: collector, on: eventLoop,
             metrics: metrics, logger: logger, wallClock: wallClock)
-        self.node = node
+        self.shard = shard
         self.eventLoop = eventLoop
         self.wallClock = wallClock
-        let handler = NIOLoopBound(node, eventLoop: eventLoop)
+        let handler = NIOLoopBound(shard, eventLoop: eventLoop)
         var configuration = ServiceLinkServerConfiguration(service: "storage")
         configuration.incarnation = random.next() | 1
         server = ServiceLinkServer(configuration, links: eventLoop, logger: logger) { _ in handler.value }
@@ -82,10 +80,9 @@ package final class EmbeddedStorage {
 
     package func start() {
         turn.work = { [unowned self] in work() }
-        outbox.start(on: eventLoop)
-        node.start()
-        node.keepEvents(for: events)
-        let bound = NIOLoopBound(node, eventLoop: eventLoop)
+        shard.start()
+        shard.keepEvents(for: events)
+        let bound = NIOLoopBound(shard, eventLoop: eventLoop)
         cleaning = eventLoop.scheduleRepeatedTask(
             initialDelay: Self.cleaningInterval, delay: Self.cleaningInterval
         ) { _ in bound.value.cleanUp() }
@@ -97,8 +94,7 @@ package final class EmbeddedStorage {
         turn.work = nil
         cleaning?.cancel()
         expiry?.cancel()
-        collector.stop()
-        outbox.stop()
+        shard.stop()
         // The writer is the last to close, because only it can move the log into the database.
         reader.close()
         writer.close()
@@ -115,9 +111,9 @@ package final class EmbeddedStorage {
 
     private func work() {
         let writes = queues.writes.take(countMax: Self.groupMax, until: .now()) ?? []
-        if !writes.isEmpty || writer.isDue(now) { node.written(writer.run(writes, now: now)) }
+        if !writes.isEmpty || writer.isDue(now) { shard.written(writer.run(writes, now: now)) }
         let reads = queues.reads.take(countMax: Self.groupMax, until: .now()) ?? []
-        if !reads.isEmpty { node.read(reader.run(reads, now: wallClock())) }
+        if !reads.isEmpty { shard.read(reader.run(reads, now: wallClock())) }
         if queues.writes.count + queues.reads.count > 0 { turn.comes(on: eventLoop) }
         awaitExpiry()
     }

@@ -97,24 +97,24 @@ package enum StorageDefinition {
         let loop = context.eventLoopGroup.next()
         let link = try ServiceLinkConfiguration(context, isNetworked: endpoint.isNetworked)
         let probe = context.probe("messaging")
-        let core = try await loop.submit {
+        let node = try await loop.submit {
             let outbox = StorageOutbox(
                 to: messaging, link, queues: threads.queues, metrics: metrics, probe: probe,
                 endOfTurn: .shared(on: loop), logger: context.logger, isActive: !hasOthers)
             let collector = EventCollector(
                 from: messaging, link, queues: threads.queues, metrics: metrics,
                 endOfTurn: .shared(on: loop), logger: context.logger, wallClock: WallClock.milliseconds)
-            let node = StorageNode(
+            let shard = StorageShard(
                 queues: threads.queues, retention: rules.retention, outbox: outbox, collector: collector,
                 on: loop, metrics: metrics, logger: context.logger, hasOthers: hasOthers)
-            return NIOLoopBound((node: node, outbox: outbox, collector: collector), eventLoop: loop)
+            return NIOLoopBound(StorageNode([shard]), eventLoop: loop)
         }.get()
         context.onChange(of: CommonKeys.apps.declarations + StorageKeys.live) { next in
             let rules = StorageRules(next)
             return {
                 loop.execute {
-                    core.value.node.retention = rules.retention
-                    core.value.node.keepEvents(for: rules.events)
+                    node.value.keepHistory(for: rules.retention)
+                    node.value.keepEvents(for: rules.events)
                 }
             }
         }
@@ -122,10 +122,12 @@ package enum StorageDefinition {
         server.link = link
         server.announcesLeader = hasOthers
         server.fit(context, at: endpoint)
-        let listener = ServiceLinkServer(server, links: loop, logger: context.logger) { _ in core.value.node }
+        let listener = ServiceLinkServer(server, links: loop, logger: context.logger) {
+            node.value.handler(of: $0)
+        }
         let services: [any Service] = [
             StorageDatabase(
-                threads: threads, core: core, loop: loop, events: rules.events,
+                threads: threads, node: node, loop: loop, events: rules.events,
                 probe: context.probe("database"),
                 leaseProbe: hasOthers ? context.probe("lease") : nil),
             ServiceLinkListener(listener, at: endpoint),
@@ -190,7 +192,7 @@ private struct StorageDatabase: Service {
 
     let name = "storage database"
     let threads: StorageThreads
-    let core: NIOLoopBound<(node: StorageNode, outbox: StorageOutbox, collector: EventCollector)>
+    let node: NIOLoopBound<StorageNode>
     let loop: any EventLoop
     let events: [String: UInt64]
     let probe: ReadinessProbe
@@ -198,11 +200,11 @@ private struct StorageDatabase: Service {
     let leaseProbe: ReadinessProbe?
 
     func start() async throws {
-        let (core, loop, probe, leaseProbe) = (self.core, self.loop, self.probe, self.leaseProbe)
+        let (node, loop, probe, leaseProbe) = (self.node, self.loop, self.probe, self.leaseProbe)
         try await threads.start(
             StorageThreads.Listener(
-                written: { outcome in loop.execute { core.value.node.written(outcome) } },
-                read: { outcomes in loop.execute { core.value.node.read(outcomes) } },
+                written: { outcome in loop.execute { node.value.shards[0].written(outcome) } },
+                read: { outcomes in loop.execute { node.value.shards[0].read(outcomes) } },
                 health: { failure in
                     // A node that another one leads can serve as soon as that is gone.
                     if let failure, failure.kind != .fenced {
@@ -216,24 +218,20 @@ private struct StorageDatabase: Service {
                         leaseProbe?.notReady(failure)
                     } else {
                         leaseProbe?.ready()
-                        loop.execute { core.value.node.learned(nodes) }
+                        loop.execute { node.value.learned(nodes) }
                     }
                 }))
         try await loop.submit {
-            core.value.outbox.start(on: loop)
-            core.value.node.start()
-            core.value.node.keepEvents(for: events)
+            node.value.start()
+            node.value.keepEvents(for: events)
         }.get()
         loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.cleaningInterval) { _ in
-            core.value.node.cleanUp()
+            node.value.cleanUp()
         }
     }
 
     func shutdown(deadline: ContinuousClock.Instant) async {
-        try? await loop.submit {
-            core.value.collector.stop()
-            core.value.outbox.stop()
-        }.get()
+        try? await loop.submit { node.value.stop() }.get()
         await threads.stop()
     }
 }

@@ -1,0 +1,128 @@
+import NIOCore
+import RTMModel
+import RTMServiceKit
+import RTMServiceLink
+import RTMWire
+
+extension StorageShard {
+    /// A group of writes has ended. The answers go first, so a waiter learns its ticket before the ticket is
+    /// called.
+    func written(_ outcome: WriteOutcome) {
+        for answered in outcome.answers {
+            // The ban holds, whether the operator still waits or not.
+            if case .success(.banned(let ban, let before)) = answered.result {
+                ask(ban, before, for: answered.request, answered.link)
+                continue
+            }
+            guard let link = links[answered.link] else { continue }
+            switch answered.result {
+            case .success(let answer): respond(answer, to: answered.request, link)
+            case .failure(let error): refuse(answered.request, error, link)
+            }
+        }
+        for settled in outcome.settled { report(settled) }
+        for ban in outcome.bans { push(ban) }
+        if outcome.hasListedBans, !areBansKnown {
+            areBansKnown = true
+            for link in links.values { link.push(StorageMethod.banned, BanList.end) }
+        }
+        if let failure = outcome.failure {
+            if leadership.serves { metrics.failures[.init(cause: failure.kind)].increment() }
+            if failure.kind == .fenced { take(leadership.lost()) }
+        }
+        if let expired = outcome.expired { expireHistory(after: expired) }
+        if let size = outcome.size { metrics.report(size) }
+        if let removed = outcome.eventsExpired {
+            metrics.eventsExpired.increment(by: removed)
+            // There are probably more.
+            if removed >= Self.eventsRemovedMax { removeEvents() }
+            mayHaveEvents = removed > 0 || !eventRetention.isEmpty
+        }
+        collected(outcome)
+        if outcome.hasBegunAnew { take(leadership.began(term: outcome.term)) }
+        outbox.committed(outcome.events)
+    }
+
+    private func respond(_ answer: WriteOutcome.Answer, to request: UInt64, _ link: AcceptedServiceLink) {
+        switch answer {
+        case .call(let response):
+            response.withUnsafeReadableBytes { bytes in
+                link.respond(to: request, StorageCallResponse(response: WireText(bytes)))
+            }
+        case .waiting(let ticket):
+            link.respond(to: request, StorageCallResponse(response: .empty, ticket: ticket))
+        case .historyAppended:
+            metrics.historyStored.increment()
+            link.respond(to: request, NoContent())
+        case .purged(let purge, let count): purged(purge, count, request, link)
+        // It is answered when the edges have reported.
+        case .banned: break
+        case .keptAudit: link.respond(to: request, NoContent())
+        case .claimedReader(let claimed): link.respond(to: request, claimed)
+        case .keptReader(let isKept): link.respond(to: request, ReaderKept(isKept: isKept))
+        case .movedReader(let isFound): link.respond(to: request, ReaderMoved(isFound: isFound))
+        }
+    }
+
+    private func report(_ settled: LockStep.Settled) {
+        guard let link = links[settled.link] else { return }
+        switch settled.outcome {
+        case .failure(let error):
+            link.push(StorageMethod.lockGranted, LockGrantedPush(ticket: settled.ticket, error: error))
+        case .success(let token):
+            LockAcquired(fencingToken: token).field.withUnsafeReadableBytes { bytes in
+                _ = link.push(
+                    StorageMethod.lockGranted,
+                    LockGrantedPush(ticket: settled.ticket, response: WireText(bytes)))
+            }
+        }
+    }
+
+    func read(_ outcomes: [ReadOutcome]) {
+        for outcome in outcomes {
+            if case .events = outcome.read.work {
+                if case .success(.events(let events)) = outcome.result {
+                    outbox.fetched(events)
+                } else {
+                    outbox.fetched(nil)
+                }
+                continue
+            }
+            if case .eventFeeds(let app) = outcome.read.work {
+                if case .success(.eventFeeds(let marks)) = outcome.result {
+                    collector.learned(app, marks)
+                } else {
+                    collector.learned(app, nil)
+                }
+                continue
+            }
+            if case .appEvents = outcome.read.work {
+                readEvents(outcome.read.request, outcome.result)
+                continue
+            }
+            guard let link = links[outcome.read.link] else { continue }
+            switch outcome.result {
+            case .success(.call(let response)):
+                response.withUnsafeReadableBytes { bytes in
+                    link.respond(
+                        to: outcome.read.request, StorageCallResponse(response: WireText(bytes)))
+                }
+            case .success(.snapshot(let frames)):
+                frames.withUnsafeReadableBytes { bytes in
+                    link.respond(to: outcome.read.request, SnapshotResponse(frames: WireText(bytes)))
+                }
+            case .success(.bans(let page)): link.respond(to: outcome.read.request, page)
+            case .success(.readers(let page)): link.respond(to: outcome.read.request, page)
+            case .success(.deadLetters(let page)): link.respond(to: outcome.read.request, page)
+            case .success(.audit(let page)): link.respond(to: outcome.read.request, page)
+            case .success(.events), .success(.eventFeeds), .success(.appEvents): break
+            case .failure(let error): refuse(outcome.read.request, error, link)
+            }
+        }
+    }
+}
+
+/// The response to a request that needs no content: success is the whole answer.
+private struct NoContent: WireMessage {
+    func write(to sink: inout some FieldSink) {}
+}

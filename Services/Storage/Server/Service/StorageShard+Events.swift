@@ -1,0 +1,111 @@
+import NIOCore
+import RTMModel
+import RTMServiceKit
+import RTMServiceLink
+import RTMWire
+
+extension StorageShard {
+    /// The apps whose events are kept, and for how long.
+    func keepEvents(for times: [String: UInt64]) {
+        mayHaveEvents = true
+        eventRetention = times
+        if leadership.serves { collector.collect(Set(times.keys), on: eventLoop) }
+    }
+
+    /// What gateways ask about events and their readers (W-42, W-44).
+    func events(
+        _ method: UInt32, _ body: UnsafeRawBufferPointer, _ id: UInt64, _ link: AcceptedServiceLink
+    ) throws {
+        switch method {
+        case StorageMethod.events:
+            let request = try EventsRequest(body, in: arena)
+            try checkEvents(request.appID)
+            let wait = min(request.wait, Self.waitMax).milliseconds
+            try read(
+                .init(request: request, link: link.id, id: id, deadline: steadyMilliseconds + wait))
+        case StorageMethod.claimReader:
+            let request = try ClaimReader(body, in: arena)
+            try request.check()
+            try checkEvents(request.appID)
+            try write(.claimReader(request), .storageNotAvailable, nil, id, link)
+        case StorageMethod.keepReader:
+            let request = try KeepReader(body, in: arena)
+            try request.check()
+            try write(.keepReader(request), .storageNotAvailable, nil, id, link)
+        case StorageMethod.moveReader:
+            try write(.moveReader(MoveReader(body, in: arena)), .storageNotAvailable, nil, id, link)
+        case StorageMethod.readers: try read(.readers(ReadersRequest(body, in: arena)), id, link)
+        default: try read(.deadLetters(DeadLettersRequest(body, in: arena)), id, link)
+        }
+    }
+
+    /// Limit: how long a read of events waits.
+    private static let waitMax = Duration.seconds(60)
+
+    private var steadyMilliseconds: UInt64 { eventLoop.now.uptimeNanoseconds / 1_000_000 }
+
+    private func checkEvents(_ app: String) throws(RTMError) {
+        guard eventRetention[app] != nil else {
+            throw RTMError(
+                .invalidParameter,
+                "the app has no events: set events in its record of apps to the time for which they are kept")
+        }
+    }
+
+    private func read(_ wait: EventWaits.Wait) throws(RTMError) {
+        let number = eventWaits.begin(wait)
+        let read = StorageRead(work: .appEvents(wait.request), link: wait.link, request: number)
+        guard queues.reads.put(read) else {
+            _ = eventWaits.ended(number)
+            throw overfull(.storageNotAvailable, queues.reads.countMax)
+        }
+    }
+
+    /// A read of events has ended.
+    func readEvents(_ number: UInt64, _ result: Result<ReadOutcome.Answer, RTMError>) {
+        guard let wait = eventWaits.ended(number), let link = links[wait.link] else { return }
+        let response: EventsResponse
+        switch result {
+        case .success(.appEvents(let page)): response = page
+        case .success: return
+        case .failure(let error): return refuse(wait.id, error, link)
+        }
+        switch eventWaits.next(after: response, wait, now: steadyMilliseconds) {
+        case .answer: link.respond(to: wait.id, response)
+        case .readAgain(let request): readAgain(wait, request, link)
+        case .wait:
+            var wait = wait
+            wait.request.after = response.next
+            park(wait)
+        }
+    }
+
+    private func readAgain(_ wait: EventWaits.Wait, _ request: EventsRequest, _ link: AcceptedServiceLink) {
+        var wait = wait
+        wait.request = request
+        do throws(RTMError) { try read(wait) } catch { refuse(wait.id, error, link) }
+    }
+
+    private func park(_ wait: EventWaits.Wait) {
+        let number = eventWaits.park(wait)
+        metrics.eventWaits.set(eventWaits.count)
+        let time = TimeAmount.milliseconds(Int64(wait.deadline) - Int64(steadyMilliseconds))
+        eventLoop.assumeIsolated().scheduleTask(in: time) {
+            guard let wait = self.eventWaits.expired(number), let link = self.links[wait.link] else { return }
+            self.metrics.eventWaits.set(self.eventWaits.count)
+            link.respond(to: wait.id, EventsResponse(next: wait.request.after))
+        }
+    }
+
+    func collected(_ outcome: WriteOutcome) {
+        metrics.eventsKept.increment(by: outcome.eventsKept)
+        for feed in outcome.collected { collector.kept(feed.feed, feed.isKept) }
+        for (app, offset) in outcome.newEvents {
+            for wait in eventWaits.kept(app, newest: offset) {
+                guard let link = links[wait.link] else { continue }
+                readAgain(wait, wait.request, link)
+            }
+        }
+        metrics.eventWaits.set(eventWaits.count)
+    }
+}

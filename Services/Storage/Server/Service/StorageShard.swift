@@ -1,0 +1,228 @@
+import Logging
+import NIOCore
+import RTMModel
+import RTMServiceKit
+import RTMServiceLink
+import RTMWire
+
+/// One shard of what storage keeps, at a node: it decodes what callers ask, hands it to the threads, and sends
+/// the threads' answers. It decides only what can be decided without looking into the store.
+///
+/// The shard and all its links live on one event loop.
+final class StorageShard {
+    let logger: Logger
+    let metrics: StorageMetrics
+    let queues: StorageQueues
+    /// Counts for what is stored from now on.
+    var retention: HistoryRetention
+    let outbox: StorageOutbox
+    let collector: EventCollector
+    let arena = DecodeArena()
+    var links: [UInt64: AcceptedServiceLink] = [:]
+    var leadership: StorageLeadership
+    /// The nodes that are announced to callers; nil if another shard announces them.
+    private var nodes: NodesPush?
+    /// Where the node is reached that leads the shard, or its name; empty if that isn't known.
+    var leader = ""
+    var bans = BanList()
+    /// False from the moment at which this node leads until the store has said who is banned.
+    var areBansKnown = true
+    var inquiries = BanInquiries()
+    var questions = EdgeInquiries()
+    /// The links of operators' programs, which have no users.
+    var operators: Set<UInt64> = []
+    var eventWaits = EventWaits()
+    /// For how long the events of each app are kept, in milliseconds; apps without events aren't in it.
+    var eventRetention: [String: UInt64] = [:]
+    /// False where no app has events, and nothing is left of those that had some.
+    var mayHaveEvents = true
+    let eventLoop: any EventLoop
+    let wallClock: () -> UInt64
+    /// The ticket of the last caller that asked for a lock.
+    var lastTicket: UInt64 = 0
+
+    /// - Parameter hasOthers: whether other nodes may share the store.
+    init(
+        queues: StorageQueues, retention: HistoryRetention, outbox: StorageOutbox, collector: EventCollector,
+        on eventLoop: any EventLoop, metrics: StorageMetrics, logger: Logger, hasOthers: Bool = false,
+        wallClock: @escaping () -> UInt64 = WallClock.milliseconds
+    ) {
+        leadership = StorageLeadership(hasOthers: hasOthers)
+        if !hasOthers { metrics.leading.add(1) }
+        self.wallClock = wallClock
+        self.collector = collector
+        self.eventLoop = eventLoop
+        self.queues = queues
+        self.retention = retention
+        self.outbox = outbox
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    func announce(_ nodes: NodesPush) {
+        self.nodes = nodes
+        for link in links.values { link.push(StorageMethod.nodes, nodes) }
+    }
+}
+
+// MARK: - What comes in
+
+extension StorageShard: ServiceLinkHandler {
+    func linkOpened(_ link: AcceptedServiceLink) {
+        links[link.id] = link
+        metrics.links.add(1)
+        if let push = leadership.announcement { link.push(StorageMethod.leader, push) }
+        if let nodes { link.push(StorageMethod.nodes, nodes) }
+        guard leadership.serves, areBansKnown else { return }
+        for ban in bans.announcement { link.push(StorageMethod.banned, ban) }
+    }
+
+    func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
+        links[link.id] = nil
+        operators.remove(link.id)
+        metrics.links.add(-1)
+        for inquiry in inquiries.lost(link.id) { answer(inquiry) }
+        for inquiry in questions.lost(link.id) { answer(inquiry) }
+        eventWaits.linkClosed(link.id)
+        metrics.eventWaits.set(eventWaits.count)
+        _ = queues.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
+    }
+
+    func request(
+        _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
+        from link: AcceptedServiceLink
+    ) {
+        do {
+            guard leadership.serves else { throw noLeader(method) }
+            switch method {
+            case StorageMethod.call: try call(CallRequest(body, in: arena), id, link)
+            case StorageMethod.appendHistory:
+                try append(AppendHistoryRequest(body, in: arena), id, link)
+            case StorageMethod.snapshot:
+                let request = try SnapshotRequest(body, in: arena)
+                try read(.snapshot(request), id, link)
+            case StorageMethod.ban:
+                try ban(Ban(body, in: arena), id, link)
+            case StorageMethod.bans:
+                operators.insert(link.id)
+                try read(.bans(BansRequest(body, in: arena)), id, link)
+            case StorageMethod.askEdges:
+                try askEdges(EdgeQuestion(body, in: arena), id, link)
+            case StorageMethod.purgeHistory:
+                try purge(PurgeHistoryRequest(body, in: arena), id, link)
+            case StorageMethod.keepAudit:
+                operators.insert(link.id)
+                let request = try KeepAudit(body, in: arena)
+                try AuditTrail.check(request.line)
+                try write(.keepAudit(request), .storageNotAvailable, nil, id, link)
+            case StorageMethod.audit:
+                operators.insert(link.id)
+                try read(.audit(AuditRequest(body, in: arena)), id, link)
+            case StorageMethod.events...StorageMethod.deadLetters:
+                operators.insert(link.id)
+                try events(method, body, id, link)
+            default: throw RTMError(.serviceNotSupport, "storage has no method \(method)")
+            }
+        } catch let error as RTMError {
+            refuse(id, error, link)
+        } catch {
+            refuse(id, RTMError(.invalidParameter, "storage can't read the request: \(error)"), link)
+        }
+    }
+
+    /// Edges hand refusals of these calls on to clients, who learn no addresses.
+    private static let methodsOfClients = [
+        StorageMethod.call, StorageMethod.appendHistory, StorageMethod.snapshot,
+    ]
+
+    private func noLeader(_ method: UInt32) -> RTMError {
+        let isNamed = !leader.isEmpty && !Self.methodsOfClients.contains(method)
+        let leader = isNamed ? ": \(self.leader) does" : ""
+        return RTMError(
+            .storageNotAvailable, "this storage node doesn't lead\(leader)", retryAfter: .milliseconds(500))
+    }
+
+    func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
+        guard leadership.serves else { return }
+        switch method {
+        case StorageMethod.session:
+            guard let push = try? SessionPush(body, in: arena) else { return }
+            _ = queues.writes.put(StorageWrite(.session(push), link: link.id), mayOverfill: true)
+        case StorageMethod.banReport:
+            guard let report = try? BanReport(body, in: arena) else { return }
+            if let inquiry = inquiries.take(report, from: link.id) { answer(inquiry) }
+        case StorageMethod.edgeAnswer:
+            guard let answer = try? EdgeAnswer(body, in: arena) else { return }
+            let findings = ByteBuffer(bytes: answer.findings.bytes)
+            let inquiry = questions.take(answer.number, from: link.id) { $0.append(findings) }
+            if let inquiry { self.answer(inquiry) }
+        default: break
+        }
+    }
+
+    func refuse(_ id: UInt64, _ error: RTMError, _ link: AcceptedServiceLink) {
+        metrics.refused.increment()
+        if error.conflict != nil { metrics.conflicts.increment() }
+        link.fail(id, error)
+    }
+}
+
+// MARK: - Terms
+
+extension StorageShard {
+    /// Everything begins that needs no caller.
+    func start() {
+        outbox.start(on: eventLoop)
+        if leadership.serves { listBans() }
+    }
+
+    func stop() {
+        collector.stop()
+        outbox.stop()
+    }
+
+    /// Reads who is shut out. Links that are open already get the list then.
+    private func listBans() { _ = queues.writes.put(StorageWrite(.listBans)) }
+
+    func take(_ action: StorageLeadership.Action) {
+        switch action {
+        case .none: break
+        case .becomeLeader: becomeLeader()
+        case .beginAnew: beginAnew()
+        case .follow: follow()
+        }
+    }
+
+    /// Callers report their sessions when they learn that this node leads. Who is banned, and the events that
+    /// the node before has not sent, are read from the store.
+    private func becomeLeader() {
+        logger.notice("this storage node leads")
+        metrics.leading.add(1)
+        bans = BanList()
+        areBansKnown = false
+        for link in links.values {
+            if let push = leadership.announcement { link.push(StorageMethod.leader, push) }
+        }
+        outbox.beginAnew()
+        listBans()
+        collector.collect(Set(eventRetention.keys), on: eventLoop)
+    }
+
+    private func follow() {
+        logger.warning("another storage node leads: all links are closed")
+        metrics.leading.add(-1)
+        outbox.pause()
+        collector.collect([], on: eventLoop)
+        for link in links.values { link.close() }
+    }
+
+    /// The writer has forgotten which sessions there are and who waits for locks. Callers report that when
+    /// they connect, so they connect again, as after a restart of storage. Bans and events that were in doubt
+    /// are read from the store.
+    private func beginAnew() {
+        logger.warning("storage has begun anew with what the database holds: all links are closed")
+        outbox.beginAnew()
+        listBans()
+        for link in links.values { link.close() }
+    }
+}
