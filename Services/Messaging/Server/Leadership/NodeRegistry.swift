@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import RTMRedis
+import RTMServiceLink
 
 /// The list of messaging nodes that live, which they keep in Redis, and which shards this node leads because
 /// of it. It is confined to one event loop.

@@ -1,10 +1,6 @@
-import RTMMessagingClient
-import RTMModel
+import RTMServiceLink
 import RTMTestSupport
-import RTMWire
 import Testing
-
-@testable import RTMMessagingServer
 
 @Suite("The assignment of shards") struct ShardAssignmentTests {
     @Test("all shards have an owner, and no node leads more than one shard more than another")
@@ -67,21 +63,5 @@ import Testing
         #expect((0..<4).allSatisfy { balance.successor(of: $0) == "b" })
         balance.learned(["a"], now: 9_000)
         #expect((0..<4).allSatisfy { balance.isPreferredLeader(of: $0) && balance.successor(of: $0) == "" })
-    }
-
-    @Test("channels spread evenly over the shards, and never change their shard")
-    func channels() {
-        var counts = [Int](repeating: 0, count: 8)
-        for number in 0..<8_000 {
-            let key = ChannelKey(appID: "app", type: .message, name: "room-\(number)")
-            let shard = key.shard(among: 8)
-            #expect(key.withView { $0.shard(among: 8) } == shard)
-            counts[shard] += 1
-        }
-        #expect(counts.allSatisfy { (900...1_100).contains($0) }, "\(counts)")
-        // A test of the function itself: processes of two versions have to find the same shard.
-        let names = ["a", "lobby", "ü"].map { ChannelKey(appID: "app", type: .message, name: $0) }
-        #expect(names.map { $0.shard(among: 64) } == [27, 56, 17])
-        #expect(names.map { $0.shard(among: 1) } == [0, 0, 0])
     }
 }

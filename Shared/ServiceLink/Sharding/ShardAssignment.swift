@@ -1,5 +1,3 @@
-import RTMMessagingClient
-
 /// Which node leads which shard while these nodes live.
 ///
 /// Each node has a weight for each shard (rendezvous hashing), and takes the shards for which its weight is
@@ -7,11 +5,11 @@ import RTMMessagingClient
 /// more than one shard more than another, and few shards move when a node comes or goes.
 ///
 /// Pure.
-struct ShardAssignment: Equatable {
+package struct ShardAssignment: Equatable {
     /// By shard: the node that should lead it; nil if no node lives.
     private let preferredLeaders: [String?]
 
-    init(shards: Int, nodes: [String]) {
+    package init(shards: Int, nodes: [String]) {
         let choices = nodes.flatMap { node in
             (0..<shards).map { (weight: Self.weight(of: node, for: $0), shard: $0, node: node) }
         }
@@ -31,7 +29,7 @@ struct ShardAssignment: Equatable {
         self.preferredLeaders = preferredLeaders
     }
 
-    func preferredLeader(of shard: Int) -> String? { preferredLeaders[shard] }
+    package func preferredLeader(of shard: Int) -> String? { preferredLeaders[shard] }
 
     private static func weight(of node: String, for shard: Int) -> UInt64 {
         var hash = StableHash()

@@ -2,23 +2,23 @@
 /// another one, one shard after the other.
 ///
 /// It decides nothing about safety. Two nodes that see different lists for a while only want the same shard,
-/// and Redis gives it to one of them.
+/// and the database of the service gives it to one of them.
 ///
 /// Pure.
-struct ShardBalance {
+package struct ShardBalance {
     /// How long the list of nodes has to stay the same before a shard moves, and how long a move waits for
     /// the one before, in milliseconds. So nothing moves twice when a node is restarted, or when several
     /// start together.
-    let pause: UInt64
+    package let pause: UInt64
     private let node: String
     private let shards: Int
     private var nodes: [String] = []
-    private(set) var assignment: ShardAssignment
+    package private(set) var assignment: ShardAssignment
     private var steadyFrom: UInt64 = 0
     /// The shard that was chosen last: one that can't be transferred must not hold up the others.
     private var lastChosen = -1
 
-    init(of node: String, shards: Int, pause: UInt64) {
+    package init(of node: String, shards: Int, pause: UInt64) {
         self.node = node
         self.shards = shards
         self.pause = pause
@@ -26,7 +26,7 @@ struct ShardBalance {
     }
 
     /// These nodes live, this one among them.
-    mutating func learned(_ living: [String], now: UInt64) {
+    package mutating func learned(_ living: [String], now: UInt64) {
         let living = living.sorted()
         guard living != nodes else { return }
         nodes = living
@@ -34,12 +34,15 @@ struct ShardBalance {
         steadyFrom = now + pause
     }
 
-    func isPreferredLeader(of shard: Int) -> Bool { assignment.preferredLeader(of: shard) == node }
+    /// Whether shards may move now, because the list of nodes has been the same for long enough.
+    package func isSteady(_ now: UInt64) -> Bool { now >= steadyFrom }
+
+    package func isPreferredLeader(of shard: Int) -> Bool { assignment.preferredLeader(of: shard) == node }
 
     /// A shard whose leadership is to be transferred now, and who is to lead it.
     ///
     /// - Parameter led: the shards that this node leads.
-    mutating func next(led: [Int], now: UInt64) -> (shard: Int, successor: String)? {
+    package mutating func next(led: [Int], now: UInt64) -> (shard: Int, successor: String)? {
         guard now >= steadyFrom else { return nil }
         let unwanted = led.filter { !isPreferredLeader(of: $0) }
         let next = unwanted.first { $0 > lastChosen } ?? unwanted.first
@@ -49,7 +52,7 @@ struct ShardBalance {
     }
 
     /// Who is to lead a shard when this node ends; empty if no other node lives.
-    func successor(of shard: Int) -> String {
+    package func successor(of shard: Int) -> String {
         ShardAssignment(shards: shards, nodes: nodes.filter { $0 != node }).preferredLeader(of: shard) ?? ""
     }
 }
