@@ -6,15 +6,20 @@ package struct BanTable {
     private struct Entry {
         let until: UInt64
         let reason: String
-        /// The list in which storage named it last.
-        var list: Int
+        let list: List
+    }
+
+    /// The list in which a shard of storage named a ban last.
+    private struct List: Hashable {
+        let shard: Int
+        let number: Int
     }
 
     /// Tokens that were issued before a time.
     private struct Revocation {
         let beforeSeconds: UInt64
         let until: UInt64
-        var list: Int
+        let list: List
     }
 
     private struct User: Hashable {
@@ -24,7 +29,8 @@ package struct BanTable {
 
     private var entries: [User: Entry] = [:]
     private var revocations: [User: Revocation] = [:]
-    private var list = 0
+    /// By shard, the number of the present list.
+    private var lists: [Int: Int] = [:]
     /// With so many entries those that have ended are removed.
     private var countMax = Self.countMaxAtFirst
     private var revocationsMax = Self.countMaxAtFirst
@@ -60,18 +66,23 @@ package struct BanTable {
         throw RTMError(.tokenExpired, "the token was revoked; one that is issued from now on is accepted")
     }
 
-    package mutating func listBegins() { list += 1 }
+    /// A shard of storage names its bans anew.
+    package mutating func listBegins(of shard: Int) { lists[shard, default: 0] += 1 }
 
+    private func list(of shard: Int) -> List { List(shard: shard, number: lists[shard] ?? 0) }
+
+    /// - Parameter shard: in which storage keeps it.
     /// - Returns: whether this is news. Storage repeats everything when its link comes back.
-    package mutating func take(_ ban: Ban, nowMilliseconds: UInt64) -> Bool {
+    package mutating func take(_ ban: Ban, of shard: Int, nowMilliseconds: UInt64) -> Bool {
+        let list = list(of: shard)
         guard !ban.userID.isEmpty else {
-            entries = entries.filter { $0.value.list == list }
-            revocations = revocations.filter { $0.value.list == list }
+            entries = entries.filter { $0.value.list.shard != shard || $0.value.list == list }
+            revocations = revocations.filter { $0.value.list.shard != shard || $0.value.list == list }
             return false
         }
         let user = User(appID: ban.appID, userID: ban.userID)
         guard ban.tokensBeforeSeconds == 0 else {
-            return take(ban, of: user, nowMilliseconds: nowMilliseconds)
+            return take(ban, of: user, list, nowMilliseconds: nowMilliseconds)
         }
         guard ban.untilMilliseconds > 0 else {
             entries[user] = nil
@@ -86,7 +97,9 @@ package struct BanTable {
         return isNews
     }
 
-    private mutating func take(_ ban: Ban, of user: User, nowMilliseconds: UInt64) -> Bool {
+    private mutating func take(
+        _ ban: Ban, of user: User, _ list: List, nowMilliseconds: UInt64
+    ) -> Bool {
         if revocations.count >= revocationsMax {
             revocations = revocations.filter { $0.value.until > nowMilliseconds }
             revocationsMax = max(Self.countMaxAtFirst, 2 * revocations.count)

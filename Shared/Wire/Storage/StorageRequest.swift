@@ -11,6 +11,34 @@ package enum StorageRequest: Sendable, Hashable {
     case getHistory(GetHistory)
 }
 
+extension CallRequest {
+    /// The channel or user whose metadata, locks or history the request to storage is about; nil if that
+    /// can't be read, or isn't there. Nothing else of the request is read.
+    package var storedChannel: ChannelKey? {
+        guard let (type, target) = try? scannedTarget, let type else { return nil }
+        let isOwn = target.isEmpty && (type == .none || type == .user)
+        return ChannelKey(appID: caller.appID, type: type, name: isOwn ? caller.userID : target.string)
+    }
+
+    /// Every request to storage begins with the type of a channel and a name (a test holds the schema to it).
+    private var scannedTarget: (ChannelType?, WireText) {
+        get throws(WireError) {
+            var found = (ChannelType(rawValue: 0), WireText.empty)
+            var request = ProtobufScanner(self.request.bytes)
+            guard let body = try request.next() else { throw .undecodable }
+            var scanner = ProtobufScanner(try body.bytes)
+            while let field = try scanner.next() {
+                switch field.number {
+                case Schema.GetMetadata.channelType: found.0 = ChannelType(rawValue: try field.enumeration)
+                case Schema.GetMetadata.target: found.1 = try field.view
+                default: break
+                }
+            }
+            return found
+        }
+    }
+}
+
 /// Whose metadata a request is about: a channel's (type message or stream) or a user's (type none).
 package struct MetadataTarget: Sendable, Hashable {
     package var channelType: ChannelType?

@@ -57,7 +57,8 @@
             try PostgresSchema(connection: connection, shards: 4).migrate()
             var partitions = PostgresPartitions()
             try partitions.make(
-                PostgresPartitions.wanted(hour: 500_000).union([.history(week: 2_900)]), connection)
+                PostgresPartitions.wanted(hour: 500_000, ofShard: 0).union([.history(week: 2_900)]),
+                connection)
             return partitions.known.count
         }
 
@@ -88,7 +89,7 @@
                         PostgresStatement("SET LOCAL idle_in_transaction_session_timeout = 0"),
                     ], within: timeout)
                 var partitions = PostgresPartitions()
-                try partitions.make(PostgresPartitions.wanted(hour: 100), connection)
+                try partitions.make(PostgresPartitions.wanted(hour: 100, ofShard: 0), connection)
                 _ = try connection.run(
                     [
                         PostgresStatement("INSERT INTO batches VALUES (0, 1, 100, 1, 1)"),

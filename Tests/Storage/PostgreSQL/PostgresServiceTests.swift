@@ -1,7 +1,9 @@
 #if PostgreSQL
+    import Foundation
     import RTMModel
     import RTMProtocol
     import RTMServiceKit
+    import RTMServiceLink
     import RTMTestSupport
     import RTMWire
     import Testing
@@ -62,14 +64,30 @@
             }
         }
 
+        /// Runs the body with two directories, the first of which belongs to the node that should lead.
+        private func withNodes(_ body: (String, String) async throws -> Void) async throws {
+            try await withDirectory { directory in
+                let folders = (0..<2).map { "\(directory)/\($0)" }
+                for folder in folders {
+                    try FileManager.default.createDirectory(
+                        atPath: folder, withIntermediateDirectories: true)
+                }
+                let host = ProcessInfo.processInfo.hostName
+                let assignment = ShardAssignment(shards: 1, nodes: folders.map { "\(host):\($0)" })
+                let isFirst = assignment.preferredLeader(of: 0) == "\(host):\(folders[0])"
+                try await body(isFirst ? folders[0] : folders[1], isFirst ? folders[1] : folders[0])
+            }
+        }
+
         @Test("D-19: a second process follows: it is ready, refuses calls, and changes nothing for the first")
         func second() async throws {
             try await RunningPostgres.with { server in
-                let arguments = ["--storage-database", server.url]
-                try await RunningStorage.withCaller(arguments) { first, caller in
-                    try await caller.write([("n", "0")])
-                    try await withDirectory { directory in
-                        try await RunningStorage.with(directory, arguments) { second in
+                let arguments = ["--storage-database", server.url, "--storage-shards", "1"]
+                try await withNodes { directory, otherDirectory in
+                    try await RunningStorage.with(directory, arguments) { first in
+                        let caller = try await first.caller()
+                        try await caller.write([("n", "0")])
+                        try await RunningStorage.with(otherDirectory, arguments) { second in
                             let other = try await second.caller(waits: false)
                             try await eventually("the second refuses") {
                                 let refused = await failure { try await other.write([("n", "x")]) }
@@ -81,10 +99,11 @@
                             try await caller.write([("n", "1")])
                             try await other.close()
                         }
+                        try await caller.write([("n", "2")])
+                        #expect(causes(first).isEmpty && first.metrics.value("rtm_storage_leading") == 1)
+                        #expect(try await caller.metadata().majorRevision == 3)
+                        try await caller.close()
                     }
-                    try await caller.write([("n", "2")])
-                    #expect(causes(first).isEmpty && first.metrics.value("rtm_storage_leading") == 1)
-                    #expect(try await caller.metadata().majorRevision == 3)
                 }
             }
         }

@@ -60,7 +60,9 @@
                 _ = try first.start()
                 _ = try first.write(counter(7))
                 // The first has no lease, so its shard may be taken.
-                let second = try PostgresWriter(options(server.url)) { _ in }
+                let node = PostgresNode(options(server.url))
+                try node.start { _ in }
+                let second = try PostgresWriter(options(server.url), of: node)
                 let start = try second.start()
                 #expect(second.counter == 7)
                 #expect(try #require(start.term) > 1_700_000_000_000)
@@ -78,6 +80,7 @@
                         "SELECT string_agg(counter::text, ',' ORDER BY batch) FROM heliograph.batches")
                         == "7,9,10")
                 first.close()
+                node.end()
             }
         }
 
@@ -103,7 +106,7 @@
                 #expect(refusals(writer.run([set(2, request: 3)], now: Self.now)).isEmpty)
                 #expect(
                     refusals(writer.run([set(2, request: 4)], now: Self.now)) == [.storageOutdatedRevision])
-                let reader = try PostgresReader(options(server.url))
+                let reader = PostgresReader(options(server.url))
                 let contents = try StoreContents(reader)
                 #expect(contents.counter == 3 && contents.events.map(\.sequence) == [1, 2, 3])
                 #expect(
@@ -176,7 +179,7 @@
         func killed() async throws {
             try await RunningPostgres.with(["fsync": "on"]) { server in
                 let store = try PostgresWriter(options(server.url))
-                let reader = try PostgresReader(options(server.url))
+                let reader = PostgresReader(options(server.url))
                 var writer = try StorageWriter(store, rules: StorageRules(), now: Self.now)
                 for round in 0..<3 as Range<Int64> {
                     #expect(
@@ -227,7 +230,7 @@
                 let store = try PostgresWriter(options(server.url))
                 var writer = try StorageWriter(store, rules: StorageRules(), now: Self.now)
                 #expect(refusals(writer.run([set(-1, request: 1, "a\0b")], now: Self.now)).isEmpty)
-                let reader = try PostgresReader(options(server.url))
+                let reader = PostgresReader(options(server.url))
                 #expect(try reader.metadata(of: Self.lobby).items.map(\.value) == ["a\0b"])
                 let bad = StorageWrite(
                     .metadata(

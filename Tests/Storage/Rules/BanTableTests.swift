@@ -12,8 +12,8 @@ struct BanTableTests {
         Ban(appID: "a", userID: user, untilMilliseconds: until, reason: "spam", endsSession: ends)
     }
 
-    private mutating func take(_ ban: Ban, at now: UInt64 = 0) -> Bool {
-        table.take(ban, nowMilliseconds: now)
+    private mutating func take(_ ban: Ban, of shard: Int = 0, at now: UInt64 = 0) -> Bool {
+        table.take(ban, of: shard, nowMilliseconds: now)
     }
 
     private func refusal(_ user: String, at now: UInt64, app: String = "a") -> RTMError? {
@@ -69,7 +69,7 @@ struct BanTableTests {
         #expect(table.until("bob", of: "a", nowMilliseconds: 4_000) == nil)
         _ = take(ban("bob", until: 0, ends: false))
         #expect(isRevoked(99, at: 1_000), "the ban was lifted, and nothing else")
-        table.listBegins()
+        table.listBegins(of: 0)
         _ = take(Ban(appID: "", userID: "", endsSession: false))
         #expect(!isRevoked(99, at: 1_000), "storage doesn't have it any more")
         for number in 0..<BanTable.countMaxAtFirst {
@@ -94,12 +94,25 @@ struct BanTableTests {
     mutating func lists() {
         _ = take(ban("bob", until: 5_000))
         _ = take(ban("carol", until: 5_000))
-        table.listBegins()
+        table.listBegins(of: 0)
         #expect(take(ban("bob", until: 5_000)) == false)
         #expect(take(ban("dave", until: 6_000)) == true)
         #expect(refusal("carol", at: 1_000) != nil, "the list isn't over yet")
         #expect(take(Ban(appID: "", userID: "", endsSession: false)) == false)
         #expect(refusal("carol", at: 1_000) == nil)
         #expect(refusal("bob", at: 1_000) != nil && refusal("dave", at: 1_000) != nil)
+    }
+
+    @Test("S-4: what one shard of storage doesn't repeat is over, and what the others have said stays")
+    mutating func shards() {
+        _ = take(ban("bob", until: 5_000), of: 0)
+        _ = take(ban("carol", until: 5_000), of: 1)
+        var revocation = ban("dave", until: 5_000)
+        revocation.tokensBeforeSeconds = 100
+        _ = take(revocation, of: 1)
+        table.listBegins(of: 0)
+        _ = take(Ban(appID: "", userID: "", endsSession: false), of: 0)
+        #expect(refusal("bob", at: 1_000) == nil && refusal("carol", at: 1_000) != nil)
+        #expect(isRevoked(99, at: 1_000, of: "dave"))
     }
 }

@@ -10,7 +10,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// An edge whose calls go to the storage node that leads, by the client of production.
+/// An edge whose calls go to the storage nodes that lead, by the client of production.
 final class RoutedCaller: StorageCalling {
     private let loop: any EventLoop
     private let end: NIOLoopBound<RoutedEnd>
@@ -34,7 +34,7 @@ final class RoutedCaller: StorageCalling {
             return NIOLoopBound(end, eventLoop: loop)
         }.get()
         let caller = RoutedCaller(end, on: loop)
-        try await eventually("a storage node leads") { try await caller.ups > 0 }
+        try await eventually("every shard has a leader") { try await caller.isWhole }
         return caller
     }
 
@@ -43,7 +43,10 @@ final class RoutedCaller: StorageCalling {
     /// How often a node has begun to lead.
     var ups: Int { get async throws { try await loop.submit { self.end.value.ups }.get() } }
 
-    /// Who is banned, as the node says that leads; nil until it has said all.
+    /// Whether every shard has a leader.
+    var isWhole: Bool { get async throws { try await loop.submit { self.end.value.isWhole }.get() } }
+
+    /// Who is banned, as the node says that leads the app's shard; nil until it has said all.
     var banned: Set<String>? { get async throws { try await loop.submit { self.end.value.banned }.get() } }
 
     func call(
@@ -70,6 +73,7 @@ final class RoutedCaller: StorageCalling {
 private final class RoutedEnd: StorageCaller {
     let client: StorageClient
     private(set) var ups = 0
+    private(set) var isWhole = false
     private var listed: Set<String> = []
     private(set) var banned: Set<String>?
     private var calls: [Int: CheckedContinuation<[UInt8], any Error>] = [:]
@@ -94,14 +98,17 @@ private final class RoutedEnd: StorageCaller {
         client.ban(ban, context: last)
     }
 
-    func storageIsUp() {
+    func storageIsUp(_ shard: Int, isWhole: Bool) {
         ups += 1
-        (listed, banned) = ([], nil)
+        self.isWhole = isWhole
+        if shard == client.shard(of: .app("app")) { (listed, banned) = ([], nil) }
     }
 
-    func storageIsDown(_ reason: ServiceLinkDownReason) {}
+    func storageIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) { isWhole = false }
 
-    func storageCalled(_ context: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>) {
+    func storageCalled(
+        _ context: Int, in shard: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
+    ) {
         let answer = outcome.map { Array($0.response.bytes) }.mapError(Self.cause)
         calls.removeValue(forKey: context)?.resume(with: answer)
     }
@@ -115,12 +122,15 @@ private final class RoutedEnd: StorageCaller {
         bans.removeValue(forKey: context)?.resume(with: outcome.map { _ in }.mapError(Self.cause))
     }
 
-    func storageBanned(_ ban: Ban) -> BanReport {
+    func storageBanned(_ ban: Ban, in shard: Int) -> BanReport {
+        guard shard == client.shard(of: .app("app")) else {
+            return BanReport(number: ban.number, isAppKnown: false, sessions: 0)
+        }
         if ban.userID.isEmpty { banned = listed } else { listed.insert(ban.userID) }
         return BanReport(number: ban.number, isAppKnown: true, sessions: 0)
     }
 
     func historyAppended(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {}
-    func storageGranted(_ push: LockGrantedPush) {}
+    func storageGranted(_ push: LockGrantedPush, in shard: Int) {}
     func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {}
 }

@@ -90,7 +90,8 @@ struct StorageKillTests {
         var random = SeededGenerator(seed: 6)
         for round in 0..<Self.rounds {
             let enough = Int.random(in: 20...400, using: &random)
-            try await host.withStorage(directory, arguments) { process, caller in
+            try await host.withStorage(directory, arguments) { process, _ in
+                let caller = try await host.router(to: process)
                 let goal = ledgers.count + enough
                 await withTaskGroup(of: Void.self) { group in
                     for channel in channels {
@@ -102,12 +103,15 @@ struct StorageKillTests {
                     }
                 }
                 try await process.exit()
+                try await caller.close()
             }
         }
-        try await host.withStorage(directory, arguments) { process, caller in
+        try await host.withStorage(directory, arguments) { process, _ in
+            let caller = try await host.router(to: process)
             for channel in channels {
                 try await check(channel, ledgers[channel], caller, log)
             }
+            try await caller.close()
             process.signal(SIGTERM)
             #expect(try await process.exit() == 0)
         }
@@ -116,7 +120,7 @@ struct StorageKillTests {
 
     /// Writes two items with one value until the link is lost.
     private func write(
-        to channel: String, _ caller: StorageConnection, _ prefix: String, _ ledgers: Ledgers
+        to channel: String, _ caller: RoutedCaller, _ prefix: String, _ ledgers: Ledgers
     ) async {
         for number in 0... {
             let value = "\(prefix), \(number)"
@@ -129,7 +133,7 @@ struct StorageKillTests {
     }
 
     private func check(
-        _ channel: String, _ ledger: Ledger, _ caller: StorageConnection, _ log: LogReader
+        _ channel: String, _ ledger: Ledger, _ caller: RoutedCaller, _ log: LogReader
     ) async throws {
         let set = try await caller.metadata(of: channel)
         let last = ledger.acknowledged.keys.max() ?? 0
@@ -307,7 +311,16 @@ final class LogHost: Sendable {
             ] + arguments, directory: URL(fileURLWithPath: directory))
     }
 
-    /// A caller that finds the node that leads by itself.
+    func router(to process: ServiceProcess) async throws -> RoutedCaller {
+        try await router(to: try await address(of: process))
+    }
+
+    private func address(of process: ServiceProcess) async throws -> ServiceLinkAddress {
+        let parts = try #require(try await process.listening()["storage"]).split(separator: ":")
+        return .tcp(host: String(parts[0]), port: try #require(Int(parts[1])))
+    }
+
+    /// A caller that finds the nodes that lead by itself.
     func router(to address: ServiceLinkAddress) async throws -> RoutedCaller {
         try await RoutedCaller.connected(to: address, on: group.next())
     }
@@ -322,10 +335,7 @@ final class LogHost: Sendable {
         _ body: (ServiceProcess, StorageConnection) async throws -> Void
     ) async throws {
         let process = try start(directory, arguments)
-        let listening = try await process.listening()
-        let parts = try #require(listening["storage"]).split(separator: ":")
-        let caller = try await StorageConnection.connected(
-            to: .tcp(host: String(parts[0]), port: try #require(Int(parts[1]))), on: group.next())
+        let caller = try await connection(to: try await address(of: process))
         do {
             try await body(process, caller)
         } catch {

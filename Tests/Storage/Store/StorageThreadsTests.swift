@@ -73,10 +73,10 @@ import Testing
     func stop() async throws {
         let closings = Closings()
         let threads = StorageThreads(
-            StorageThreads.Stores(openWriter: { _ in Writer(closings) }, openReader: { Reader(closings) }),
+            StorageThreads.Stores(openWriter: { Writer(closings) }, openReader: { Reader(closings) }),
             readers: 2, queueMax: 10, rules: StorageRules(), metrics: StorageMetrics(MetricsRegistry()))
         try await threads.start(
-            StorageThreads.Listener(written: { _ in }, read: { _ in }, health: { _ in }, nodes: { _ in }))
+            StorageThreads.Listener(written: { _ in }, read: { _ in }, health: { _ in }))
         await threads.stop()
         #expect(closings.order.withLock { $0 } == ["reader", "reader", "writer"])
     }

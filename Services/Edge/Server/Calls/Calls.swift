@@ -142,11 +142,13 @@ final class Calls {
         answered(call)
     }
 
-    func storageAnswered(_ context: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>) {
+    func storageAnswered(
+        _ context: Int, in shard: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
+    ) {
         let call = pending.remove(context)
         switch outcome {
         case .success(let response) where response.ticket != 0 && response.response.isEmpty:
-            locks.wait(call, response.ticket)
+            locks.wait(call, LockTicket(shard: shard, number: response.ticket))
         case .success(let response):
             locks.answered(call, refusal: nil)
             call.answer(response.response, metrics)

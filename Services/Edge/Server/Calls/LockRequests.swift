@@ -15,9 +15,9 @@ final class LockRequests {
     private let sessions: Sessions
     private let metrics: EdgeMetrics
     /// The acquires that wait in a queue, by ticket.
-    private var waits: [UInt64: ForwardedCall] = [:]
-    /// Sessions whose end has yet to be reported to storage.
-    private var ends: [Caller] = []
+    private var waits: [LockTicket: ForwardedCall] = [:]
+    /// Sessions whose end has yet to be reported to a shard of storage.
+    private var ends: [(shard: Int, caller: Caller)] = []
 
     init(storage: StorageClient, sessions: Sessions, metrics: EdgeMetrics) {
         self.storage = storage
@@ -68,7 +68,7 @@ final class LockRequests {
 
     var waitCount: Int { waits.count }
 
-    func wait(_ call: ForwardedCall, _ ticket: UInt64) {
+    func wait(_ call: ForwardedCall, _ ticket: LockTicket) {
         // The end of the session is reported to storage, which ends the wait itself.
         guard !call.session.isEnded else { return }
         waits[ticket] = call
@@ -76,8 +76,8 @@ final class LockRequests {
         metrics.lockWaitsChanged(by: 1)
     }
 
-    func granted(_ push: LockGrantedPush) {
-        guard let call = endWait(push.ticket) else { return }
+    func granted(_ push: LockGrantedPush, in shard: Int) {
+        guard let call = endWait(LockTicket(shard: shard, number: push.ticket)) else { return }
         if let error = push.error {
             refuse(call, error)
         } else {
@@ -93,8 +93,8 @@ final class LockRequests {
     }
 
     /// The queues that they were in are lost (K-6).
-    private func endWaits() {
-        for ticket in Array(waits.keys) {
+    private func endWaits(in shard: Int) {
+        for ticket in waits.keys.filter({ $0.shard == shard }) {
             guard let call = endWait(ticket) else { continue }
             refuse(
                 call,
@@ -104,7 +104,7 @@ final class LockRequests {
         }
     }
 
-    private func endWait(_ ticket: UInt64) -> ForwardedCall? {
+    private func endWait(_ ticket: LockTicket) -> ForwardedCall? {
         guard let call = waits.removeValue(forKey: ticket) else { return nil }
         call.session.locks?.tickets.remove(ticket)
         call.session.locks?.endAcquire()
@@ -129,22 +129,33 @@ final class LockRequests {
         guard let locks = session.locks else { return }
         for ticket in locks.tickets { _ = endWait(ticket) }
         let push = SessionPush(caller: session.caller, change: .ended, channel: nil)
-        if !storage.session(push), ends.count < Self.endsMax { ends.append(session.caller) }
+        for shard in storage.session(push) where ends.count < Self.endsMax {
+            ends.append((shard, session.caller))
+        }
     }
 
-    /// After a loss of the link: reports what became of the sessions meanwhile, and which ones are
-    /// there.
-    func storageIsUp() {
-        for caller in ends { storage.session(SessionPush(caller: caller, change: .ended, channel: nil)) }
-        ends = []
+    /// The shard has a leader that knows nothing: reports what became of the sessions meanwhile, and which
+    /// ones are there.
+    func storageIsUp(_ shard: Int) {
+        for end in ends where end.shard == shard {
+            storage.session(SessionPush(caller: end.caller, change: .ended, channel: nil), to: shard)
+        }
+        ends.removeAll { $0.shard == shard }
         for session in sessions.all {
-            for channel in session.locks?.channels ?? [] {
-                storage.session(SessionPush(caller: session.caller, change: .entered, channel: channel))
+            for channel in session.locks?.channels ?? [] where storage.shard(of: channel) == shard {
+                let push = SessionPush(caller: session.caller, change: .entered, channel: channel)
+                storage.session(push, to: shard)
             }
         }
     }
 
-    func storageIsDown() { endWaits() }
+    func storageIsDown(_ shard: Int) { endWaits(in: shard) }
+}
+
+/// Names a wait for a lock. Each shard of storage counts its tickets by itself.
+struct LockTicket: Hashable {
+    let shard: Int
+    let number: UInt64
 }
 
 /// A lock by its full name (K-1).
@@ -170,7 +181,7 @@ struct SessionLocks {
     /// Acquires without an answer.
     private(set) var acquires = 0
     /// The tickets of those acquires that wait in queue.
-    var tickets: Set<UInt64> = []
+    var tickets: Set<LockTicket> = []
 
     var channels: Set<ChannelKey> { entered.union(names.keys) }
 

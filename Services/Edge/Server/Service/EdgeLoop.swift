@@ -142,8 +142,8 @@ final class EdgeLoop {
                     sessions: sessions, subscribing: subscribing, refusals: refusals, userLog: userLog,
                     eventLoop: eventLoop),
                 eventLoop: eventLoop),
-            logins: logins, reachability: reachability, messaging: messaging, canaries: canaries,
-            eventLoop: eventLoop)
+            logins: logins, reachability: reachability, messaging: messaging, storage: storage,
+            canaries: canaries, eventLoop: eventLoop)
     }
 
     func start() {

@@ -10,7 +10,7 @@ struct EdgeServiceLinks: Sendable {
     var messaging: [ServiceLinkAddress]
     /// Nodes that share their rosters. Each loop has a link to one of them.
     var presence: [ServiceLinkAddress]
-    /// All nodes, one of which leads.
+    /// All nodes. Each shard has one of them as its leader.
     var storage: [ServiceLinkAddress]
     var link: ServiceLinkConfiguration
     /// The edge's name, for the logs of the services.

@@ -20,9 +20,11 @@ final class ServiceEvents {
     private let questions: GatewayQuestions
     private let logins: Logins
     private let reachability: Reachability
-    private var outage = ShardOutage()
+    private var messagingOutage = ShardOutage()
+    private var storageOutage = ShardOutage()
     private let eventLoop: any EventLoop
     private let messaging: MessagingClient
+    private let storage: StorageClient
     /// Nil where no canaries are wanted.
     private let canaries: Canaries?
 
@@ -30,7 +32,7 @@ final class ServiceEvents {
         subscribing: Subscribing, publishing: Publishing, history: HistoryAppends,
         memberships: Memberships, calls: Calls, locks: LockRequests, bannedUsers: BannedUsers,
         questions: GatewayQuestions, logins: Logins, reachability: Reachability, messaging: MessagingClient,
-        canaries: Canaries?, eventLoop: any EventLoop
+        storage: StorageClient, canaries: Canaries?, eventLoop: any EventLoop
     ) {
         self.eventLoop = eventLoop
         self.subscribing = subscribing
@@ -44,6 +46,7 @@ final class ServiceEvents {
         self.logins = logins
         self.reachability = reachability
         self.messaging = messaging
+        self.storage = storage
         self.canaries = canaries
     }
 }
@@ -52,7 +55,8 @@ extension ServiceEvents: MessagingCaller {
     /// - Parameter cause: why a shard has no leader here, if one has none.
     private func messagingChanged(_ cause: String) {
         let shards = messaging.shards
-        switch outage.changed(isWhole: shards.isUp, isReached: shards.isReached, now: eventLoop.now) {
+        switch messagingOutage.changed(isWhole: shards.isUp, isReached: shards.isReached, now: eventLoop.now)
+        {
         case .up: reachability.changed(.messaging, isUp: true)
         case .down: reachability.changed(.messaging, isUp: false, cause)
         case .checkAgain(let time):
@@ -161,33 +165,50 @@ extension ServiceEvents: PresenceCaller {
 }
 
 extension ServiceEvents: StorageCaller {
-    func storageIsUp() {
-        reachability.changed(.storage, isUp: true)
-        bannedUsers.listBegins()
-        locks.storageIsUp()
+    /// - Parameter cause: why a shard has no leader here, if one has none.
+    private func storageChanged(_ cause: String) {
+        switch storageOutage.changed(isWhole: storage.isUp, isReached: storage.isReached, now: eventLoop.now)
+        {
+        case .up: reachability.changed(.storage, isUp: true)
+        case .down: reachability.changed(.storage, isUp: false, cause)
+        case .checkAgain(let time):
+            eventLoop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in
+                self?.storageChanged(cause)
+            }
+        case .none: break
+        }
+    }
+
+    func storageIsUp(_ shard: Int, isWhole: Bool) {
+        storageChanged("")
+        bannedUsers.listBegins(of: shard)
+        locks.storageIsUp(shard)
     }
 
     func storageIsUnreachable(_ reason: ServiceLinkDownReason) {
         reachability.failed(.storage, "\(reason)")
+        storageChanged("\(reason)")
     }
 
-    func storageIsDown(_ reason: ServiceLinkDownReason) {
-        reachability.changed(.storage, isUp: false, "\(reason)")
-        locks.storageIsDown()
+    func storageIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
+        storageChanged("\(reason)")
+        locks.storageIsDown(shard)
     }
 
     func historyAppended(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
         publishing.settled(history.appended(context, outcome))
     }
 
-    func storageCalled(_ context: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>) {
-        calls.storageAnswered(context, outcome)
+    func storageCalled(
+        _ context: Int, in shard: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
+    ) {
+        calls.storageAnswered(context, in: shard, outcome)
     }
 
-    func storageGranted(_ push: LockGrantedPush) { locks.granted(push) }
+    func storageGranted(_ push: LockGrantedPush, in shard: Int) { locks.granted(push, in: shard) }
 
-    func storageBanned(_ ban: Ban) -> BanReport {
-        let ended = bannedUsers.received(ban)
+    func storageBanned(_ ban: Ban, in shard: Int) -> BanReport {
+        let ended = bannedUsers.received(ban, of: shard)
         return BanReport(
             number: ban.number, isAppKnown: logins.knows(app: ban.appID), sessions: UInt32(ended))
     }

@@ -26,12 +26,12 @@ final class BannedUsers {
             issuedAtSeconds: grant.issuedAtSeconds, of: userID, of: appID, nowMilliseconds: wallClock())
     }
 
-    /// All bans follow.
-    func listBegins() { table.listBegins() }
+    /// All bans that a shard of storage keeps follow.
+    func listBegins(of shard: Int) { table.listBegins(of: shard) }
 
     /// Returns how many sessions it ended.
-    func received(_ ban: Ban) -> Int {
-        let isNews = table.take(ban, nowMilliseconds: wallClock())
+    func received(_ ban: Ban, of shard: Int) -> Int {
+        let isNews = table.take(ban, of: shard, nowMilliseconds: wallClock())
         // A numbered ban comes from an operator who waits for the report.
         guard isNews || ban.number != 0, ban.endsSession else { return 0 }
         let isOfTokens = ban.tokensBeforeSeconds > 0

@@ -8,11 +8,11 @@ import Synchronization
 final class GatewayBans: Sendable {
     private let table = Mutex(BanTable())
 
-    /// All bans follow.
-    func listBegins() { table.withLock { $0.listBegins() } }
+    /// All bans that a shard of storage keeps follow.
+    func listBegins(of shard: Int) { table.withLock { $0.listBegins(of: shard) } }
 
-    func received(_ ban: Ban) {
-        table.withLock { _ = $0.take(ban, nowMilliseconds: WallClock.milliseconds()) }
+    func received(_ ban: Ban, of shard: Int) {
+        table.withLock { _ = $0.take(ban, of: shard, nowMilliseconds: WallClock.milliseconds()) }
     }
 
     func until(_ user: String, of app: String, nowMilliseconds: UInt64) -> UInt64? {

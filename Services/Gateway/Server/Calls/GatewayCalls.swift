@@ -277,11 +277,11 @@ extension GatewayCalls: PresenceCaller {
 // MARK: - Storage
 
 extension GatewayCalls: StorageCaller {
-    func storageIsUp() {
-        banned.listBegins()
-        probes.storage.ready()
+    func storageIsUp(_ shard: Int, isWhole: Bool) {
+        banned.listBegins(of: shard)
+        if isWhole { probes.storage.ready() }
     }
-    func storageIsDown(_ reason: ServiceLinkDownReason) { probes.storage.notReady("\(reason)") }
+    func storageIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) { probes.storage.notReady("\(reason)") }
     func storageIsUnreachable(_ reason: ServiceLinkDownReason) { probes.storage.notReady("\(reason)") }
 
     func historyAppended(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
@@ -289,7 +289,9 @@ extension GatewayCalls: StorageCaller {
             outcome.mapError { RTMError($0, .historyNotAvailable, timeout: .historyOperationTimeout) })
     }
 
-    func storageCalled(_ context: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>) {
+    func storageCalled(
+        _ context: Int, in shard: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
+    ) {
         answered(context, outcome.map { ByteBuffer(bytes: $0.response.bytes) })
     }
 
@@ -352,12 +354,12 @@ extension GatewayCalls: StorageCaller {
             outcome.mapError { RTMError($0, .historyNotAvailable, timeout: .historyOperationTimeout) })
     }
 
-    func storageBanned(_ ban: Ban) -> BanReport {
-        banned.received(ban)
+    func storageBanned(_ ban: Ban, in shard: Int) -> BanReport {
+        banned.received(ban, of: shard)
         return BanReport(number: ban.number, isAppKnown: false, sessions: 0)
     }
 
     // A gateway never waits for a lock and subscribes to nothing.
-    func storageGranted(_ push: LockGrantedPush) {}
+    func storageGranted(_ push: LockGrantedPush, in shard: Int) {}
     func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {}
 }

@@ -12,10 +12,10 @@ final class StorageThreads: Sendable {
     private static let readsMax = 64
 
     struct Stores: Sendable {
-        /// The argument receives the nodes that share the store, from a thread of the store.
-        let openWriter:
-            @Sendable (@escaping @Sendable (StorageNodes) -> Void) throws(StoreFailure) -> any WritableStore
+        let openWriter: @Sendable () throws(StoreFailure) -> any WritableStore
         let openReader: @Sendable () throws(StoreFailure) -> any ReadableStore
+        /// Whether this node wants the store; nil where no other node can have it.
+        var claim: ShardClaim?
     }
 
     let queues: StorageQueues
@@ -40,7 +40,6 @@ final class StorageThreads: Sendable {
         let read: @Sendable ([ReadOutcome]) -> Void
         /// The store's failure, or nil when everything is well.
         let health: @Sendable (StoreFailure?) -> Void
-        let nodes: @Sendable (StorageNodes) -> Void
     }
 
     /// Opens the store and returns. The writer comes first, because it creates the file.
@@ -88,7 +87,7 @@ final class StorageThreads: Sendable {
     // MARK: Writing
 
     private func write(_ listener: Listener, _ started: () -> Void) throws(StoreFailure) {
-        try write(to: stores.openWriter(listener.nodes), listener, started)
+        try write(to: stores.openWriter(), listener, started)
     }
 
     private func write<Store: WritableStore>(
@@ -102,11 +101,21 @@ final class StorageThreads: Sendable {
             throw error
         }
         started()
+        stores.claim?.onChange { [queues] in queues.writes.interrupt() }
         var health = StoreHealth()
         if let failure = writer.awaited { _ = health.failed(failure, .present) }
         listener.health(health.failure)
         while let group = queues.writes.take(countMax: Self.groupMax, until: Self.wake(writer, health)) {
-            if health.isProofDue(.present) {
+            if let claim = stores.claim, !claim.isWanted, writer.hasBegun {
+                let outcome = writer.release(group)
+                if let failure = outcome.failure, health.failed(failure, .present) {
+                    listener.health(failure)
+                }
+                metrics.lockChannels.set(0, of: self)
+                listener.written(outcome)
+                continue
+            }
+            if health.isProofDue(.present) || health.isOfAnother && stores.claim?.isWanted == true {
                 let failure = writer.prove(now: .present)
                 if health.proven(failure, .present) { listener.health(failure) }
             }
@@ -115,7 +124,7 @@ final class StorageThreads: Sendable {
             let outcome = writer.run(group, now: .present)
             metrics.groupSize.observe(group.count)
             metrics.groupTime.observe(ContinuousClock.now - begin)
-            metrics.lockChannels.set(writer.busyLockChannels)
+            metrics.lockChannels.set(writer.busyLockChannels, of: self)
             if let failure = outcome.failure, health.failed(failure, .present) { listener.health(failure) }
             listener.written(outcome)
         }

@@ -115,6 +115,8 @@ struct WriteOutcome: Sendable {
     /// Whether memory was thrown away before the group, and what the store has was taken for true. All that
     /// callers have reported of their sessions is forgotten.
     var hasBegunAnew = false
+    /// Whether the store was given up for another node.
+    var hasReleased = false
     /// In which term it has; nil where no other node can have the store.
     var term: UInt64?
 }

@@ -183,6 +183,17 @@ struct StorageWriter<Store: WritableStore> {
         return all
     }
 
+    /// Whether what the store has is known, so that groups can be carried out.
+    var hasBegun: Bool { !isOutdated }
+
+    /// Gives the store up for another node. The group is refused: its calls have changed nothing.
+    mutating func release(_ group: [StorageWrite]) -> WriteOutcome {
+        store.release()
+        outcome = WriteOutcome()
+        outcome.hasReleased = true
+        return end(group, StoreFailure(kind: .fenced, reason: "the shard goes to another storage node"))
+    }
+
     /// Tests whether the store can keep something again after it failed.
     mutating func prove(now: StorageNow) -> StoreFailure? {
         do throws(StoreFailure) {

@@ -171,7 +171,7 @@ final class EventCollector {
             now > reading.caughtUpAt + waited && reading.caughtUpAt > 0
                 ? now - reading.caughtUpAt - waited : 0
         }
-        metrics.eventsLag.set(Int((lags.max() ?? 0) / 1_000))
+        metrics.eventsLag.set(Int((lags.max() ?? 0) / 1_000), of: self)
     }
 
     // MARK: Keeping

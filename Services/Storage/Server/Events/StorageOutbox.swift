@@ -29,6 +29,7 @@ final class StorageOutbox {
     private var timer: RepeatedTask?
     /// False while another node sends what the store has.
     private var isActive: Bool
+    private var isConnected = false
 
     /// - Parameter interval: how soon messaging is asked again. Acknowledged events are removed from the
     ///   store in groups at this interval.
@@ -48,18 +49,25 @@ final class StorageOutbox {
     }
 
     func start(on eventLoop: any EventLoop) {
-        probe.notReady("no connection to messaging at \(appender.addresses)")
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         timer = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
             bound.value.tick()
         }
-        appender.start(caller: self)
+        if isActive { connect() } else { probe.ready() }
         work()
+    }
+
+    /// A node that leads nothing has nothing to send.
+    private func connect() {
+        guard !isConnected else { return }
+        isConnected = true
+        probe.notReady("no connection to messaging at \(appender.addresses)")
+        appender.start(caller: self)
     }
 
     func stop() {
         timer?.cancel()
-        appender.shutdown()
+        if isConnected { appender.shutdown() }
         removeAcknowledged()
     }
 
@@ -71,12 +79,16 @@ final class StorageOutbox {
     /// The store may have events that nobody has reported.
     func beginAnew() {
         isActive = true
+        connect()
         schedule.beginAnew()
         work()
     }
 
     /// Another node sends what the store has.
-    func pause() { isActive = false }
+    func pause() {
+        isActive = false
+        metrics.outboxWaiting.set(0, of: self)
+    }
 
     /// - Parameter events: nil if the store could not be read.
     func fetched(_ events: [StorageOutboxEvent]?) {
@@ -98,7 +110,7 @@ final class StorageOutbox {
             if !queues.reads.put(StorageRead(work: work, link: 0, request: 0)) { schedule.fetched(nil) }
         }
         while appender.isPartlyUp, let run = schedule.next() { send(run) }
-        metrics.outboxWaiting.set(schedule.count)
+        metrics.outboxWaiting.set(schedule.count, of: self)
     }
 
     private func send(_ events: OutboxSchedule.Run) {

@@ -4,81 +4,119 @@ import NIOPosix
 import RTMModel
 import RTMServiceKit
 import RTMServiceLink
+import RTMStorageClient
 import RTMWire
 
-/// One request of an operator's program to the service that runs, over a link of its own.
-final class OperatorCall<Request: WireEncodable & Sendable, Response: ArenaDecodable & Sendable>:
-    ServiceLinkClientDelegate
-{
-    /// How long the service may take to answer.
-    private static var timeout: Duration { .seconds(10) }
-
-    private let method: UInt32
-    private let request: Request
-    private let outcome: EventLoopPromise<Response>
-    private let arena = DecodeArena()
-
-    private init(_ method: UInt32, _ request: Request, _ outcome: EventLoopPromise<Response>) {
-        self.method = method
-        self.request = request
-        self.outcome = outcome
+/// One request of an operator's program to the service that runs. It goes to the node that leads the app's
+/// shard, whichever node the program connects to first.
+final class OperatorCall {
+    private enum Question {
+        case ban(Ban)
+        case bans(BansRequest)
     }
 
-    /// Waits for the answer.
-    static func ask(
-        _ method: UInt32, _ request: Request, _ access: OperatorCommands.Access,
-        _ configuration: Configuration
-    ) throws -> Response {
+    private enum Answer {
+        case carriedOut(BanOutcome)
+        case listed(BansResponse)
+    }
+
+    /// How long the service may take to answer.
+    private static let timeout = Duration.seconds(10)
+
+    private let client: StorageClient
+    private let question: Question
+    private let answer: EventLoopPromise<Answer>
+    private var isAsked = false
+
+    private init(_ client: StorageClient, _ question: Question, _ answer: EventLoopPromise<Answer>) {
+        self.client = client
+        self.question = question
+        self.answer = answer
+    }
+
+    static func ban(
+        _ ban: Ban, _ access: OperatorCommands.Access, _ configuration: Configuration
+    ) throws -> BanOutcome {
+        guard case .carriedOut(let outcome) = try ask(.ban(ban), access, configuration) else {
+            preconditionFailure("a ban is answered by its outcome")
+        }
+        return outcome
+    }
+
+    static func bans(
+        _ place: BansRequest, _ access: OperatorCommands.Access, _ configuration: Configuration
+    ) throws -> BansResponse {
+        guard case .listed(let page) = try ask(.bans(place), access, configuration) else {
+            preconditionFailure("a list is answered by a page")
+        }
+        return page
+    }
+
+    private static func ask(
+        _ question: Question, _ access: OperatorCommands.Access, _ configuration: Configuration
+    ) throws -> Answer {
         let address = access.address(configuration)
         let settings = try access.link(configuration)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         defer { try? group.syncShutdownGracefully() }
         let loop = group.next()
-        let outcome = loop.makePromise(of: Response.self)
+        let answer = loop.makePromise(of: Answer.self)
         loop.execute {
-            var link = ServiceLinkClientConfiguration(service: "storage", node: "operator")
-            link.link = settings
-            let client = ServiceLinkClient(
-                link, to: address, endOfTurn: .shared(on: loop),
+            let client = StorageClient(
+                to: [address], settings, node: "operator", timeout: timeout, endOfTurn: .shared(on: loop),
                 logger: Logger(label: "operator") { _ in SwiftLogNoOpLogHandler() })
-            client.start(delegate: OperatorCall(method, request, outcome))
+            client.start(caller: OperatorCall(client, question, answer))
         }
-        loop.scheduleTask(in: TimeAmount(timeout)) { outcome.fail(ServiceLinkRequestFailure.timedOut) }
+        loop.scheduleTask(in: TimeAmount(timeout)) {
+            answer.fail(RTMError(.storageNotAvailable, "not every shard has a leader that can be reached"))
+        }
         do {
-            return try outcome.futureResult.wait()
+            return try answer.futureResult.wait()
         } catch {
             throw ServiceFailure.unavailable("storage at \(address)", error)
         }
     }
 
-    func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
-        do throws(RTMError) {
-            try link.request(method, request, timeout: Self.timeout, context: 0)
-        } catch {
-            outcome.fail(error)
+    private func answered(_ result: Result<Answer, ServiceLinkRequestFailure>) {
+        switch result {
+        case .success(let answer): self.answer.succeed(answer)
+        case .failure(.refused(let error)): answer.fail(error)
+        case .failure(let failure): answer.fail(failure)
+        }
+        client.shutdown()
+    }
+}
+
+extension OperatorCall: StorageCaller {
+    func storageIsUp(_ shard: Int, isWhole: Bool) {
+        guard isWhole, !isAsked else { return }
+        isAsked = true
+        switch question {
+        case .ban(let ban): client.ban(ban, context: 0)
+        case .bans(let place): client.bans(place, context: 0)
         }
     }
 
-    func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
-        outcome.fail(ServiceLinkRequestFailure.disconnected)
+    func storageIsUnreachable(_ reason: ServiceLinkDownReason) {
+        guard !client.isReached else { return }
+        answer.fail(RTMError(.storageNotAvailable, "it can't be reached: \(reason)"))
+        client.shutdown()
     }
 
-    func linkUnreachable(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
-        outcome.fail(RTMError(.storageNotAvailable, "it can't be reached: \(reason)"))
-        link.shutdown()
+    func storageCarriedOut(_ context: Int, _ outcome: Result<BanOutcome, ServiceLinkRequestFailure>) {
+        answered(outcome.map { .carriedOut($0) })
     }
 
-    func response(
-        _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
-    ) {
-        switch outcome {
-        case .success(let body): self.outcome.completeWith(Result { try Response(body, in: arena) })
-        case .failed(let error): self.outcome.fail(error)
-        case .timedOut: self.outcome.fail(ServiceLinkRequestFailure.timedOut)
-        case .disconnected: self.outcome.fail(ServiceLinkRequestFailure.disconnected)
-        }
-        link.shutdown()
+    func storageListedBans(_ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>) {
+        answered(outcome.map { .listed($0) })
     }
 
-    func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {}
+    // It asks for nothing else.
+    func storageIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {}
+    func historyAppended(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {}
+    func storageCalled(
+        _ context: Int, in shard: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
+    ) {}
+    func storageGranted(_ push: LockGrantedPush, in shard: Int) {}
+    func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {}
 }

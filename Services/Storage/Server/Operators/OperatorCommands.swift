@@ -52,7 +52,7 @@ enum OperatorCommands {
         do throws(RTMError) { try OperatorText.check(ban) } catch {
             throw ServiceFailure.configuration(error.reason)
         }
-        let outcome: BanOutcome = try OperatorCall.ask(StorageMethod.ban, ban, access, call.configuration)
+        let outcome = try OperatorCall.ban(ban, access, call.configuration)
         let answer = OperatorAnswer(ban: ban, outcome: outcome)
         return .init(call.options["json"] == nil ? answer.text : answer.json, answer.status)
     }
@@ -61,8 +61,7 @@ enum OperatorCommands {
         var found: [Ban] = []
         var place = BansRequest()
         while true {
-            let page: BansResponse = try OperatorCall.ask(
-                StorageMethod.bans, place, access, call.configuration)
+            let page = try OperatorCall.bans(place, access, call.configuration)
             found += page.bans
             guard page.hasMore, let last = page.bans.last else { return found }
             place = BansRequest(afterApp: last.appID, afterUser: last.userID)

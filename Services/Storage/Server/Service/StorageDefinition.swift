@@ -75,9 +75,12 @@ package enum StorageDefinition {
             })
     }
 
-    /// Each thread that reads opens the database, its log and at times a temporary file.
+    /// Each thread that reads opens the database, its log and at times a temporary file. Over PostgreSQL it
+    /// has a connection, and each shard has threads and links of its own.
     @Sendable private static func descriptors(_ configuration: Configuration) -> Int {
-        3 * configuration[StorageKeys.readers]
+        let readers = configuration[StorageKeys.readers]
+        guard configuration[StorageKeys.database] != nil else { return 3 * readers }
+        return 1 + configuration[StorageKeys.shards] * (1 + readers + 8)
     }
 
     private static func parts(
@@ -89,25 +92,33 @@ package enum StorageDefinition {
         let metrics = StorageMetrics(
             context.metrics, apps: configuration[CommonKeys.apps].map(\.id),
             bytesMax: configuration[StorageKeys.bytesMax])
-        let hasOthers = configuration[StorageKeys.database] != nil
-        let threads = StorageThreads(
-            .chosen(configuration, data: data, isNetworked: endpoint.isNetworked),
-            readers: configuration[StorageKeys.readers],
-            queueMax: configuration[StorageKeys.queueMax], rules: rules, metrics: metrics)
+        let engine = ChosenEngine(configuration, data: data, isNetworked: endpoint.isNetworked)
+        let hasOthers = engine.membership != nil
+        let threads = engine.shards.map { stores in
+            StorageThreads(
+                stores, readers: configuration[StorageKeys.readers],
+                queueMax: configuration[StorageKeys.queueMax], rules: rules, metrics: metrics)
+        }
         let loop = context.eventLoopGroup.next()
         let link = try ServiceLinkConfiguration(context, isNetworked: endpoint.isNetworked)
-        let probe = context.probe("messaging")
+        let probes = threads.indices.map { shard in
+            threads.count == 1 ? context.probe("messaging") : context.probe("messaging \(shard)")
+        }
         let node = try await loop.submit {
-            let outbox = StorageOutbox(
-                to: messaging, link, queues: threads.queues, metrics: metrics, probe: probe,
-                endOfTurn: .shared(on: loop), logger: context.logger, isActive: !hasOthers)
-            let collector = EventCollector(
-                from: messaging, link, queues: threads.queues, metrics: metrics,
-                endOfTurn: .shared(on: loop), logger: context.logger, wallClock: WallClock.milliseconds)
-            let shard = StorageShard(
-                queues: threads.queues, retention: rules.retention, outbox: outbox, collector: collector,
-                on: loop, metrics: metrics, logger: context.logger, hasOthers: hasOthers)
-            return NIOLoopBound(StorageNode([shard]), eventLoop: loop)
+            let shards = threads.enumerated().map { shard, threads in
+                let logger = context.logger(ofShard: shard, among: engine.shards.count)
+                let outbox = StorageOutbox(
+                    to: messaging, link, queues: threads.queues, metrics: metrics, probe: probes[shard],
+                    endOfTurn: .shared(on: loop), logger: logger, isActive: !hasOthers)
+                let collector = EventCollector(
+                    from: messaging, link, queues: threads.queues, metrics: metrics,
+                    endOfTurn: .shared(on: loop), logger: logger, wallClock: WallClock.milliseconds)
+                return StorageShard(
+                    shard, among: engine.shards.count, queues: threads.queues, retention: rules.retention,
+                    outbox: outbox, collector: collector,
+                    on: loop, metrics: metrics, logger: logger, hasOthers: hasOthers)
+            }
+            return NIOLoopBound(StorageNode(shards), eventLoop: loop)
         }.get()
         context.onChange(of: CommonKeys.apps.declarations + StorageKeys.live) { next in
             let rules = StorageRules(next)
@@ -121,14 +132,22 @@ package enum StorageDefinition {
         var server = ServiceLinkServerConfiguration(service: "storage")
         server.link = link
         server.announcesLeader = hasOthers
+        server.shards = threads.count
+        // A caller has a link for each shard, and opens all of them together.
+        server.linksMax *= threads.count
+        server.unauthenticatedMax *= threads.count
+        server.unauthenticatedPerAddressMax *= threads.count
         server.fit(context, at: endpoint)
         let listener = ServiceLinkServer(server, links: loop, logger: context.logger) {
             node.value.handler(of: $0)
         }
         let services: [any Service] = [
             StorageDatabase(
-                threads: threads, node: node, loop: loop, events: rules.events,
-                probe: context.probe("database"),
+                threads: threads, membership: engine.membership, node: node, loop: loop,
+                events: rules.events,
+                probes: threads.indices.map { shard in
+                    threads.count == 1 ? context.probe("database") : context.probe("database \(shard)")
+                },
                 leaseProbe: hasOthers ? context.probe("lease") : nil),
             ServiceLinkListener(listener, at: endpoint),
         ]
@@ -137,51 +156,11 @@ package enum StorageDefinition {
     }
 }
 
-extension StorageThreads.Stores {
-    /// The engine that the configuration chooses.
-    ///
-    /// - Parameter isNetworked: whether callers in other processes reach this node.
-    static func chosen(_ configuration: Configuration, data: String, isNetworked: Bool) -> Self {
-        #if PostgreSQL
-            if let url = configuration[StorageKeys.database] {
-                let password = configuration[StorageKeys.databasePassword]?.revealed
-                return .postgres(
-                    PostgresOptions(
-                        url: url, password: password, node: node(data),
-                        address: isNetworked ? address(configuration) : ""))
-            }
-        #endif
-        return .sqlite(
-            SQLiteOptions(
-                path: StorageCommands.file(data), synchronous: configuration[StorageKeys.synchronous],
-                bytesMax: configuration[StorageKeys.bytesMax],
-                cacheBytes: configuration[StorageKeys.cacheBytes]))
-    }
-
-    #if PostgreSQL
-        /// Who has the directory is the only process that has it, and keeps the name over its restarts.
-        private static func node(_ data: String) -> String {
-            "\(ProcessInfo.processInfo.hostName):\(URL(fileURLWithPath: data).standardizedFileURL.path)"
-        }
-
-        /// Where the other services reach this node, if that is known.
-        private static func address(_ configuration: Configuration) -> String {
-            if let place = configuration[StorageKeys.advertise] { return "\(place)" }
-            let listen = configuration[StorageKeys.listen]
-            return listen.isEverywhere || listen.port == 0 ? "" : "\(listen)"
-        }
-
-        static func postgres(_ options: PostgresOptions) -> Self {
-            Self(
-                openWriter: { report throws(StoreFailure) in try PostgresWriter(options, report: report) },
-                openReader: { () throws(StoreFailure) in try PostgresReader(options) })
-        }
-    #endif
-
-    static func sqlite(_ options: SQLiteOptions) -> Self {
-        Self(
-            openWriter: { _ throws(StoreFailure) in try SQLiteWriter(options) },
-            openReader: { () throws(StoreFailure) in try SQLiteReader(options) })
+extension ServiceContext {
+    fileprivate func logger(ofShard shard: Int, among shards: Int) -> Logger {
+        var logger = logger
+        if shards > 1 { logger[metadataKey: "shard"] = "\(shard)" }
+        return logger
     }
 }
 
@@ -191,47 +170,75 @@ private struct StorageDatabase: Service {
     private static let cleaningInterval = TimeAmount.seconds(1)
 
     let name = "storage database"
-    let threads: StorageThreads
+    /// By shard.
+    let threads: [StorageThreads]
+    /// Nil where no other node can have the database.
+    let membership: (any StorageMembership)?
     let node: NIOLoopBound<StorageNode>
     let loop: any EventLoop
     let events: [String: UInt64]
-    let probe: ReadinessProbe
-    /// Nil where no other node can have the store.
+    /// By shard.
+    let probes: [ReadinessProbe]
     let leaseProbe: ReadinessProbe?
 
     func start() async throws {
-        let (node, loop, probe, leaseProbe) = (self.node, self.loop, self.probe, self.leaseProbe)
-        try await threads.start(
-            StorageThreads.Listener(
-                written: { outcome in loop.execute { node.value.shards[0].written(outcome) } },
-                read: { outcomes in loop.execute { node.value.shards[0].read(outcomes) } },
-                health: { failure in
-                    // A node that another one leads can serve as soon as that is gone.
-                    if let failure, failure.kind != .fenced {
-                        probe.notReady(failure.reason)
-                    } else {
-                        probe.ready()
-                    }
-                },
-                nodes: { nodes in
-                    if let failure = nodes.failure {
-                        leaseProbe?.notReady(failure)
-                    } else {
-                        leaseProbe?.ready()
-                        loop.execute { node.value.learned(nodes) }
-                    }
-                }))
+        try await join()
+        for shard in threads.indices { try await threads[shard].start(listener(of: shard)) }
         try await loop.submit {
             node.value.start()
             node.value.keepEvents(for: events)
         }.get()
-        loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.cleaningInterval) { _ in
+        loop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.cleaningInterval) { [node] _ in
             node.value.cleanUp()
         }
     }
 
+    private func join() async throws {
+        guard let membership else { return }
+        let (node, loop, probe) = (self.node, self.loop, self.leaseProbe)
+        let joined = try await NIOThreadPool.singleton.runIfActive {
+            Result { () throws(StoreFailure) in
+                try membership.start { nodes in
+                    if let failure = nodes.failure {
+                        probe?.notReady(failure)
+                    } else {
+                        probe?.ready()
+                        loop.execute { node.value.learned(nodes) }
+                    }
+                }
+            }
+        }
+        do throws(StoreFailure) { try joined.get() } catch {
+            throw ServiceFailure.unavailable("the database", error.sentence)
+        }
+    }
+
+    private func listener(of shard: Int) -> StorageThreads.Listener {
+        let (node, loop, probe) = (self.node, self.loop, probes[shard])
+        return StorageThreads.Listener(
+            written: { outcome in loop.execute { node.value.shards[shard].written(outcome) } },
+            read: { outcomes in loop.execute { node.value.shards[shard].read(outcomes) } },
+            health: { failure in
+                // A node that doesn't lead the shard can do so as soon as the one that leads is gone.
+                if let failure, failure.kind != .fenced {
+                    probe.notReady(failure.reason)
+                } else {
+                    probe.ready()
+                }
+            })
+    }
+
+    /// The other nodes take each shard as soon as its work is done.
     func shutdown(deadline: ContinuousClock.Instant) async {
         try? await loop.submit { node.value.stop() }.get()
-        await threads.stop()
+        if let membership {
+            try? await NIOThreadPool.singleton.runIfActive { membership.leave() }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for threads in threads { group.addTask { await threads.stop() } }
+        }
+        if let membership {
+            try? await NIOThreadPool.singleton.runIfActive { membership.end() }
+        }
     }
 }

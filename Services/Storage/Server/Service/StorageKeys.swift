@@ -17,7 +17,11 @@ struct StorageKeys: ServiceKeys {
         "storage.database",
         "PostgreSQL that keeps everything in place of the file, as postgres://USER@HOST:PORT/NAME; the URL "
             + "may name several hosts, and parameters of libpq such as sslmode. Several storage nodes may "
-            + "share it, one of which serves. Unset: a SQLite file in storage.data.")
+            + "share it. Unset: a SQLite file in storage.data.")
+    let shards = ConfigurationKey<Int>.int(
+        "storage.shards", default: 4, in: 1...64,
+        "Into how many shards nodes with one PostgreSQL divide what they keep; each node leads some of them. "
+            + "The number is fixed when the tables are made. A file has one shard.")
     let databasePassword = ConfigurationKey<Secret?>.secret(
         "storage.databasePassword", "Password of the user in PostgreSQL.")
     let advertise = ConfigurationKey<HostPort?>.optionalAddress(

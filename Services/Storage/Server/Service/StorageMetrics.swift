@@ -1,4 +1,5 @@
 import RTMServiceKit
+import Synchronization
 
 /// The metrics of the storage service.
 final class StorageMetrics: Sendable {
@@ -10,8 +11,8 @@ final class StorageMetrics: Sendable {
     let historyStored: Counter
     let historyExpired: Counter
     let failures: Family<StoreFailureLabels, Counter>
-    let lockChannels: Gauge
-    let outboxWaiting: Gauge
+    let lockChannels: ShardGauge
+    let outboxWaiting: ShardGauge
     let announced: Counter
     let announceRetries: Counter
     let links: Gauge
@@ -19,10 +20,10 @@ final class StorageMetrics: Sendable {
     let eventsKept: Counter
     let eventsExpired: Counter
     let eventGaps: Counter
-    let eventsLag: Gauge
-    let eventWaits: Gauge
+    let eventsLag: ShardGauge
+    let eventWaits: ShardGauge
     private let bytes: Gauge
-    private let historyBytes: [String: Gauge]
+    private let historyBytes: [String: ShardGauge]
 
     /// The label of all apps without a series of their own.
     private static let otherLabel = "other"
@@ -40,7 +41,8 @@ final class StorageMetrics: Sendable {
         historyBytes = registry.gauges(
             "rtm_storage_app_history_bytes",
             "Bytes of stored messages by app; apps beyond the first 100 count as other.", label: "app",
-            values: apps.prefix(Self.appsMax) + [Self.otherLabel])
+            values: apps.prefix(Self.appsMax) + [Self.otherLabel]
+        ).mapValues { ShardGauge(.sum, shownBy: $0) }
         groupSize = registry.histogram(
             "rtm_storage_group_writes",
             "Writes that shared one transaction. If it is always 1, no two writes come at the same time.",
@@ -60,11 +62,16 @@ final class StorageMetrics: Sendable {
             "rtm_storage_failures_total",
             "Groups of writes that the database could not keep, by cause. If there is any, look at /ready.",
             by: StoreFailureLabels.self)
-        lockChannels = registry.gauge(
-            "rtm_storage_lock_channels", "Channels with locks that are held or waited for.")
-        outboxWaiting = registry.gauge(
-            "rtm_storage_outbox_events",
-            "Events in memory that messaging has not acknowledged. If it grows, messaging can't be reached.")
+        lockChannels = ShardGauge(
+            .sum,
+            shownBy: registry.gauge(
+                "rtm_storage_lock_channels", "Channels with locks that are held or waited for."))
+        outboxWaiting = ShardGauge(
+            .sum,
+            shownBy: registry.gauge(
+                "rtm_storage_outbox_events",
+                "Events in memory that messaging has not acknowledged. If it grows, messaging can't be "
+                    + "reached."))
         announced = registry.counter("rtm_storage_announced_total", "Events that messaging has acknowledged.")
         announceRetries = registry.counter(
             "rtm_storage_announce_retries_total",
@@ -76,32 +83,42 @@ final class StorageMetrics: Sendable {
         eventGaps = registry.counter(
             "rtm_storage_event_gaps_total",
             "How often messaging no longer had what was to be collected: backends got the event gap.")
-        eventsLag = registry.gauge(
-            "rtm_storage_events_lag_seconds",
-            "For how long events wait to be collected from messaging. If it grows, messaging can't be reached, "
-                + "or the disk is too slow for the events.")
-        eventWaits = registry.gauge(
-            "rtm_storage_event_waits", "Reads of events that wait for the next one.")
+        eventsLag = ShardGauge(
+            .greatest,
+            shownBy: registry.gauge(
+                "rtm_storage_events_lag_seconds",
+                "For how long events wait to be collected from messaging. If it grows, messaging can't be "
+                    + "reached, or the disk is too slow for the events."))
+        eventWaits = ShardGauge(
+            .sum,
+            shownBy: registry.gauge(
+                "rtm_storage_event_waits", "Reads of events that wait for the next one."))
         leading = registry.gauge(
             "rtm_storage_leading",
-            "1 while this node serves, 0 while another one that shares its database does. The sum is to be 1."
-        )
+            "Shards that this node leads. The sum over nodes with one database is to be storage.shards, and "
+                + "over a file it is 1.")
         links = registry.gauge("rtm_storage_links", "Links from edges. At 0 no edge reaches this service.")
     }
 }
 
 extension StorageMetrics {
-    func report(_ size: StoreSize) {
+    func report(_ size: StoreSize, of shard: StorageShard) {
         bytes.set(size.total)
         var other = 0
         for (app, bytes) in size.historyByApp {
             if app != Self.otherLabel, let gauge = historyBytes[app] {
-                gauge.set(bytes)
+                gauge.set(bytes, of: shard)
             } else {
                 other += bytes
             }
         }
-        historyBytes[Self.otherLabel]?.set(other)
+        historyBytes[Self.otherLabel]?.set(other, of: shard)
+    }
+
+    /// Another node leads the shard.
+    func lost(_ shard: StorageShard) {
+        leading.add(-1)
+        for gauge in historyBytes.values { gauge.set(0, of: shard) }
     }
 }
 
@@ -111,4 +128,26 @@ struct StoreFailureLabels: MetricLabels {
     static let labelNames = ["cause"]
     static let allCases = StoreFailure.Kind.allCases.map { StoreFailureLabels(cause: $0) }
     var labelValues: [String] { [cause.rawValue] }
+}
+
+/// A gauge of what the shards of a node have: it shows their sum, or the greatest.
+final class ShardGauge: Sendable {
+    enum Meaning {
+        case sum, greatest
+    }
+
+    private let gauge: Gauge
+    private let meaning: Meaning
+    private let parts = Mutex<[ObjectIdentifier: Int]>([:])
+
+    init(_ meaning: Meaning, shownBy gauge: Gauge) { (self.meaning, self.gauge) = (meaning, gauge) }
+
+    /// - Parameter part: whose value it is. It lives as long as the node.
+    func set(_ value: Int, of part: AnyObject) {
+        parts.withLock { parts in
+            parts[ObjectIdentifier(part)] = value
+            // Within the lock, so that of two shards the slower one doesn't show an outdated sum.
+            gauge.set(meaning == .sum ? parts.values.reduce(0, +) : parts.values.max() ?? 0)
+        }
+    }
 }

@@ -2,7 +2,8 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
-/// A storage node: a `StorageShard` for each shard, some of which it leads. All of it lives on one event loop.
+/// A storage node: a `StorageShard` for each shard, some of which it leads. All of it lives on one event
+/// loop.
 final class StorageNode {
     let shards: [StorageShard]
     /// Where callers reach the nodes that share the database.
@@ -16,7 +17,7 @@ final class StorageNode {
     /// The database has said which nodes share it. Callers learn of those that came and went over their links
     /// to shard 0.
     func learned(_ nodes: StorageNodes) {
-        for shard in shards { shard.leader = nodes.leader }
+        for (number, shard) in shards.enumerated() { shard.leader = nodes.leader(of: number) }
         guard nodes.addresses != addresses else { return }
         addresses = nodes.addresses
         shards[0].announce(nodes.push)

@@ -27,11 +27,13 @@ extension StorageShard {
             for link in links.values { link.push(StorageMethod.banned, BanList.end) }
         }
         if let failure = outcome.failure {
-            if leadership.serves { metrics.failures[.init(cause: failure.kind)].increment() }
-            if failure.kind == .fenced { take(leadership.lost()) }
+            if leadership.serves, !outcome.hasReleased {
+                metrics.failures[.init(cause: failure.kind)].increment()
+            }
+            if failure.kind == .fenced { take(leadership.lost(isPlanned: outcome.hasReleased)) }
         }
         if let expired = outcome.expired { expireHistory(after: expired) }
-        if let size = outcome.size { metrics.report(size) }
+        if let size = outcome.size { metrics.report(size, of: self) }
         if let removed = outcome.eventsExpired {
             metrics.eventsExpired.increment(by: removed)
             // There are probably more.

@@ -5,8 +5,9 @@ import RTMServiceLink
 import RTMWire
 
 extension StorageShard {
-    /// The apps whose events are kept, and for how long.
+    /// The apps whose events are kept, and for how long. Those of other shards are left out.
     func keepEvents(for times: [String: UInt64]) {
+        let times = times.filter { ChannelKey.app($0.key).storageShard(among: shardCount) == number }
         mayHaveEvents = true
         eventRetention = times
         if leadership.serves { collector.collect(Set(times.keys), on: eventLoop) }
@@ -88,11 +89,11 @@ extension StorageShard {
 
     private func park(_ wait: EventWaits.Wait) {
         let number = eventWaits.park(wait)
-        metrics.eventWaits.set(eventWaits.count)
+        metrics.eventWaits.set(eventWaits.count, of: self)
         let time = TimeAmount.milliseconds(Int64(wait.deadline) - Int64(steadyMilliseconds))
         eventLoop.assumeIsolated().scheduleTask(in: time) {
             guard let wait = self.eventWaits.expired(number), let link = self.links[wait.link] else { return }
-            self.metrics.eventWaits.set(self.eventWaits.count)
+            self.metrics.eventWaits.set(self.eventWaits.count, of: self)
             link.respond(to: wait.id, EventsResponse(next: wait.request.after))
         }
     }
@@ -106,6 +107,6 @@ extension StorageShard {
                 readAgain(wait, wait.request, link)
             }
         }
-        metrics.eventWaits.set(eventWaits.count)
+        metrics.eventWaits.set(eventWaits.count, of: self)
     }
 }

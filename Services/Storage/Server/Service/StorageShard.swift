@@ -5,11 +5,14 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
-/// One shard of what storage keeps, at a node: it decodes what callers ask, hands it to the threads, and sends
-/// the threads' answers. It decides only what can be decided without looking into the store.
+/// One shard of what storage keeps, at a node: it decodes what callers ask, hands it to the threads, and
+/// sends the threads' answers. It decides only what can be decided without looking into the store.
 ///
 /// The shard and all its links live on one event loop.
 final class StorageShard {
+    let number: Int
+    /// How many shards there are.
+    let shardCount: Int
     let logger: Logger
     let metrics: StorageMetrics
     let queues: StorageQueues
@@ -43,12 +46,15 @@ final class StorageShard {
 
     /// - Parameter hasOthers: whether other nodes may share the store.
     init(
-        queues: StorageQueues, retention: HistoryRetention, outbox: StorageOutbox, collector: EventCollector,
+        _ number: Int = 0, among shardCount: Int = 1, queues: StorageQueues, retention: HistoryRetention,
+        outbox: StorageOutbox, collector: EventCollector,
         on eventLoop: any EventLoop, metrics: StorageMetrics, logger: Logger, hasOthers: Bool = false,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds
     ) {
         leadership = StorageLeadership(hasOthers: hasOthers)
         if !hasOthers { metrics.leading.add(1) }
+        self.number = number
+        self.shardCount = shardCount
         self.wallClock = wallClock
         self.collector = collector
         self.eventLoop = eventLoop
@@ -84,7 +90,7 @@ extension StorageShard: ServiceLinkHandler {
         for inquiry in inquiries.lost(link.id) { answer(inquiry) }
         for inquiry in questions.lost(link.id) { answer(inquiry) }
         eventWaits.linkClosed(link.id)
-        metrics.eventWaits.set(eventWaits.count)
+        metrics.eventWaits.set(eventWaits.count, of: self)
         _ = queues.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
     }
 
@@ -139,7 +145,7 @@ extension StorageShard: ServiceLinkHandler {
         let isNamed = !leader.isEmpty && !Self.methodsOfClients.contains(method)
         let leader = isNamed ? ": \(self.leader) does" : ""
         return RTMError(
-            .storageNotAvailable, "this storage node doesn't lead\(leader)", retryAfter: .milliseconds(500))
+            .storageNotAvailable, "this storage node doesn't lead\(leader)", retryAfter: .milliseconds(100))
     }
 
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
@@ -189,7 +195,7 @@ extension StorageShard {
         case .none: break
         case .becomeLeader: becomeLeader()
         case .beginAnew: beginAnew()
-        case .follow: follow()
+        case .follow(let isPlanned): follow(isPlanned)
         }
     }
 
@@ -208,13 +214,27 @@ extension StorageShard {
         collector.collect(Set(eventRetention.keys), on: eventLoop)
     }
 
-    private func follow() {
-        logger.warning("another storage node leads: all links are closed")
-        metrics.leading.add(-1)
+    /// Callers leave by themselves when they learn who leads next. Until then they are refused, and come back
+    /// in a moment.
+    private func follow(_ isPlanned: Bool) {
+        metrics.lost(self)
         outbox.pause()
         collector.collect([], on: eventLoop)
-        for link in links.values { link.close() }
+        guard isPlanned else {
+            logger.warning("another storage node leads: all links are closed")
+            return closeLinks()
+        }
+        logger.notice("this storage node has given the shard to another one")
+        let left = Array(links.values)
+        eventLoop.assumeIsolated().scheduleTask(in: Self.transferTime) {
+            for link in left { link.close() }
+        }
     }
+
+    /// How long callers have to learn of the next leader before they lose their links.
+    private static let transferTime = TimeAmount.milliseconds(500)
+
+    private func closeLinks() { for link in links.values { link.close() } }
 
     /// The writer has forgotten which sessions there are and who waits for locks. Callers report that when
     /// they connect, so they connect again, as after a restart of storage. Bans and events that were in doubt
@@ -223,6 +243,6 @@ extension StorageShard {
         logger.warning("storage has begun anew with what the database holds: all links are closed")
         outbox.beginAnew()
         listBans()
-        for link in links.values { link.close() }
+        closeLinks()
     }
 }

@@ -17,6 +17,8 @@ protocol WritableStore: AnyObject {
     /// Keeps the changes in one transaction. If it throws, nothing has changed, except that after `.stalled`
     /// all of it may have. Nobody else writes between the `read` of a group and its `write`.
     func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten
+    /// Gives the store up, so that another node may have it at once.
+    func release()
     /// Proves that the store can write: keeps something that needs room, and removes it.
     func prove() throws(StoreFailure)
     func close()
@@ -24,6 +26,11 @@ protocol WritableStore: AnyObject {
     /// The name under which messaging knows the sequence of new events. It is another one each time the store
     /// is opened: after a power cut or in a restored copy the counter may go through the same numbers again.
     var source: UInt64 { get }
+}
+
+extension WritableStore {
+    /// For a store that no other node can have.
+    func release() {}
 }
 
 /// What a store holds when it is opened.
@@ -159,11 +166,14 @@ extension StoreFailure {
     /// - Parameter bytesMax: the limit of the database, which an error about a full one names.
     func error(_ code: ErrorCode, bytesMax: Int? = nil) -> RTMError {
         let limit = kind == .full ? bytesMax : nil
+        let reason =
+            switch kind {
+            case .stalled: "the database stalls: the call may have taken place"
+            case .fenced: "another storage node leads from now on"
+            default: "storage can't write or read at the moment"
+            }
         return RTMError(
-            code,
-            kind == .stalled
-                ? "the database stalls: the call may have taken place"
-                : "storage can't write or read at the moment", retryAfter: .seconds(1),
+            code, reason, retryAfter: kind == .fenced ? .milliseconds(100) : .seconds(1),
             limit: limit.map { .init(name: "storage bytes", value: UInt64($0)) })
     }
 }

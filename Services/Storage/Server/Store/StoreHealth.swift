@@ -10,6 +10,9 @@ struct StoreHealth {
     /// When the store is to be proven, on the steady clock; nil while it is well.
     private(set) var proofDeadline: UInt64?
 
+    /// Whether another node has the store.
+    var isOfAnother: Bool { failure?.kind == .fenced }
+
     func isProofDue(_ now: StorageNow) -> Bool { proofDeadline.map { $0 <= now.steady } ?? false }
 
     /// A group of writes failed.

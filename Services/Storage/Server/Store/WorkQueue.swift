@@ -8,6 +8,8 @@ final class WorkQueue<Work: Sendable>: Sendable {
     private struct State {
         var waiting: [Work] = []
         var isClosed = false
+        /// Whether `take` is to return at once.
+        var isInterrupted = false
     }
 
     /// Limit: waiting work. More is refused.
@@ -47,17 +49,25 @@ final class WorkQueue<Work: Sendable>: Sendable {
         return isTaken
     }
 
-    /// Waits for work until the deadline. Returns an empty group when the deadline has passed, and nil when
-    /// the queue is closed and all its work was taken.
+    /// Lets `take` return once, with what work there is.
+    func interrupt() {
+        state.withLock { $0.isInterrupted = true }
+        wake.signal()
+    }
+
+    /// Waits for work until the deadline. Returns an empty group when the deadline has passed or the wait was
+    /// interrupted, and nil when the queue is closed and all its work was taken.
     func take(countMax: Int, until deadline: DispatchTime) -> [Work]? {
         while true {
-            let (group, isClosed) = state.withLock { state in
+            let (group, isClosed, isInterrupted) = state.withLock { state in
                 let group = Array(state.waiting.prefix(countMax))
                 state.waiting.removeFirst(group.count)
-                return (group, state.isClosed)
+                defer { state.isInterrupted = false }
+                return (group, state.isClosed, state.isInterrupted)
             }
             if !group.isEmpty { return group }
             if isClosed { return nil }
+            if isInterrupted { return [] }
             if wake.wait(timeout: deadline) == .timedOut { return [] }
         }
     }

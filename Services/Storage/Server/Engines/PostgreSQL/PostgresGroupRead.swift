@@ -116,9 +116,10 @@
             guard !keys.apps.isEmpty else { return }
             add(
                 """
-                SELECT app, channel_sets, user_sets, locks, history_bytes FROM usage
-                WHERE shard = $1 AND app = ANY($2)
-                """, .integer(shard), .texts(Array(keys.apps))
+                SELECT app, sum(channel_sets)::int8, sum(user_sets)::int8, sum(locks)::int8,
+                    sum(history_bytes)::int8
+                FROM usage WHERE app = ANY($1) GROUP BY app
+                """, .texts(Array(keys.apps))
             ) { rows, state in
                 for row in rows {
                     state.usages[row.text(0)] = AppUsage(
@@ -163,9 +164,9 @@
             }
             add(
                 """
-                SELECT (SELECT count(*) FROM bans WHERE shard = $1 AND until_ms > $2)
-                    + (SELECT count(*) FROM revocations WHERE shard = $1 AND until_ms > $2)
-                """, .integer(shard), .number(keys.now)
+                SELECT (SELECT count(*) FROM bans WHERE until_ms > $1)
+                    + (SELECT count(*) FROM revocations WHERE until_ms > $1)
+                """, .number(keys.now)
             ) { rows, state in state.banCount = Int(rows.first?.integer(0) ?? 0) }
         }
 

@@ -282,7 +282,7 @@
                     """
                     INSERT INTO usage AS a (shard, app, channel_sets, user_sets, locks, history_bytes)
                     SELECT $1, u.* FROM unnest($2::text[], $3::int8[], $4::int8[], $5::int8[], $6::int8[]) u
-                    ON CONFLICT (shard, app) DO UPDATE SET
+                    ON CONFLICT (app, shard) DO UPDATE SET
                         channel_sets = a.channel_sets + excluded.channel_sets,
                         user_sets = a.user_sets + excluded.user_sets, locks = a.locks + excluded.locks,
                         history_bytes = greatest(0, a.history_bytes + excluded.history_bytes)

@@ -11,6 +11,8 @@
         var node = "storage"
         /// Where callers reach the node, as HOST:PORT; empty if the others needn't name it.
         var address = ""
+        /// In how many shards the channels lie. The number is fixed when the database is made.
+        var shards = 4
         /// Whether the connection is for the lease, which may be lost where a server crashes.
         var isLease = false
         /// How long it may take to reach one of the hosts.

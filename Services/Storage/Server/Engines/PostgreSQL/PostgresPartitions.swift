@@ -44,18 +44,20 @@
         }
     }
 
-    /// The partitions that are there. They are made by whoever needs them, some hours ahead.
+    /// The partitions that are there. The owner of shard 0 makes them some hours ahead, and drops those that
+    /// are over. Where one is missing, whoever needs it makes it.
     struct PostgresPartitions {
         /// How many hours ahead they are made.
-        static let hoursAhead: Int64 = 3
+        private static let hoursAhead: Int64 = 3
         private static let attempts = 20
         private static let timeout = Duration.seconds(10)
 
         private(set) var known: Set<PostgresPartition> = []
 
-        /// What a group needs, and what is needed soon.
-        static func wanted(hour: Int64) -> Set<PostgresPartition> {
-            Set((hour...hour + hoursAhead).flatMap { [.batches(hour: $0), .outbox(hour: $0)] })
+        /// What a group needs, and for the owner of shard 0 what is needed soon.
+        static func wanted(hour: Int64, ofShard shard: Int64) -> Set<PostgresPartition> {
+            let last = shard == 0 ? hour + hoursAhead : hour
+            return Set((hour...last).flatMap { [.batches(hour: $0), .outbox(hour: $0)] })
         }
 
         mutating func load(_ connection: PostgresConnection) throws(PostgresFailure) {
@@ -100,8 +102,10 @@
                 """
         }
 
-        /// The hours before this one of which nothing is needed any more. The last batch says what was
-        /// committed, however old it is.
+        /// The hours before this one of which nothing is needed any more. The last batch of a shard says what
+        /// was committed, however old it is.
+        ///
+        /// - Parameter lastBatchHour: of the shard in which the last batch is the oldest.
         func outdated(hour: Int64, lastBatchHour: Int64) -> [PostgresPartition] {
             known.filter { partition in
                 switch partition {

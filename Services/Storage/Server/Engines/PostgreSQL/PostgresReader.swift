@@ -14,12 +14,10 @@
         private let shard: Int64
         private var connection: PostgresConnection?
 
-        init(_ options: PostgresOptions, shard: Int64 = 0) throws(StoreFailure) {
+        /// It connects when something is read: a node doesn't read from shards that others lead.
+        init(_ options: PostgresOptions, shard: Int = 0) {
             self.options = options
-            self.shard = shard
-            try failing("connecting") { () throws(PostgresFailure) in
-                connection = try PostgresConnection(options)
-            }
+            self.shard = Int64(shard)
         }
 
         func close() {
@@ -69,8 +67,10 @@
             _ sql: StaticString, _ values: PostgresValue...
         ) throws(StoreFailure) -> PostgresRows {
             try failing("reading") { () throws(PostgresFailure) in
-                guard let connection else { throw PostgresFailure(cause: .lost, reason: "no connection") }
                 let statement = PostgresStatement(sql, values: [.integer(shard)] + values)
+                // A connection that is lost is not replaced here: the rest would be read from another state.
+                if connection == nil { connection = try PostgresConnection(options) }
+                guard let connection else { preconditionFailure("it was made above") }
                 return try connection.run([statement], within: options.timeout)[0]
             }
         }

@@ -112,12 +112,14 @@
 
         private static let steps = [
             """
-            -- The processes that live. `instance` differs for each start of a node.
+            -- The processes that live. `instance` differs for each start of a node. One that is about to end is
+            -- `leaving`: no shard goes there any more.
             CREATE TABLE nodes (
-                name text PRIMARY KEY, instance text NOT NULL, address text NOT NULL,
+                name text PRIMARY KEY, instance text NOT NULL, address text NOT NULL, leaving int8 NOT NULL,
                 lease_end timestamptz NOT NULL) WITH (fillfactor = 10);
 
-            -- The fence: which instance owns a shard, in which term. It is free when the owner doesn't live.
+            -- The fence: which instance owns a shard, in which term. It is free when the owner doesn't live, or
+            -- has given it up.
             CREATE TABLE shards (
                 shard int PRIMARY KEY, owner text NOT NULL DEFAULT '', term int8 NOT NULL DEFAULT 0)
                 WITH (fillfactor = 10);
@@ -163,7 +165,7 @@
             CREATE TABLE usage (
                 shard int NOT NULL, app text COLLATE "C" NOT NULL, channel_sets int8 NOT NULL,
                 user_sets int8 NOT NULL, locks int8 NOT NULL, history_bytes int8 NOT NULL,
-                PRIMARY KEY (shard, app)) WITH (fillfactor = 50);
+                PRIMARY KEY (app, shard)) WITH (fillfactor = 50);
 
             -- Events that messaging has not acknowledged yet.
             CREATE TABLE outbox (
@@ -184,7 +186,7 @@
             -- The events of apps; the tables are those of SQLite (SQLiteSchema.swift).
             CREATE TABLE event_apps (
                 shard int NOT NULL, app text COLLATE "C" NOT NULL, newest int8 NOT NULL DEFAULT 0,
-                removed int8 NOT NULL DEFAULT 0, PRIMARY KEY (shard, app)) WITH (fillfactor = 50);
+                removed int8 NOT NULL DEFAULT 0, PRIMARY KEY (app, shard)) WITH (fillfactor = 50);
             CREATE TABLE event_epochs (
                 shard int NOT NULL, app text COLLATE "C" NOT NULL, after_offset int8 NOT NULL,
                 epoch int8 NOT NULL, PRIMARY KEY (shard, app, after_offset));

@@ -26,11 +26,11 @@
 
         /// Names this process among all that own the shard or have owned it.
         private let owner: String
-        private let lease: PostgresLease?
+        /// Nil if this process has no place among the nodes. Then its shard may be taken at any time.
+        private let claim: ShardClaim?
         private var connection: PostgresConnection?
         private var term: Int64 = 0
         private var batch: Int64 = 0
-        private var lastBatchHour: Int64 = 0
         private(set) var counter: UInt64 = 0
         private(set) var source: UInt64
         private var nextChannel: Int64 = 0
@@ -42,21 +42,19 @@
         /// What the last `read` has found of the messages of its group.
         private var lookup = HistoryLookup()
 
-        /// - Parameter source: differs from that of every other opening. It is the epoch of the events that
-        ///   are kept from now on.
-        ///   - report: receives the nodes that share the database. Without it this process has no lease, and
-        ///   its shard may be taken at any time.
+        /// - Parameters:
+        ///   - source: differs from that of every other opening. It is the epoch of the events that are kept
+        ///     from now on.
+        ///   - node: this process among the nodes. Without one its shard may be taken at any time.
         init(
-            _ options: PostgresOptions, shard: Int64 = 0,
-            source: UInt64 = .random(in: 1...UInt64(Int64.max)),
-            report: (@Sendable (StorageNodes) -> Void)? = nil
+            _ options: PostgresOptions, shard: Int = 0, source: UInt64 = .random(in: 1...UInt64(Int64.max)),
+            of node: PostgresNode? = nil
         ) throws(StoreFailure) {
             self.options = options
-            self.shard = shard
+            self.shard = Int64(shard)
             self.source = source
-            let owner = "\(options.node) \(UUID().uuidString)"
-            self.owner = owner
-            lease = report.map { PostgresLease(options, instance: owner, report: $0) }
+            owner = node?.instance ?? "\(options.node) \(UUID().uuidString)"
+            claim = node?.claims[shard]
             do throws(PostgresFailure) {
                 let connection = try PostgresConnection(options)
                 self.connection = connection
@@ -64,15 +62,14 @@
                 throw StoreFailure(error, doing: "connecting")
             }
             try connection.map { connection throws(StoreFailure) in
-                try PostgresSchema(connection: connection, shards: 1).migrate()
-            }
-            do throws(PostgresFailure) { try lease?.start() } catch {
-                throw StoreFailure(error, doing: "taking a lease")
+                try PostgresSchema(connection: connection, shards: options.shards).migrate()
             }
         }
 
-        func close() {
-            // Another node needn't wait for anything.
+        func close() { release() }
+
+        /// Where this fails, another node takes the shard when this one's lease has ended.
+        func release() {
             if let connection, connection.isUsable {
                 _ = try? connection.run(
                     [
@@ -82,7 +79,6 @@
                             """, .integer(shard), .text(owner))
                     ], within: options.timeout)
             }
-            lease?.end()
             connection?.close()
             connection = nil
         }
@@ -118,6 +114,11 @@
         /// even where an older backup was restored.
         func start() throws(StoreFailure) -> StoreStart {
             do throws(PostgresFailure) {
+                if claim?.isWanted == false {
+                    connection?.close()
+                    connection = nil
+                    throw fenced
+                }
                 channels = [:]
                 lookup = HistoryLookup()
                 let taken = try run([
@@ -167,14 +168,13 @@
 
         private var lastBatchStatement: PostgresStatement {
             PostgresStatement(
-                "SELECT batch, counter, hour FROM batches WHERE shard = $1 ORDER BY batch DESC LIMIT 1",
+                "SELECT batch, counter FROM batches WHERE shard = $1 ORDER BY batch DESC LIMIT 1",
                 .integer(shard))
         }
 
         private func take(lastBatch rows: PostgresRows) {
             batch = rows.first?.integer(0) ?? 0
             counter = rows.first?.number(1) ?? 0
-            lastBatchHour = rows.first?.integer(2) ?? 0
         }
 
         private var fenced: PostgresFailure {
@@ -267,7 +267,6 @@
                     return written
                 }
                 batch += 1
-                lastBatchHour = hour
                 for (channel, id) in made { remember(id, of: channel) }
                 take(rows, of: parts, &written)
                 return written
@@ -327,14 +326,31 @@
         private func preparePartitions(
             _ needed: Set<PostgresPartition>, hour: Int64
         ) throws(PostgresFailure) {
-            let wanted = needed.union(PostgresPartitions.wanted(hour: hour))
-            if !wanted.isSubset(of: partitions.known) { try partitions.make(wanted, connected()) }
+            let wanted = needed.union(PostgresPartitions.wanted(hour: hour, ofShard: shard))
+            if !wanted.isSubset(of: partitions.known) {
+                // Another owner may have made them.
+                try partitions.load(connected())
+                try partitions.make(wanted, connected())
+            }
             guard hour != cleanedHour else { return }
             cleanedHour = hour
             try partitions.load(connected())
-            for partition in partitions.outdated(hour: hour, lastBatchHour: lastBatchHour) {
+            guard shard == 0 else { return }
+            for partition in partitions.outdated(hour: hour, lastBatchHour: try oldestLastBatchHour()) {
                 try partitions.drop(partition, connected())
             }
+        }
+
+        /// When the shard committed last that has not committed anything for the longest time.
+        private func oldestLastBatchHour() throws(PostgresFailure) -> Int64 {
+            let rows = try run([
+                PostgresStatement(
+                    """
+                    SELECT min((SELECT b.hour FROM batches b WHERE b.shard = s.shard
+                        ORDER BY b.batch DESC LIMIT 1)) FROM shards s
+                    """)
+            ])
+            return rows[0].first.map { $0.isNull(0) ? 0 : $0.integer(0) } ?? 0
         }
 
         func prove() throws(StoreFailure) {

@@ -1,8 +1,8 @@
 import RTMWire
 
-/// Whether this node serves, or another one that shares its database does.
+/// Whether this node leads a shard, or another one that shares its database does.
 ///
-/// The database decides, because each transaction of a node is kept only in the node's own term. This is what
+/// The database decides, because a transaction of a node is kept only in the node's own term. This is what
 /// the node believes meanwhile, so that callers go to the right one, and nobody works in vain. A node over a
 /// file has no others beside it and always serves.
 ///
@@ -22,7 +22,7 @@ struct StorageLeadership: Equatable {
         /// All that callers have reported is forgotten. They learn it by the end of their links.
         case beginAnew
         /// Work ends, and so do the links, so that no call waits here.
-        case follow
+        case follow(isPlanned: Bool)
     }
 
     private(set) var state: State
@@ -49,19 +49,11 @@ struct StorageLeadership: Equatable {
     }
 
     /// The store belongs to another node now.
-    mutating func lost() -> Action {
+    ///
+    /// - Parameter isPlanned: whether this node has given it up for the other one.
+    mutating func lost(isPlanned: Bool) -> Action {
         guard case .leading = state else { return .none }
         state = .following
-        return .follow
+        return .follow(isPlanned: isPlanned)
     }
-}
-
-/// The nodes that share a database, as it knows them.
-struct StorageNodes: Sendable, Hashable {
-    /// Where callers reach those that keep their lease.
-    var addresses: [String] = []
-    /// Where the one is reached that leads, or its name; empty if that isn't known.
-    var leader = ""
-    /// Why this node doesn't keep its own lease; nil if it does.
-    var failure: String?
 }

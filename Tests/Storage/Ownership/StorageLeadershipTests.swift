@@ -10,7 +10,7 @@ struct StorageLeadershipTests {
     private typealias Action = StorageLeadership.Action
 
     private enum Event: CaseIterable {
-        case beganAlone, beganEarlier, beganLater, lost
+        case beganAlone, beganEarlier, beganLater, lost, released
     }
 
     private struct Arrow {
@@ -26,8 +26,10 @@ struct StorageLeadershipTests {
         .init(from: .following, event: .beganLater, action: .becomeLeader, to: .leading(term: 9)),
         .init(from: .leading(term: 7), event: .beganEarlier, action: .beginAnew, to: .leading(term: 7)),
         .init(from: .leading(term: 7), event: .beganLater, action: .beginAnew, to: .leading(term: 9)),
-        .init(from: .leading(term: 7), event: .lost, action: .follow, to: .following),
+        .init(from: .leading(term: 7), event: .lost, action: .follow(isPlanned: false), to: .following),
+        .init(from: .leading(term: 7), event: .released, action: .follow(isPlanned: true), to: .following),
         .init(from: .following, event: .lost, action: .none, to: .following),
+        .init(from: .following, event: .released, action: .none, to: .following),
         .init(from: .alone, event: .lost, action: .none, to: .alone),
     ]
 
@@ -47,7 +49,8 @@ struct StorageLeadershipTests {
                 case .beganAlone: leadership.began(term: nil)
                 case .beganEarlier: leadership.began(term: 7)
                 case .beganLater: leadership.began(term: 9)
-                case .lost: leadership.lost()
+                case .lost: leadership.lost(isPlanned: false)
+                case .released: leadership.lost(isPlanned: true)
                 }
             #expect(action == arrow.action, "\(arrow)")
             #expect(leadership.state == arrow.to, "\(arrow)")

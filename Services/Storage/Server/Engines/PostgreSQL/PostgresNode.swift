@@ -1,0 +1,183 @@
+#if PostgreSQL
+    import Dispatch
+    import Foundation
+    import Synchronization
+
+    /// This node among those that share a database: a thread of its own keeps the node's place in the table
+    /// `nodes`, looks who lives and who has which shard, and says which shards this node wants. As long as it
+    /// keeps the place, no other node takes a shard of this one. Only the clock of the database judges that.
+    ///
+    /// The lease is about liveness. What is kept depends on the term alone, so a node that stands still
+    /// beyond its lease can do no harm when it wakes. So nothing waits for the disk here, nor for a standby.
+    final class PostgresNode: StorageMembership {
+        /// How long a node counts as living after it was seen, in milliseconds.
+        private static let lease: UInt64 = 2_000
+        private static let renewalInterval: UInt64 = 500
+
+        private enum Order {
+            case keep, leave, end
+        }
+
+        /// Names this process among all that own a shard or have owned it.
+        let instance: String
+        /// By shard.
+        let claims: [ShardClaim]
+        private let options: PostgresOptions
+        private let order = Mutex(Order.keep)
+        private let wake = DispatchSemaphore(value: 0)
+        private let hasLeft = DispatchSemaphore(value: 0)
+        private let ended = DispatchGroup()
+
+        init(_ options: PostgresOptions) {
+            var options = options
+            options.isLease = true
+            self.options = options
+            instance = "\(options.node) \(UUID().uuidString)"
+            claims = (0..<options.shards).map { _ in ShardClaim() }
+        }
+
+        /// Makes the tables, and takes the place also from an earlier process of the node, which has ended.
+        func start(_ report: @escaping @Sendable (StorageNodes) -> Void) throws(StoreFailure) {
+            let connection: PostgresConnection
+            do throws(PostgresFailure) { connection = try PostgresConnection(options) } catch {
+                throw StoreFailure(error, doing: "connecting")
+            }
+            try PostgresSchema(connection: connection, shards: options.shards).migrate()
+            var watch = Watch(
+                ownership: ShardOwnership(
+                    of: options.node, instance: instance, shards: options.shards, pause: 2 * Self.lease),
+                report: report)
+            do throws(PostgresFailure) {
+                try renew(connection, &watch, isFirst: true)
+                try look(connection, &watch)
+            } catch {
+                throw StoreFailure(error, doing: "taking a lease")
+            }
+            // Safety: the two are used by the thread alone from here on.
+            nonisolated(unsafe) let handed = (connection: connection, watch: watch)
+            ended.enter()
+            let thread = Thread { [self] in
+                keep(handed.connection, handed.watch)
+                ended.leave()
+            }
+            thread.name = "storage lease"
+            thread.start()
+        }
+
+        func leave() {
+            give(.leave)
+            _ = hasLeft.wait(timeout: .now() + .seconds(1))
+        }
+
+        func end() {
+            give(.end)
+            ended.wait()
+        }
+
+        private func give(_ order: Order) {
+            self.order.withLock { $0 = order }
+            wake.signal()
+        }
+
+        // MARK: The thread
+
+        /// What the thread knows.
+        private struct Watch {
+            var ownership: ShardOwnership
+            let report: @Sendable (StorageNodes) -> Void
+            /// When the lease was renewed last.
+            var renewed: UInt64 = 0
+            var isLeaving = false
+            /// Why this node has no place; nil if it has one.
+            var failure: String?
+            var reported: StorageNodes?
+            var interval = ShardOwnership.usualInterval
+
+            mutating func report(_ nodes: StorageNodes) {
+                guard nodes != reported else { return }
+                reported = nodes
+                report(nodes)
+            }
+        }
+
+        private var now: UInt64 { DispatchTime.now().uptimeNanoseconds / 1_000_000 }
+
+        private func keep(_ first: PostgresConnection, _ begun: Watch) {
+            var connection: PostgresConnection? = first
+            var watch = begun
+            while true {
+                _ = wake.wait(timeout: .now() + .milliseconds(Int(watch.interval)))
+                let order = order.withLock { $0 }
+                if order == .end { break }
+                do throws(PostgresFailure) {
+                    if connection == nil { connection = try PostgresConnection(options) }
+                    guard let usable = connection else { continue }
+                    let leaves = order == .leave && !watch.isLeaving
+                    if leaves || now >= watch.renewed + Self.renewalInterval {
+                        watch.isLeaving = order == .leave
+                        try renew(usable, &watch, isFirst: false)
+                    }
+                    if leaves { hasLeft.signal() }
+                    try look(usable, &watch)
+                } catch {
+                    connection?.close()
+                    connection = nil
+                    watch.interval = ShardOwnership.usualInterval
+                    watch.report(StorageNodes(failure: "the lease can't be renewed: \(error.reason)"))
+                }
+            }
+            // Without it the lease ends by itself.
+            let place: [PostgresValue] = [.text(options.node), .text(instance)]
+            _ = try? connection?.run(
+                [PostgresStatement("DELETE FROM nodes WHERE name = $1 AND instance = $2", values: place)],
+                within: options.timeout)
+            connection?.close()
+        }
+
+        private func renew(
+            _ connection: PostgresConnection, _ watch: inout Watch, isFirst: Bool
+        ) throws(PostgresFailure) {
+            watch.renewed = now
+            let rows = try connection.run(
+                [
+                    PostgresStatement(
+                        """
+                        INSERT INTO nodes AS n (name, instance, address, leaving, lease_end)
+                        VALUES ($1, $2, $3, $6, clock_timestamp() + $4 * interval '1 millisecond')
+                        ON CONFLICT (name) DO UPDATE SET instance = excluded.instance,
+                            address = excluded.address, leaving = excluded.leaving,
+                            lease_end = excluded.lease_end
+                        WHERE $5 = 1 OR n.instance = $2 OR n.lease_end < clock_timestamp()
+                        RETURNING name
+                        """, .text(options.node), .text(instance), .text(options.address),
+                        .number(Self.lease), .integer(isFirst ? 1 : 0), .integer(watch.isLeaving ? 1 : 0)),
+                    PostgresStatement(
+                        "DELETE FROM nodes WHERE lease_end < clock_timestamp() - interval '1 hour'"),
+                ], within: options.timeout)
+            watch.failure =
+                rows[0].count > 0 ? nil : "another process has the place of this node: \(options.node)"
+        }
+
+        /// Looks who lives and who has what, and wants shards accordingly.
+        private func look(_ connection: PostgresConnection, _ watch: inout Watch) throws(PostgresFailure) {
+            let rows = try connection.run(
+                [
+                    PostgresStatement(
+                        """
+                        SELECT name, instance, address, leaving FROM nodes WHERE lease_end > clock_timestamp()
+                        ORDER BY name
+                        """), PostgresStatement("SELECT owner FROM shards ORDER BY shard"),
+                ], within: options.timeout)
+            let nodes = StorageNodes(
+                living: rows[0].map {
+                    .init(
+                        name: $0.text(0), instance: $0.text(1), address: $0.text(2),
+                        isLeaving: $0.integer(3) != 0)
+                }, owners: rows[1].map { $0.text(0) }, failure: watch.failure)
+            let decision = watch.ownership.learned(nodes, now: now)
+            for (claim, isWanted) in zip(claims, decision.wanted) { claim.set(isWanted) }
+            watch.interval = decision.interval
+            watch.report(nodes)
+        }
+    }
+#endif

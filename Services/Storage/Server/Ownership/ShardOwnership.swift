@@ -1,0 +1,74 @@
+import RTMServiceLink
+
+/// Which shards of the database this node wants to have, as the nodes share them evenly.
+///
+/// A shard is free when its owner's lease has ended, or when the owner has given it up. The node that should
+/// lead it (`ShardAssignment`) wants it at once, and any other one only after a while: then the first one
+/// can't take it. A node that leads more than its share gives up one shard after the other (`ShardBalance`),
+/// and does so only for a node that lives, which looks often and takes the shard within milliseconds.
+///
+/// It decides nothing about safety: of two nodes that want the same shard the database gives it to one.
+///
+/// Pure. Times are in milliseconds, on a clock that doesn't go back.
+struct ShardOwnership {
+    /// How long a shard is left to the node that should lead it.
+    static let courtesy: UInt64 = 500
+    /// For how long a node doesn't want a shard that it has given up for another one.
+    static let moveTime: UInt64 = 2_000
+    /// How often a node looks: usually, and while a shard is about to be given up for it.
+    static let usualInterval: UInt64 = 100
+    static let shortInterval: UInt64 = 20
+
+    private let node: String
+    private let instance: String
+    private var balance: ShardBalance
+    /// By shard: since when it has been free, as far as was seen here.
+    private var freeSince: [UInt64?]
+    /// By shard: until when this node doesn't want it, because it gives it to another one.
+    private var moves: [UInt64?]
+
+    /// - Parameters:
+    ///   - node: the name of this node, which it keeps over its restarts.
+    ///   - instance: names this process among all that have had the name.
+    ///   - pause: how long the list of nodes has to stay the same before a shard moves, and the time between
+    ///     two moves.
+    init(of node: String, instance: String, shards: Int, pause: UInt64) {
+        self.node = node
+        self.instance = instance
+        balance = ShardBalance(of: node, shards: shards, pause: pause)
+        freeSince = Array(repeating: nil, count: shards)
+        moves = Array(repeating: nil, count: shards)
+    }
+
+    struct Decision: Equatable {
+        /// By shard: whether this node wants it, or wants to keep it.
+        var wanted: [Bool]
+        /// How soon to look again.
+        var interval = ShardOwnership.usualInterval
+    }
+
+    /// The database has been asked.
+    mutating func learned(_ nodes: StorageNodes, now: UInt64) -> Decision {
+        let isListed = nodes.living.contains { $0.instance == instance && !$0.isLeaving }
+        // A node that is about to end takes nothing more.
+        balance.learned(nodes.living.filter { !$0.isLeaving }.map(\.name), now: now)
+        let living = Set(nodes.living.map(\.instance))
+        let led = nodes.owners.indices.filter { nodes.owners[$0] == instance }
+        if isListed, let next = balance.next(led: led, now: now) { moves[next.shard] = now + Self.moveTime }
+        var decision = Decision(wanted: [])
+        for (shard, owner) in nodes.owners.enumerated() {
+            let isOwn = owner == instance
+            let isFree = !isOwn && !living.contains(owner)
+            freeSince[shard] = isFree ? freeSince[shard] ?? now : nil
+            if let until = moves[shard], now >= until || !isOwn && !isFree { moves[shard] = nil }
+            let isPreferred = balance.isPreferredLeader(of: shard)
+            let mayTake =
+                isListed && freeSince[shard].map { isPreferred || now >= $0 + Self.courtesy } == true
+            decision.wanted.append(moves[shard] == nil && (isOwn || mayTake))
+            if isListed, isPreferred, !isOwn, !isFree, balance.isSteady(now) {
+                decision.interval = Self.shortInterval
+            }
+        }
+        return decision
+    }
+}

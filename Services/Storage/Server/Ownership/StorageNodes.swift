@@ -1,0 +1,29 @@
+/// The nodes that share a database, as it knows them.
+struct StorageNodes: Sendable, Hashable {
+    struct Node: Sendable, Hashable {
+        let name: String
+        /// Differs for each start of the node.
+        let instance: String
+        /// Where callers reach it; empty if the others needn't name it.
+        let address: String
+        /// Whether it is about to end, and gives up all that it has.
+        let isLeaving: Bool
+    }
+
+    /// Those that keep their lease.
+    var living: [Node] = []
+    /// By shard: the instance that has it, or had it last; empty if that has given it up.
+    var owners: [String] = []
+    /// Why this node doesn't keep its own lease; nil if it does.
+    var failure: String?
+
+    /// Where callers reach the nodes.
+    var addresses: [String] { living.filter { !$0.isLeaving && !$0.address.isEmpty }.map(\.address).sorted() }
+
+    /// Where the owner of a shard is reached, or its name; empty if it has none.
+    func leader(of shard: Int) -> String {
+        let owner = owners.indices.contains(shard) ? owners[shard] : ""
+        guard let node = living.first(where: { $0.instance == owner }) else { return "" }
+        return node.address.isEmpty ? node.name : node.address
+    }
+}
