@@ -52,6 +52,40 @@ struct StorageRequestTests {
                         lock: "l", fencingToken: .max)))
     }
 
+    private func storedChannel(_ body: Rtm_Client_ClientFrame.OneOf_Body) throws -> ChannelKey? {
+        var frame = Rtm_Client_ClientFrame()
+        frame.body = body
+        let bytes: [UInt8] = try frame.serializedBytes()
+        let caller = Caller(appID: "app", userID: "anna", session: SessionID(rawValue: 1))
+        return bytes.withUnsafeBytes { CallRequest(caller: caller, request: WireText($0)).storedChannel }
+    }
+
+    @Test("the channel of every request is found where its type and name stand; no name is the caller's own")
+    func channels() throws {
+        let stage = ChannelKey(appID: "app", type: .stream, name: "stage")
+        let item = Rtm_Client_MetadataItem.with { ($0.key, $0.value) = ("k", "v") }
+        let bodies: [Rtm_Client_ClientFrame.OneOf_Body] = [
+            .writeMetadata(.with { ($0.channelType, $0.target, $0.items) = (.stream, "stage", [item]) }),
+            .getMetadata(.with { ($0.channelType, $0.target) = (.stream, "stage") }),
+            .setLock(.with { ($0.channelType, $0.channel, $0.name) = (.stream, "stage", "l") }),
+            .removeLock(.with { ($0.channelType, $0.channel, $0.name) = (.stream, "stage", "l") }),
+            .acquireLock(.with { ($0.channelType, $0.channel, $0.name) = (.stream, "stage", "l") }),
+            .releaseLock(.with { ($0.channelType, $0.channel, $0.name) = (.stream, "stage", "l") }),
+            .revokeLock(.with { ($0.channelType, $0.channel, $0.name) = (.stream, "stage", "l") }),
+            .getLocks(.with { ($0.channelType, $0.channel) = (.stream, "stage") }),
+            .getHistory(.with { ($0.channelType, $0.channel) = (.stream, "stage") }),
+        ]
+        for body in bodies { #expect(try storedChannel(body) == stage, "\(body)") }
+        let own = [
+            try storedChannel(.getMetadata(.init())),
+            try storedChannel(.getHistory(.with { $0.channelType = .user })),
+            try storedChannel(.getMetadata(.with { $0.target = "ben" })),
+        ]
+        #expect(own.map { $0?.type } == [ChannelType.none, .user, ChannelType.none])
+        #expect(own.map { $0?.name } == ["anna", "anna", "ben"])
+        #expect(try storedChannel(.getLocks(.with { $0.channelType = .UNRECOGNIZED(99) })) == nil)
+    }
+
     @Test("reads, and the five requests about locks")
     func others() throws {
         let place = LockPlace(channelType: .message, channel: "c")

@@ -4,10 +4,14 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// Plays many callers over one link to storage, each with one call under way. It is confined to the link's
-/// event loop.
+/// Plays many callers over one link to each shard of storage, each with one call under way. It is confined to
+/// the links' event loop.
 final class BenchCaller: ServiceLinkClientDelegate {
-    private let link: ServiceLinkClient
+    /// By shard.
+    private var links: [ServiceLinkClient] = []
+    private let makeLink: (_ shard: Int) -> ServiceLinkClient
+    /// The shards that serve.
+    private var ready: Set<Int> = []
     private let arena = DecodeArena()
     private let up: EventLoopPromise<Void>
     private let loop: any EventLoop
@@ -28,8 +32,11 @@ final class BenchCaller: ServiceLinkClientDelegate {
         let finished: EventLoopPromise<Void>
     }
 
-    private init(_ link: ServiceLinkClient, loop: any EventLoop, up: EventLoopPromise<Void>) {
-        self.link = link
+    private init(
+        loop: any EventLoop, up: EventLoopPromise<Void>,
+        makeLink: @escaping (_ shard: Int) -> ServiceLinkClient
+    ) {
+        self.makeLink = makeLink
         self.loop = loop
         self.up = up
     }
@@ -39,18 +46,32 @@ final class BenchCaller: ServiceLinkClientDelegate {
     ) async throws -> NIOLoopBound<BenchCaller> {
         let up = loop.makePromise(of: Void.self)
         let caller = try await loop.submit {
-            let link = ServiceLinkClient(
-                ServiceLinkClientConfiguration(service: "storage", node: "bench"), to: .inProcess(storage),
-                endOfTurn: .shared(on: loop), logger: logger)
-            let caller = BenchCaller(link, loop: loop, up: up)
-            link.start(delegate: caller)
+            let caller = BenchCaller(loop: loop, up: up) { shard in
+                var configuration = ServiceLinkClientConfiguration(service: "storage", node: "bench")
+                configuration.shard = shard
+                return ServiceLinkClient(
+                    configuration, to: .inProcess(storage), endOfTurn: .shared(on: loop), logger: logger)
+            }
+            caller.open(upTo: 1)
             return NIOLoopBound(caller, eventLoop: loop)
         }.get()
         try await up.futureResult.get()
         return caller
     }
 
-    func close() { link.shutdown() }
+    private func open(upTo shards: Int) {
+        for shard in links.count..<max(links.count, shards) {
+            let link = makeLink(shard)
+            links.append(link)
+            link.start(delegate: self)
+        }
+    }
+
+    private func link(to channel: ChannelKey?) -> ServiceLinkClient {
+        links[channel?.storageShard(among: links.count) ?? 0]
+    }
+
+    func close() { for link in links { link.shutdown() } }
 
     /// Calls until `isOver` accepts the number of answers, and returns that number.
     func run<Call: BenchCall>(
@@ -72,10 +93,11 @@ final class BenchCaller: ServiceLinkClientDelegate {
         let caller = Caller(
             appID: "app", userID: call.user, session: SessionID(rawValue: UInt64(number + 1)), instance: 1)
         call.request().withUnsafeReadableBytes { bytes in
+            let request = CallRequest(caller: caller, request: WireText(bytes))
+            let link = link(to: links.count > 1 ? request.storedChannel : nil)
             do {
                 try link.request(
-                    StorageMethod.call, CallRequest(caller: caller, request: WireText(bytes)),
-                    timeout: .seconds(60), context: number)
+                    StorageMethod.call, request, timeout: .seconds(60), context: number)
             } catch {
                 finished.take()?.fail(error)
             }
@@ -114,7 +136,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
         let payload = [UInt8](repeating: 0x61, count: 100)
         payload.withUnsafeBytes { payload in
             do {
-                try link.request(
+                try link(to: channel).request(
                     StorageMethod.appendHistory,
                     AppendHistoryRequest(
                         channel: channel, publisher: "user",
@@ -129,11 +151,18 @@ final class BenchCaller: ServiceLinkClientDelegate {
         }
     }
 
-    // MARK: The link
+    // MARK: The links
 
     func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
-        if !peer.announcesLeader { up.succeed(()) }
+        open(upTo: peer.shards)
+        if !peer.announcesLeader { serves(link) }
     }
+
+    private func serves(_ link: ServiceLinkClient) {
+        ready.insert(link.configuration.shard)
+        if ready.count == links.count { up.succeed(()) }
+    }
+
     func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {}
 
     func response(
@@ -155,7 +184,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
     }
 
     func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
-        if method == StorageMethod.leader { up.succeed(()) }
+        if method == StorageMethod.leader { serves(link) }
         guard method == StorageMethod.lockGranted, let push = try? LockGrantedPush(scanning: body),
             let number = tickets.removeValue(forKey: push.ticket)
         else { return }

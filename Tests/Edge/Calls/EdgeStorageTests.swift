@@ -1,6 +1,7 @@
 import NIOCore
 import RTMModel
 import RTMProtocol
+import RTMServiceLink
 import RTMWire
 import SwiftProtobuf
 import Testing
@@ -106,6 +107,57 @@ import Testing
         storage.grant(101, 6)
         fixture.pass()
         #expect(fixture.edge.locks.waitCount == 0)
+        fixture.end()
+    }
+
+    // MARK: Shards
+
+    @Test(
+        "K-6, K-11: calls go to the shard of their channel; the loss of one ends the waits there, and who leads next learns of sessions with locks there"
+    )
+    func shards() throws {
+        let fixture = EdgeFixture(storageShards: 2)
+        let storage = fixture.storage
+        let channels = try (0..<2).map { shard in
+            try #require(
+                (0..<100).map { "room \($0)" }.first { fixture.key($0).storageShard(among: 2) == shard })
+        }
+        let anna = fixture.client("anna")
+        for (shard, channel) in channels.enumerated() {
+            anna.acquire(UInt64(3 + shard), "a", in: channel)
+            #expect(storage.received.last?.shard == shard)
+            // Each shard counts its tickets by itself.
+            storage.answerWithTicket(100)
+        }
+        anna.acquire(5, "b", in: channels[1])
+        storage.answerAcquired(1)
+        fixture.pass()
+        #expect(anna.take().map(\.requestID) == [5])
+        storage.forget()
+        storage.lose(1)
+        #expect(anna.take().map(\.requestID) == [4], "the other wait lasts")
+        #expect(storage.received.isEmpty)
+        // The shard is away when one session ends, and the other one is there.
+        let ben = fixture.client("ben")
+        ben.acquire(3, "a", in: channels[0])
+        storage.answerAcquired(7)
+        storage.forget()
+        ben.vanish()
+        #expect(storage.sessions(in: 0).map(\.change) == [.ended])
+        fixture.pass(.seconds(5))
+        #expect(storage.sessions(in: 0).count == 1, "nothing is new for a shard that was there")
+        #expect(storage.sessions(in: 1).map(\.change) == [.ended, .entered])
+        #expect(storage.sessions(in: 1).last?.channel == fixture.key(channels[1]))
+        storage.grant(100, 9, in: 1)
+        fixture.pass()
+        #expect(anna.take().isEmpty, "a ticket of another shard")
+        storage.grant(100, 5, in: 0)
+        fixture.pass()
+        #expect(anna.take().map(\.lockAcquired.fencingToken) == [5])
+        storage.forget()
+        anna.vanish()
+        #expect(storage.sessions(in: 0).map(\.change) == [.ended])
+        #expect(storage.sessions(in: 1).map(\.change) == [.ended])
         fixture.end()
     }
 

@@ -34,18 +34,19 @@ final class EdgeFixture {
     ///   - sharedRates: what it counts together with another one.
     ///   - needsTokens: whether its one app is `SampleApp`.
     ///   - outboundBytes: what may wait for its clients together.
+    ///   - storageShards: how many shards storage has.
     ///   - wallClock: the time of day in milliseconds.
     ///   - logger: what the edge logs goes there.
     init(
         entriesMax: Int = 1_000, bytesMax: Int = 1 << 20, rates: ApplicationRates = .unlimited,
         sharedRates: SharedRates? = nil, sessionsMax: Int = 0, needsTokens: Bool = false,
-        outboundBytes: Int = 1 << 30,
+        outboundBytes: Int = 1 << 30, storageShards: Int = 1,
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) {
         let metrics = MetricsRegistry()
         presence = FakeService("presence", on: time)
-        storage = FakeService("storage", on: time)
+        storage = FakeService("storage", shards: storageShards, on: time)
         let messages = InProcessEndpoint(name: "messaging")
         var link = ServiceLinkConfiguration()
         link.random = { 0.5 }

@@ -11,42 +11,63 @@ import SwiftProtobuf
 /// A service that notes what it is asked and sent, and answers what the test says, when it says so.
 final class FakeService {
     struct Received {
+        let shard: Int
         let method: UInt32
         /// Nil of a push.
         let request: UInt64?
         let body: [UInt8]
     }
 
+    /// Two links may have the same number for a request.
+    private struct Request: Hashable {
+        let shard: Int
+        let id: UInt64
+    }
+
     let endpoint: InProcessEndpoint
     private let name: String
     private let loop: EmbeddedEventLoop
     private var server: ServiceLinkServer?
-    private var link: AcceptedServiceLink?
+    private var links: [Int: AcceptedServiceLink] = [:]
+    /// By shard: the term that was announced last. Empty for a service without shards, which announces none.
+    private var terms: [UInt64]
     /// In order, since the last `forget`.
     private(set) var received: [Received] = []
-    private var answered: Set<UInt64> = []
+    private var answered: Set<Request> = []
 
-    init(_ name: String, on loop: EmbeddedEventLoop) {
+    /// - Parameter shards: if there are several, the service leads them all, and announces that.
+    init(_ name: String, shards: Int = 1, on loop: EmbeddedEventLoop) {
         self.name = name
+        terms = shards == 1 ? [] : Array(repeating: 0, count: shards)
         self.loop = loop
         endpoint = InProcessEndpoint(name: name)
     }
 
-    var isLinked: Bool { link != nil }
+    var isLinked: Bool { !links.isEmpty }
 
     func start() {
         let bound = NIOLoopBound(self, eventLoop: loop)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        server = ServiceLinkServer(.init(service: name), links: loop, logger: logger) { _ in bound.value }
+        var configuration = ServiceLinkServerConfiguration(service: name)
+        configuration.shards = max(1, terms.count)
+        configuration.announcesLeader = !terms.isEmpty
+        server = ServiceLinkServer(configuration, links: loop, logger: logger) { _ in bound.value }
         server?.listen(on: endpoint)
     }
 
     /// It is gone, and its callers notice.
     func stop() {
         endpoint.stopListening()
-        link?.close()
+        for link in links.values { link.close() }
         loop.advanceTime(by: .milliseconds(1))
         received.removeAll { $0.request != nil }
+    }
+
+    /// The link of one shard is lost.
+    func lose(_ shard: Int) {
+        links[shard]?.close()
+        loop.advanceTime(by: .milliseconds(1))
+        received.removeAll { $0.shard == shard && $0.request != nil }
     }
 
     func forget() { received = [] }
@@ -68,43 +89,52 @@ final class FakeService {
     /// Answers the first request of the method that has no answer yet.
     @discardableResult
     func answer(_ method: UInt32, _ body: some WireEncodable) -> Bool {
-        guard let id = open(method) else { return false }
-        link?.respond(to: id, body)
+        guard let request = open(method) else { return false }
+        links[request.shard]?.respond(to: request.id, body)
         return true
     }
 
     func refuse(_ method: UInt32, _ error: RTMError) {
-        if let id = open(method) { link?.fail(id, error) }
+        if let request = open(method) { links[request.shard]?.fail(request.id, error) }
     }
 
-    func push(_ method: UInt32, _ body: some WireEncodable) { _ = link?.push(method, body) }
+    func push(_ method: UInt32, _ body: some WireEncodable, in shard: Int = 0) {
+        _ = links[shard]?.push(method, body)
+    }
 
-    private func open(_ method: UInt32) -> UInt64? {
-        let id = received.first { received in
-            received.method == method && received.request.map { !answered.contains($0) } == true
-        }?.request
-        if let id { answered.insert(id) }
-        return id
+    private func open(_ method: UInt32) -> Request? {
+        let requests = received.lazy.filter { $0.method == method }.compactMap { received in
+            received.request.map { Request(shard: received.shard, id: $0) }
+        }
+        let open = requests.first { !self.answered.contains($0) }
+        if let open { answered.insert(open) }
+        return open
     }
 }
 
 extension FakeService: ServiceLinkHandler {
     func linkOpened(_ link: AcceptedServiceLink) {
-        self.link = link
-        answered = []
+        links[link.shard] = link
+        answered = answered.filter { $0.shard != link.shard }
+        guard !terms.isEmpty else { return }
+        terms[link.shard] += 1
+        let term = terms[link.shard]
+        link.push(StorageMethod.leader, LeaderPush(term: term, follows: term - 1))
     }
 
-    func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) { self.link = nil }
+    func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
+        links[link.shard] = nil
+    }
 
     func request(
         _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
         from link: AcceptedServiceLink
     ) {
-        received.append(Received(method: method, request: id, body: Array(body)))
+        received.append(Received(shard: link.shard, method: method, request: id, body: Array(body)))
     }
 
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
-        received.append(Received(method: method, request: nil, body: Array(body)))
+        received.append(Received(shard: link.shard, method: method, request: nil, body: Array(body)))
     }
 }
 
@@ -210,9 +240,19 @@ extension FakeService {
         }
     }
 
-    func grant(_ ticket: UInt64, _ token: UInt64) {
+    func grant(_ ticket: UInt64, _ token: UInt64, in shard: Int = 0) {
         Self.acquired(token).withUnsafeBytes { bytes in
-            push(StorageMethod.lockGranted, LockGrantedPush(ticket: ticket, response: WireText(bytes)))
+            push(
+                StorageMethod.lockGranted, LockGrantedPush(ticket: ticket, response: WireText(bytes)),
+                in: shard)
+        }
+    }
+
+    /// What was pushed of sessions to a shard.
+    func sessions(in shard: Int) -> [SessionPush] {
+        let arena = DecodeArena()
+        return received.filter { $0.shard == shard && $0.method == StorageMethod.session }.compactMap {
+            $0.body.withUnsafeBytes { try? SessionPush($0, in: arena) }
         }
     }
 }

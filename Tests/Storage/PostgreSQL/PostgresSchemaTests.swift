@@ -68,7 +68,9 @@
                 try migrate(server.url)
                 try migrate(server.url)
                 let shards = failure { try migrate(server.url, shards: 8) }
-                #expect(shards?.reason == "the database was made with 4 shards, not with 8")
+                #expect(
+                    shards?.reason
+                        == "the database was made with 4 shards, not with 8: set storage.shards to 4")
                 try server.query("UPDATE heliograph.store SET schema_version = 99")
                 let newer = failure { try migrate(server.url) }
                 #expect(newer?.kind == .refused && newer?.reason.contains("the schema 99") == true)

@@ -243,5 +243,60 @@
                 store.close()
             }
         }
+
+        @Test("L-42: a quota counts what all shards have")
+        func quota() async throws {
+            try await RunningPostgres.with { server in
+                var rules = StorageRules()
+                rules.quotas.locks = 2
+                var writers = try (0..<2).map {
+                    try StorageWriter(
+                        PostgresWriter(options(server.url), shard: $0), rules: rules, now: Self.now)
+                }
+                func set(_ name: String, in shard: Int) -> [ErrorCode] {
+                    let request = LockRequest(.set(ttlSeconds: 10), name, at: .lobby)
+                    let write = StorageWrite(
+                        .lock(request, of: Self.lobby, ticket: 1), caller: .user("anna"), link: 1, request: 9)
+                    return refusals(writers[shard].run([write], now: Self.now))
+                }
+                #expect(set("a", in: 0).isEmpty && set("b", in: 1).isEmpty)
+                #expect(set("c", in: 0).count == 1 && set("c", in: 1).count == 1)
+                let remove = LockRequest(.remove, "b", at: .lobby)
+                let removal = StorageWrite(
+                    .lock(remove, of: Self.lobby, ticket: 1), caller: .user("anna"), link: 1, request: 9)
+                #expect(refusals(writers[1].run([removal], now: Self.now)).isEmpty)
+                #expect(set("c", in: 0).isEmpty)
+                for writer in writers { writer.close() }
+            }
+        }
+
+        @Test("the hour of the last batch of any shard stays, however old it is, and older ones are dropped")
+        func hours() async throws {
+            try await RunningPostgres.with { server in
+                let second = try PostgresWriter(options(server.url), shard: 1)
+                _ = try second.start()
+                _ = try second.write(counter(7))
+                // As if all of that had been long ago.
+                for (hour, batches) in [(100, "1, 0"), (103, "1, 5")] {
+                    try server.query("CREATE TABLE heliograph.batches_\(hour) (LIKE heliograph.batches)")
+                    try server.query(
+                        """
+                        ALTER TABLE heliograph.batches ATTACH PARTITION heliograph.batches_\(hour)
+                            FOR VALUES FROM (\(hour)) TO (\(hour + 1))
+                        """)
+                    try server.query("INSERT INTO heliograph.batches VALUES (\(batches), \(hour), 1, 42)")
+                }
+                try server.query("DELETE FROM heliograph.batches WHERE shard = 1 AND hour > 103")
+                let first = try PostgresWriter(options(server.url))
+                _ = try first.start()
+                _ = try first.write(counter(1))
+                let old = "SELECT string_agg(relname, ',') FROM pg_class WHERE relname ~ '^batches_10[0-9]$'"
+                #expect(try server.query(old) == "batches_103")
+                _ = try second.start()
+                #expect(second.counter == 42)
+                first.close()
+                second.close()
+            }
+        }
     }
 #endif

@@ -75,6 +75,8 @@
                 try #require(processes.present.first { $0.key != port }?.value)
             }
 
+            var ports: [Int] { processes.present.keys.sorted() }
+
             func log(_ port: Int) -> String { processes.present[port]?.log ?? "" }
 
             func killAll() { for process in processes.present.values { process.signal(SIGKILL) } }
@@ -236,6 +238,38 @@
             }
         }
 
+        @Test("W-23, D-19: operators' programs find the leader of the app's shard from any node")
+        func operators() async throws {
+            try await with(2) { nodes, _, _ in
+                try await eventually("each has half of the shards", within: .seconds(60)) {
+                    try nodes.shares == [2, 2]
+                }
+                for (place, port) in nodes.ports.enumerated() {
+                    let ban = try order(["ban", "app/user \(place)/10m"], at: port)
+                    #expect(
+                        ban.contains("may not log in until") && ban.contains("was not logged in"), "\(ban)")
+                }
+                for port in nodes.ports {
+                    let bans = try order(["bans"], at: port)
+                    #expect(bans.contains("app/user 0") && bans.contains("app/user 1"), "\(bans)")
+                }
+            }
+        }
+
+        /// What a command prints.
+        private func order(_ arguments: [String], at port: Int) throws -> String {
+            let process = Process()
+            let output = Pipe()
+            process.executableURL = ServiceProcess.executables.appending(path: "rtm-storage")
+            process.arguments = arguments + ["--listen", "127.0.0.1:\(port)"]
+            process.standardOutput = output
+            process.standardError = output
+            try process.run()
+            let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            return printed
+        }
+
         /// What happened in one channel of each shard while nodes came and went.
         private struct Course {
             var history = RevisionHistory()
@@ -318,7 +352,13 @@
                     }
                 }
                 var outcome = Result<Void, any Error>.success(())
-                do { try await body() } catch { outcome = .failure(error) }
+                do {
+                    try await written(courses)
+                    try await body()
+                    try await written(courses)
+                } catch {
+                    outcome = .failure(error)
+                }
                 isOver.withLock { $0 = true }
                 return outcome
             }
@@ -329,9 +369,16 @@
                 #expect(
                     history.violations(from: (revision: first[shard], value: "0"), to: set.majorRevision)
                         == [])
-                #expect(history.writtenCount > 0)
             }
             return courses.map(\.present)
+        }
+
+        /// Waits until something was written to every channel.
+        private func written(_ courses: [Shared<Course>]) async throws {
+            let counts = courses.map { $0.present.history.writtenCount + 1 }
+            try await eventually("every channel is written to") {
+                zip(courses, counts).allSatisfy { $0.present.history.writtenCount >= $1 }
+            }
         }
 
         @Test(

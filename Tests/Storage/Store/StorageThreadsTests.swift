@@ -1,6 +1,7 @@
 import Dispatch
 import RTMModel
 import RTMServiceKit
+import RTMTestSupport
 import RTMWire
 import Synchronization
 import Testing
@@ -20,11 +21,18 @@ import Testing
     private final class Writer: WritableStore {
         private let store = MemoryStore(source: 1)
         private let closings: Closings
+        private let claim: ShardClaim?
 
-        init(_ closings: Closings) { self.closings = closings }
+        init(_ closings: Closings, _ claim: ShardClaim? = nil) {
+            (self.closings, self.claim) = (closings, claim)
+        }
 
         var source: UInt64 { store.source }
-        func start() throws(StoreFailure) -> StoreStart { try store.start() }
+        func start() throws(StoreFailure) -> StoreStart {
+            guard claim?.isWanted ?? true else { throw StoreFailure(kind: .fenced, reason: "another's") }
+            return try store.start()
+        }
+        func release() { closings.note("released") }
         func read(_ keys: GroupKeys) -> GroupState { store.read(keys) }
         func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten { try store.write(changes) }
         func prove() {}
@@ -79,5 +87,53 @@ import Testing
             StorageThreads.Listener(written: { _ in }, read: { _ in }, health: { _ in }))
         await threads.stop()
         #expect(closings.order.withLock { $0 } == ["reader", "reader", "writer"])
+    }
+
+    @Test("D-19: the writer takes the store when the node wants it, and gives it up between two groups")
+    func claim() async throws {
+        let closings = Closings()
+        let claim = ShardClaim()
+        let outcomes = Shared<[WriteOutcome]>([])
+        let threads = StorageThreads(
+            StorageThreads.Stores(
+                openWriter: { Writer(closings, claim) }, openReader: { Reader(closings) }, claim: claim),
+            readers: 1, queueMax: 10, rules: StorageRules(), metrics: StorageMetrics(MetricsRegistry()))
+        try await threads.start(
+            StorageThreads.Listener(
+                written: { outcome in outcomes.withLock { $0.append(outcome) } }, read: { _ in },
+                health: { _ in }))
+        func write(_ request: UInt64) {
+            let items = [MetadataItem(key: "k", value: "v")]
+            _ = threads.queues.writes.put(
+                StorageWrite(
+                    .metadata(WriteMetadata(.set, of: .lobby, items: items), of: .message("lobby")),
+                    caller: .user("anna"), link: 1, request: request))
+        }
+        func answer(_ request: UInt64) async throws -> RTMError? {
+            try await eventually("\(request) is answered") {
+                outcomes.present.flatMap(\.answers).contains { $0.request == request }
+            }
+            let answered = outcomes.present.flatMap(\.answers).first { $0.request == request }
+            if case .failure(let error) = answered?.result { return error }
+            return nil
+        }
+        write(1)
+        #expect(try await answer(1)?.retryAfter == .milliseconds(100))
+        claim.set(true)
+        // Nobody writes: the claim alone wakes the thread.
+        try await eventually("it has begun") { outcomes.present.contains { $0.hasBegunAnew } }
+        write(2)
+        #expect(try await answer(2) == nil)
+        #expect(closings.order.withLock { $0 } == [])
+        claim.set(false)
+        try await eventually("it has given the store up") { outcomes.present.contains { $0.hasReleased } }
+        #expect(closings.order.withLock { $0 } == ["released"])
+        write(3)
+        #expect(try await answer(3)?.code == .storageNotAvailable)
+        claim.set(true)
+        try await eventually("it has begun again") { outcomes.present.count { $0.hasBegunAnew } == 2 }
+        write(4)
+        #expect(try await answer(4) == nil)
+        await threads.stop()
     }
 }

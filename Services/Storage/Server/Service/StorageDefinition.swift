@@ -183,7 +183,12 @@ private struct StorageDatabase: Service {
 
     func start() async throws {
         try await join()
-        for shard in threads.indices { try await threads[shard].start(listener(of: shard)) }
+        do {
+            for shard in threads.indices { try await threads[shard].start(listener(of: shard)) }
+        } catch {
+            if let membership { try? await NIOThreadPool.singleton.runIfActive { membership.end() } }
+            throw error
+        }
         try await loop.submit {
             node.value.start()
             node.value.keepEvents(for: events)

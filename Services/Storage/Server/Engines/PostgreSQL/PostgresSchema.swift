@@ -48,7 +48,9 @@
             }
             guard made == Int64(shards) else {
                 throw StoreFailure(
-                    kind: .refused, reason: "the database was made with \(made) shards, not with \(shards)")
+                    kind: .refused,
+                    reason: "the database was made with \(made) shards, not with \(shards): set "
+                        + "storage.shards to \(made)")
             }
         }
 
