@@ -4,6 +4,7 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
+/// What the threads have done: answers go to the callers, events to the outbox.
 extension StorageShard {
     /// A group of writes has ended. The answers go first, so a waiter learns its ticket before the ticket is
     /// called.

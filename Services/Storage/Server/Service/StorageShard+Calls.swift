@@ -2,6 +2,8 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
+/// What edges and gateways ask of metadata, locks and history. It is checked as far as that is possible
+/// without the store, and waits for the threads then.
 extension StorageShard {
     func call(_ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
         let caller = call.caller

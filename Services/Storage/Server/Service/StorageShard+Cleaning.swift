@@ -2,6 +2,7 @@ import NIOCore
 import RTMModel
 import RTMServiceKit
 
+/// The recurring work: what isn't needed any more is removed.
 extension StorageShard {
     /// Limit: messages removed in one write, so that no other write waits long behind it.
     private static let expiredMax = 500

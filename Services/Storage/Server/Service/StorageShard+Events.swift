@@ -4,6 +4,7 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
+/// What gateways ask about events and their readers (W-42, W-44), and the collecting of events.
 extension StorageShard {
     /// The apps whose events are kept, and for how long. Those of other shards are left out.
     func keepEvents(for times: [String: UInt64]) {

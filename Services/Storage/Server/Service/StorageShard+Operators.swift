@@ -5,6 +5,7 @@ import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
+/// Bans, and questions that gateways have for all edges (S-4, W-23).
 extension StorageShard {
     /// How long edges may take to report what they found.
     private static let reportTime = TimeAmount.seconds(2)
