@@ -176,6 +176,67 @@ struct BrokerAppendTests {
         #expect(after.position.offset == 1)
     }
 
+    @Test("M-39: a message that storage appends is like a published one, and one sent again is there once")
+    func message() throws {
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
+        let key = ChannelKey.message("lobby")
+        let interest = Broker.Interest(link: 1, id: 9)
+        _ = try broker.attach(interest, to: key, after: nil, now: 10)
+        let published = try broker.publish("hello", to: key, now: 10)
+        let event = Self.message("hello")
+        let appended = try broker.append(
+            to: key, by: "anna", feature: .message, event: event, source: 3, sequence: 5, now: 10)
+        let again = try broker.append(
+            to: key, by: "anna", feature: .message, event: event, source: 3, sequence: 5, now: 99)
+        #expect(again.appended.isEmpty && again.position == appended.position)
+        let new = try #require(appended.appended.first)
+        #expect(new.interests == [interest] && new.entries.feature == .message)
+        // Both frames differ in offset and time, which are one byte each.
+        let frames = [broker.frames(of: published), broker.frames(of: new)].map {
+            Array($0.readableBytesView)
+        }
+        #expect(frames[0].count == frames[1].count)
+        #expect(zip(frames[0], frames[1]).count { $0 != $1 } == 2)
+    }
+
+    @Test("M-41: a message to a user without a receiver is left out, and leaves no trace")
+    func receiver() throws {
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
+        let inbox = ChannelKey(appID: "app", type: .user, name: "ben")
+        let event = Self.message("hello")
+        let lost = try broker.append(
+            to: inbox, by: "anna", feature: .message, event: event, source: 3, sequence: 5, now: 10)
+        #expect(lost.appended.isEmpty && broker.channelCount == 0)
+        _ = try broker.attach(.init(link: 1, id: 9), to: inbox, after: nil, now: 10)
+        let found = try broker.append(
+            to: inbox, by: "anna", feature: .message, event: event, source: 3, sequence: 6, now: 10)
+        #expect(found.appended.count == 1)
+    }
+
+    @Test(
+        "a message has the feature of messages and no event has it, and a stream channel has no messages",
+        arguments: [
+            (ChannelType.message, SubscriptionFeatures.presence, true),
+            (.message, .message, false), (.stream, .message, true), (.none, .message, true),
+        ])
+    func mismatch(_ type: ChannelType, _ feature: SubscriptionFeatures, isMessage: Bool) throws {
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
+        let key = ChannelKey(appID: "app", type: type, name: "lobby")
+        #expect(throws: RTMError.self) {
+            try broker.append(
+                to: key, feature: feature, event: isMessage ? Self.message("x") : [0x3A, 2, 0x08, 3],
+                source: 1, sequence: 1, now: 10)
+        }
+        #expect(broker.channelCount == 0)
+    }
+
+    private static func message(_ text: String) -> [UInt8] {
+        text.withWireText { payload in
+            Array(
+                MessageView(type: .text, payload: payload, customType: payload).eventField.readableBytesView)
+        }
+    }
+
     @Test("M-35: an inbox has no events")
     func inbox() throws {
         var broker = Broker(limits: .limits(), firstEpoch: 7)

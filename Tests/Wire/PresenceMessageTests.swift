@@ -153,8 +153,8 @@ struct PresenceMessageTests {
             let publication = try Rtm_Client_Publication(
                 serializedBytes: Array(event.eventField.readableBytesView))
             #expect(publication.event == .presence(expected))
-            let isEvent = event.eventField.withUnsafeReadableBytes { EventPublication.isEvent(WireText($0)) }
-            #expect(isEvent)
+            let kind = event.eventField.withUnsafeReadableBytes { EventPublication.kind(of: WireText($0)) }
+            #expect(kind == .event)
         }
     }
 }

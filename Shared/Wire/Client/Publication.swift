@@ -61,7 +61,8 @@ package struct Publication: ServerFrameBody {
     }
 }
 
-/// One entry of a channel's log that is not a message: the envelope around an event that its service encoded.
+/// One entry of a channel's log that another service encoded: the envelope around an event of presence or
+/// storage, or around a message that an app has published in its own database.
 package struct EventPublication: ServerFrameBody {
     package typealias Fields = Schema.Publication
     package static var field: SchemaField<Fields> { Schema.ServerFrame.publication }
@@ -94,20 +95,31 @@ package struct EventPublication: ServerFrameBody {
         sink.raw(event.bytes)
     }
 
-    /// Whether the bytes are one event and nothing else. Its readers check what is in the event.
-    package static func isEvent(_ bytes: WireText) -> Bool {
+    /// What the bytes are: one event, or one message, and nothing else; nil if they are neither. Its readers
+    /// check what is in it.
+    package static func kind(of bytes: WireText) -> Kind? {
         var scanner = ProtobufScanner(bytes.bytes)
         do throws(WireError) {
-            guard let event = try scanner.next() else { return false }
+            guard let event = try scanner.next() else { return nil }
+            let kind: Kind
             switch event.number {
-            case Fields.presence, Fields.storage, Fields.lock: _ = try event.bytes
-            default: return false
+            case Fields.presence, Fields.storage, Fields.lock: kind = .event
+            case Fields.message: kind = .message
+            default: return nil
             }
-            return try scanner.next() == nil
+            _ = try event.bytes
+            return try scanner.next() == nil ? kind : nil
         } catch {
-            return false
+            return nil
         }
     }
+
+    package enum Kind: Sendable, Hashable { case event, message }
+}
+
+extension MessageView {
+    /// The message with its key, as a field of a publication: what an AppendRequest carries.
+    package var eventField: ByteBuffer { FieldMessage(Schema.Publication.message, self).buffer }
 }
 
 /// A body of Publication.event, which knows its field there.

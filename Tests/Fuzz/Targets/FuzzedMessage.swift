@@ -41,7 +41,7 @@ enum FuzzedMessage {
         try RoundTrip.unpacked(ExplainRequest.self, bytes)
         try RoundTrip.unpacked(ExplainResponse.self, bytes)
         _ = try? ClientRequest.Publish(scanning: bytes)
-        _ = EventPublication.isEvent(WireText(bytes))
+        _ = EventPublication.kind(of: WireText(bytes))
         try delivery(bytes)
         try publish(bytes)
         try append(bytes)

@@ -61,7 +61,7 @@ extension Broker {
 
     /// Whether the channel has a subscriber, or its owner was online at the former leader and is about to
     /// attach again.
-    private func hasReceiver(_ channel: ChannelView, now: UInt64) -> Bool {
+    func hasReceiver(_ channel: ChannelView, now: UInt64) -> Bool {
         guard let slot = channels.slot(of: channel) else { return false }
         return !channels[slot].interests.isEmpty
             || now < settlesAt && channels[slot].ownership?.isAwaited == true

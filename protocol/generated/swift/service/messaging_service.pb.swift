@@ -696,7 +696,8 @@ package nonisolated struct Rtm_Service_ListedChannel: Sendable {
   fileprivate var _newest: Rtm_Client_StreamPosition? = nil
 }
 
-/// Events of presence or storage become entries of a channel's log, in their order: all of them, or none.
+/// Events of presence or storage, or messages that storage publishes for apps, become entries of a channel's log, in their
+/// order: all of them, or none. Messages to a user who has no receiver are left out.
 package nonisolated struct Rtm_Service_AppendRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for

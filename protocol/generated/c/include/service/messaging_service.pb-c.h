@@ -549,7 +549,8 @@ struct  Rtm__Service__ListedChannel
 
 
 /*
- * Events of presence or storage become entries of a channel's log, in their order: all of them, or none.
+ * Events of presence or storage, or messages that storage publishes for apps, become entries of a channel's log, in their
+ * order: all of them, or none. Messages to a user who has no receiver are left out.
  */
 struct  Rtm__Service__AppendRequest
 {
