@@ -96,6 +96,19 @@ package final class RunningPostgres: Sendable {
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// Writes everything that the server has into a file, as `pg_dump` does.
+    package func dump() throws -> String {
+        let path = directory + ".sql"
+        try Self.run((Self.programs ?? "") + "/pg_dump", ["-f", path, url], asServer: false)
+        return path
+    }
+
+    package func restore(_ dump: String) throws {
+        try Self.run(
+            (Self.programs ?? "") + "/psql", ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", dump, url],
+            asServer: false)
+    }
+
     package func remove() {
         kill()
         try? FileManager.default.removeItem(atPath: directory)

@@ -25,7 +25,7 @@
 
             func start(_ port: Int) async throws {
                 let process = try host.start(
-                    try folder(port), ["--database", server.url], port: port)
+                    try folder(port), ["--database", server.url, "--apps", "app"], port: port)
                 processes.withLock { $0[port] = process }
                 _ = try await process.listening()
             }
@@ -420,6 +420,74 @@
                     #expect(course.gap < .seconds(1) * timeScale, "\(course.gap)")
                 }
             }
+        }
+
+        @Test(
+            "M-39: what apps publish in their transactions arrives once and in order while nodes are killed")
+        func published() async throws {
+            try await with(2) { nodes, caller, log in
+                _ = try await insist("a node leads", caller)
+                let shard = ChannelKey.message("lobby").storageShard(among: 4)
+                let (isOver, running) = (Shared(false), Shared(3))
+                let committed = Shared<[[String]]>([[], [], []])
+                for app in 0..<3 {
+                    let server = nodes.server
+                    Thread.detachNewThread {
+                        do {
+                            let texts = try Self.publish(app, server) { isOver.present }
+                            committed.withLock { $0[app] = texts }
+                        } catch {
+                            Issue.record("app \(app): \(error)")
+                        }
+                        running.withLock { $0 -= 1 }
+                    }
+                }
+                for _ in 0..<5 {
+                    let seen = log.messages.count
+                    try await eventually("messages arrive", within: .seconds(30)) {
+                        log.messages.count >= seen + 100
+                    }
+                    let (port, process) = try await nodes.leader(of: shard)
+                    try await process.kill9()
+                    try await nodes.start(port)
+                }
+                isOver.withLock { $0 = true }
+                try await eventually("the apps have ended") { running.present == 0 }
+                let expected = committed.present
+                let count = expected.map(\.count).reduce(0, +)
+                try await eventually("every message arrives", within: .seconds(30)) {
+                    log.messages.count >= count
+                }
+                for app in 0..<3 {
+                    #expect(
+                        log.messages.filter { $0.hasPrefix("\(app).") } == expected[app],
+                        "each once, in the order of its app")
+                }
+                #expect(log.messages.count == count)
+            }
+        }
+
+        /// Publishes in one transaction after the other, of which some are rolled back. Returns what was
+        /// committed.
+        private static func publish(
+            _ app: Int, _ server: RunningPostgres, until isOver: () -> Bool
+        ) throws -> [String] {
+            let session = try AppSession(server)
+            defer { session.close() }
+            var (committed, number) = ([String](), 0)
+            while !isOver() {
+                try session.begin()
+                let texts = (0..<3).map { "\(app).\(number + $0)" }
+                for text in texts { try session.publish(text) }
+                number += 3
+                guard number % 5 > 0 else {
+                    try session.run("ROLLBACK")
+                    continue
+                }
+                try session.commit()
+                committed += texts
+            }
+            return committed
         }
     }
 #endif

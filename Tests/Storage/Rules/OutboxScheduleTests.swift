@@ -52,6 +52,16 @@ struct OutboxScheduleTests {
         #expect(schedule.next().sequences == [1, 3, 4])
     }
 
+    @Test("what doesn't fit into memory by its bytes is fetched when half of it has gone")
+    func bytes() {
+        var schedule = schedule(.init(bytesMax: 100))
+        schedule.committed([event(1, "a", bytes: 60), event(2, "a", bytes: 60)])
+        schedule.committed([event(3, "a", bytes: 1)])
+        #expect(schedule.count == 2 && schedule.nextFetch() == nil)
+        schedule.answered(schedule.next()?.line ?? 0, isAppended: true)
+        #expect(schedule.count == 0 && schedule.nextFetch()?.after == 2)
+    }
+
     @Test("of a channel one run after the other, channels beside one another")
     func order() {
         var schedule = schedule()

@@ -46,6 +46,16 @@ final class LogReader: Sendable {
     var storageEvents: [Rtm_Client_StorageEvent] {
         publications.compactMap { if case .storage(let event)? = $0.event { event } else { nil } }
     }
+    /// The payloads of messages.
+    var messages: [String] {
+        publications.compactMap {
+            if case .message(let message)? = $0.event {
+                String(decoding: message.payload, as: UTF8.self)
+            } else {
+                nil
+            }
+        }
+    }
     var lockEvents: [Rtm_Client_LockEvent] {
         publications.compactMap { if case .lock(let event)? = $0.event { event } else { nil } }
     }

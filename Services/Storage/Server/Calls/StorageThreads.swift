@@ -56,6 +56,11 @@ final class StorageThreads: Sendable {
         }
     }
 
+    /// What apps publish in the database is judged by these rules from now on.
+    func publish(_ rules: InboxRules) {
+        _ = queues.writes.put(StorageWrite(.inboxRules(rules)), mayOverfill: true)
+    }
+
     /// Finishes the queued work and closes the store.
     func stop() async {
         queues.writes.close()
@@ -105,28 +110,38 @@ final class StorageThreads: Sendable {
         var health = StoreHealth()
         if let failure = writer.awaited { _ = health.failed(failure, .present) }
         listener.health(health.failure)
+        func report(_ outcome: WriteOutcome) {
+            if let failure = outcome.failure, health.failed(failure, .present) { listener.health(failure) }
+            listener.written(outcome)
+        }
         while let group = queues.writes.take(countMax: Self.groupMax, until: Self.wake(writer, health)) {
             if let claim = stores.claim, !claim.isWanted, writer.hasBegun {
-                let outcome = writer.release(group)
-                if let failure = outcome.failure, health.failed(failure, .present) {
-                    listener.health(failure)
-                }
                 metrics.lockChannels.set(0, of: self)
-                listener.written(outcome)
+                metrics.inboxLag.set(0, of: self)
+                report(writer.release(group))
                 continue
             }
             if health.isProofDue(.present) || health.isOfAnother && stores.claim?.isWanted == true {
                 let failure = writer.prove(now: .present)
                 if health.proven(failure, .present) { listener.health(failure) }
             }
-            guard !group.isEmpty || writer.isDue(.present) else { continue }
-            let begin = ContinuousClock.now
-            let outcome = writer.run(group, now: .present)
-            metrics.groupSize.observe(group.count)
-            metrics.groupTime.observe(ContinuousClock.now - begin)
-            metrics.lockChannels.set(writer.busyLockChannels, of: self)
-            if let failure = outcome.failure, health.failed(failure, .present) { listener.health(failure) }
-            listener.written(outcome)
+            if !group.isEmpty || writer.isDue(.present) {
+                let begin = ContinuousClock.now
+                let outcome = writer.run(group, now: .present)
+                metrics.groupSize.observe(group.count)
+                metrics.groupTime.observe(ContinuousClock.now - begin)
+                metrics.lockChannels.set(writer.busyLockChannels, of: self)
+                report(outcome)
+            }
+            guard let deadline = writer.inboxDeadline else {
+                metrics.inboxLag.set(0, of: self)
+                continue
+            }
+            if health.failure == nil, deadline <= StorageNow.present.steady {
+                let outcome = writer.drainInbox(now: .present) { .present }
+                if !outcome.hasNothing { report(outcome) }
+            }
+            metrics.inboxLag.set(Int(writer.inboxLag(.present) / 1_000), of: self)
         }
         // The last connection that closes moves the log into the database and removes it. A reader can't do
         // that, because it may not write.
@@ -137,7 +152,8 @@ final class StorageThreads: Sendable {
     private static func wake(_ writer: StorageWriter<some WritableStore>, _ health: StoreHealth)
         -> DispatchTime
     {
-        [writer.nextDeadline, health.proofDeadline].compactMap(\.self).min()
+        [writer.nextDeadline, health.proofDeadline, health.failure == nil ? writer.inboxDeadline : nil]
+            .compactMap(\.self).min()
             .map { DispatchTime(uptimeNanoseconds: $0 * 1_000_000) } ?? .distantFuture
     }
 

@@ -30,6 +30,8 @@ struct StorageWrite: Sendable {
         /// Everything of the app that happened until then was collected, so what is due by then is announced.
         case settleEvents(appID: String, upTo: UInt64)
         case removeEvents(before: [String: UInt64], limit: Int)
+        /// What of the inbox is published from now on.
+        case inboxRules(InboxRules)
     }
 
     let work: Work
@@ -110,6 +112,8 @@ struct WriteOutcome: Sendable {
     var expired: Int?
     /// How large the store is, if the group removed expired messages, which it does once a second.
     var size: StoreSize?
+    /// What was taken out of the inbox.
+    var inbox = InboxOutcome()
     /// If set, nothing of the group took place, and the answers say so.
     var failure: StoreFailure?
     /// Whether memory was thrown away before the group, and what the store has was taken for true. All that
@@ -119,4 +123,9 @@ struct WriteOutcome: Sendable {
     var hasReleased = false
     /// In which term it has; nil where no other node can have the store.
     var term: UInt64?
+
+    /// Whether nobody has to learn of a drained page, because nothing was there.
+    var hasNothing: Bool {
+        inbox.published == 0 && inbox.refused.isEmpty && failure == nil && !hasBegunAnew
+    }
 }

@@ -23,7 +23,13 @@ struct StorageWriter<Store: WritableStore> {
     /// What the store has of the expiry clock.
     private var expiryClockStored: UInt64
     /// Whether memory is worth nothing until the store was asked again.
-    private var isOutdated = false
+    private(set) var isOutdated = false
+    /// Nil until the apps are known.
+    var inboxRules: InboxRules?
+    /// Nil if the store has no inbox.
+    var inboxPace: InboxPace?
+    /// The message of the inbox that the store has refused to keep, though it was alone.
+    var inboxRefused: Int64?
 
     /// Why nothing has begun at the start; nil if it has.
     private(set) var awaited: StoreFailure?
@@ -35,6 +41,7 @@ struct StorageWriter<Store: WritableStore> {
         self.rules = rules
         expiryClock = ExpiryClock(stored: nil, now: now)
         expiryClockStored = 0
+        inboxPace = store.hasInbox ? InboxPace(now: now.steady) : nil
         do throws(StoreFailure) {
             let start = try store.start()
             take(start, now)
@@ -94,11 +101,15 @@ struct StorageWriter<Store: WritableStore> {
     /// Forgets everything. Whoever waited for a lock learns of it by the end of the link, when the store has
     /// answered again.
     private mutating func end(_ group: [StorageWrite], _ failure: StoreFailure) -> WriteOutcome {
-        isOutdated = true
-        registry = LockRegistry()
+        forget()
         fail(group, failure)
         defer { outcome = WriteOutcome() }
         return outcome
+    }
+
+    mutating func forget() {
+        isOutdated = true
+        registry = LockRegistry()
     }
 
     private static var retryMilliseconds: UInt64 { 1_000 }
@@ -159,14 +170,14 @@ struct StorageWriter<Store: WritableStore> {
                 keys.eventApps.insert(request.appID)
                 keys.readers.insert(.init(appID: request.appID, name: request.name))
             case .session, .linkLost, .announced, .removeExpiredHistory, .purgeHistory, .removeUnusedChannels,
-                .removeEvents, .keepAudit:
+                .removeEvents, .keepAudit, .inboxRules:
                 break
             }
         }
         return keys
     }
 
-    private mutating func undo() {
+    mutating func undo() {
         group = StoreGroup()
         registry.rolledBack()
         let (hasBegunAnew, term) = (outcome.hasBegunAnew, outcome.term)
@@ -201,7 +212,7 @@ struct StorageWriter<Store: WritableStore> {
             try store.prove()
             return nil
         } catch {
-            if error.kind.endsKnowledge { (isOutdated, registry) = (true, LockRegistry()) }
+            if error.kind.endsKnowledge { forget() }
             return error
         }
     }
@@ -234,6 +245,7 @@ struct StorageWriter<Store: WritableStore> {
             outcome.collected.append((.init(appID: feed.appID, shard: feed.shard), isKept))
         case .settleEvents(let app, let time): group.settle(app, upTo: time)
         case .removeEvents(let cutoffs, let limit): group.removeEvents(before: cutoffs, limit: limit)
+        case .inboxRules(let rules): inboxRules = rules
         }
     }
 
@@ -268,11 +280,17 @@ struct StorageWriter<Store: WritableStore> {
         _ event: some PublicationEvent, in channel: ChannelKey, by publisher: String,
         _ feature: SubscriptionFeatures
     ) {
+        queue(event.eventField, in: channel, by: publisher, feature)
+    }
+
+    mutating func queue(
+        _ event: ByteBuffer, in channel: ChannelKey, by publisher: String, _ feature: SubscriptionFeatures
+    ) {
         group.counter += 1
-        let event = StorageOutboxEvent(
-            source: store.source, sequence: group.counter, channel: channel, publisher: publisher,
-            feature: feature, event: Array(event.eventField.readableBytesView))
-        group.queue(event)
+        group.queue(
+            StorageOutboxEvent(
+                source: store.source, sequence: group.counter, channel: channel, publisher: publisher,
+                feature: feature, event: Array(event.readableBytesView)))
     }
 
     private mutating func refuse(_ write: StorageWrite, _ failure: StoreFailure, _ code: ErrorCode) {
@@ -293,6 +311,7 @@ struct StorageWriter<Store: WritableStore> {
             case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels, .listBans,
                 .settleEvents, .removeEvents:
                 break
+            case .inboxRules(let rules): inboxRules = rules
             }
         }
     }

@@ -12,6 +12,8 @@ struct OutboxSchedule {
     struct Limits: Sendable, Hashable {
         /// Events in memory.
         var eventsMax = 20_000
+        /// Their bytes, and those of one more fetch.
+        var bytesMax = 64 * 1024 * 1024
         /// Runs that are under way at the same time, each of another channel.
         var openMax = 1_024
         /// Events of one fetch.
@@ -51,6 +53,7 @@ struct OutboxSchedule {
     private var acknowledged: Set<UInt64> = []
     private var putBack: [ClosedRange<UInt64>] = []
     private(set) var count = 0
+    private var bytes = 0
     /// The last event that went into memory, and the last one that is known.
     private var taken: UInt64 = 0
     private var known: UInt64 = 0
@@ -68,13 +71,15 @@ struct OutboxSchedule {
     mutating func committed(_ events: [StorageOutboxEvent]) {
         guard let last = events.last else { return }
         known = max(known, last.sequence)
-        if count + events.count > limits.eventsMax { isBehind = true }
+        if count + events.count > limits.eventsMax || bytes > limits.bytesMax { isBehind = true }
         if !isBehind { take(events) }
     }
 
     /// What to ask of the store now: events after this sequence.
     mutating func nextFetch() -> (after: UInt64, limit: Int)? {
-        guard isBehind, !isFetching, count <= limits.eventsMax / 2 else { return nil }
+        guard isBehind, !isFetching, count <= limits.eventsMax / 2, bytes <= limits.bytesMax / 2 else {
+            return nil
+        }
         isFetching = true
         return (taken, limits.fetchMax)
     }
@@ -103,6 +108,7 @@ struct OutboxSchedule {
         for event in events where event.sequence > taken {
             taken = event.sequence
             count += 1
+            bytes += event.event.count
             sequences.append(event.sequence)
             if let line = linesOfChannels[event.channel] {
                 lines[line]?.events.append(event)
@@ -153,7 +159,9 @@ struct OutboxSchedule {
         lines[place]?.open = 0
         guard isAppended else { return refused.append(place) }
         for _ in 0..<length {
-            if let event = lines[place]?.events.popFirst() { acknowledged.insert(event.sequence) }
+            guard let event = lines[place]?.events.popFirst() else { break }
+            acknowledged.insert(event.sequence)
+            bytes -= event.event.count
         }
         count -= length
         guard let line = lines[place], line.events.isEmpty else { return ready.append(place) }

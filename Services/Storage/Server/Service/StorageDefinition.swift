@@ -99,6 +99,7 @@ package enum StorageDefinition {
                 stores, readers: configuration[StorageKeys.readers],
                 queueMax: configuration[StorageKeys.queueMax], rules: rules, metrics: metrics)
         }
+        for threads in threads { threads.publish(InboxRules(configuration)) }
         let loop = context.eventLoopGroup.next()
         let link = try ServiceLinkConfiguration(context, isNetworked: endpoint.isNetworked)
         let probes = threads.indices.map { shard in
@@ -121,8 +122,9 @@ package enum StorageDefinition {
             return NIOLoopBound(StorageNode(shards), eventLoop: loop)
         }.get()
         context.onChange(of: CommonKeys.apps.declarations + StorageKeys.live) { next in
-            let rules = StorageRules(next)
+            let (rules, inbox) = (StorageRules(next), InboxRules(next))
             return {
+                for threads in threads { threads.publish(inbox) }
                 loop.execute {
                     node.value.keepHistory(for: rules.retention)
                     node.value.keepEvents(for: rules.events)

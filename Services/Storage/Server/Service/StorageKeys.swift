@@ -89,6 +89,14 @@ extension StorageKeys {
     }
 }
 
+extension InboxRules {
+    init(_ configuration: Configuration) {
+        self.init(
+            apps: Set(configuration[CommonKeys.apps].map(\.id)),
+            retention: StorageRules(configuration).retention)
+    }
+}
+
 extension StorageRules {
     init(_ configuration: Configuration) {
         self.init()

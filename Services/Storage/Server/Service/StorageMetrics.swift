@@ -22,6 +22,10 @@ final class StorageMetrics: Sendable {
     let eventGaps: Counter
     let eventsLag: ShardGauge
     let eventWaits: ShardGauge
+    let inboxPublished: Counter
+    let inboxRefused: Counter
+    let inboxNotStored: Counter
+    let inboxLag: ShardGauge
     private let bytes: Gauge
     private let historyBytes: [String: ShardGauge]
 
@@ -93,6 +97,24 @@ final class StorageMetrics: Sendable {
             .sum,
             shownBy: registry.gauge(
                 "rtm_storage_event_waits", "Reads of events that wait for the next one."))
+        inboxPublished = registry.counter(
+            "rtm_storage_sql_published_total",
+            "Messages from heliograph_publish that were taken to be published."
+        )
+        inboxRefused = registry.counter(
+            "rtm_storage_sql_refused_total",
+            "Messages from heliograph_publish that nobody receives: their app isn't configured, or a name is wrong."
+        )
+        inboxNotStored = registry.counter(
+            "rtm_storage_sql_not_stored_total",
+            "Messages from heliograph_publish that were published but not stored: history is off, or its quota full."
+        )
+        inboxLag = ShardGauge(
+            .greatest,
+            shownBy: registry.gauge(
+                "rtm_storage_sql_lag_seconds",
+                "For how long a committed message may have waited to be taken. If it grows, the database is too "
+                    + "slow."))
         leading = registry.gauge(
             "rtm_storage_leading",
             "Shards that this node leads. The sum over nodes with one database is to be storage.shards, and "

@@ -42,6 +42,7 @@ extension StorageShard {
             mayHaveEvents = removed > 0 || !eventRetention.isEmpty
         }
         collected(outcome)
+        report(outcome.inbox)
         if outcome.hasBegunAnew { take(leadership.began(term: outcome.term)) }
         outbox.committed(outcome.events)
     }

@@ -23,6 +23,12 @@ protocol WritableStore: AnyObject {
     func prove() throws(StoreFailure)
     func close()
 
+    /// Whether apps publish in the database itself.
+    var hasInbox: Bool { get }
+    /// Reads what apps have committed since what was drained last, at most so many messages. A group with the
+    /// cursor of the page says that they are drained.
+    func readInbox(rows: Int) throws(StoreFailure) -> InboxPage
+
     /// The name under which messaging knows the sequence of new events. It is another one each time the store
     /// is opened: after a power cut or in a restored copy the counter may go through the same numbers again.
     var source: UInt64 { get }
@@ -31,6 +37,12 @@ protocol WritableStore: AnyObject {
 extension WritableStore {
     /// For a store that no other node can have.
     func release() {}
+
+    /// A file has one process, so nobody publishes in it.
+    var hasInbox: Bool { false }
+    func readInbox(rows: Int) throws(StoreFailure) -> InboxPage {
+        throw StoreFailure(kind: .refused, reason: "the store has no inbox")
+    }
 }
 
 /// What a store holds when it is opened.

@@ -173,13 +173,15 @@ struct GroupChanges: Sendable {
     /// channels. Nobody notices: a channel whose metadata was ever written keeps its
     /// revision, from which the next one counts (D-10).
     var unusedChannelsLimit: Int?
+    /// How far the inbox is drained, if the group has taken something out of it.
+    var inbox: InboxCursor?
 
     var isEmpty: Bool {
         counter == nil && sets.isEmpty && locks.isEmpty && usages.isEmpty && messages.isEmpty && bans.isEmpty
             && bansEnded == nil && purges.isEmpty && readers.isEmpty && letters.isEmpty && audit.isEmpty
             && collected.isEmpty
             && eventsExpiry == nil && events.isEmpty && announced.isEmpty && expiryClock == nil
-            && expiry == nil && unusedChannelsLimit == nil
+            && expiry == nil && unusedChannelsLimit == nil && inbox == nil
     }
 }
 
@@ -345,6 +347,8 @@ struct StoreGroup: Sendable {
     }
 
     mutating func purge(_ purge: HistoryPurge) { written.purges.append(purge) }
+
+    mutating func drained(to cursor: InboxCursor) { written.inbox = cursor }
 
     mutating func removeUnusedChannels(limit: Int) { written.unusedChannelsLimit = limit }
 }

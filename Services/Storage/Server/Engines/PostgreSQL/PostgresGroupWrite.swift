@@ -145,6 +145,7 @@
             addReaders(&all)
             all += PostgresAudit(shard: shard).keep(changes.audit)
             addOutbox(id, &all)
+            if let cursor = changes.inbox { all += PostgresInbox(shard: shard).keeping(cursor) }
             if let time = changes.expiryClock {
                 all.append(
                     PostgresStatement(

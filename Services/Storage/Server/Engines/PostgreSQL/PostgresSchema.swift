@@ -127,8 +127,8 @@
                 WITH (fillfactor = 10);
             INSERT INTO shards (shard) SELECT n - 1 FROM store, generate_series(1, store.shards) n;
 
-            -- What the owners have committed, a row for each transaction. `counter` is where tokens, revisions of
-            -- locks and the order of events come from.
+            -- What the owners have committed, a row for each transaction. `counter` is where tokens,
+            -- revisions of locks and the order of events come from.
             CREATE TABLE batches (
                 shard int NOT NULL, batch int8 NOT NULL, hour int8 NOT NULL, term int8 NOT NULL,
                 counter int8 NOT NULL, PRIMARY KEY (shard, batch, hour)) PARTITION BY RANGE (hour);
@@ -229,7 +229,8 @@
                 operator bytea NOT NULL, address bytea NOT NULL, what bytea NOT NULL, whom bytea NOT NULL,
                 outcome bytea NOT NULL, omitted int8 NOT NULL, PRIMARY KEY (shard, app, number));
             CREATE INDEX audit_by_kind ON audit (shard, app, operator, what, number);
-            """
+            """,
+            inbox,
         ]
     }
 #endif

@@ -17,6 +17,8 @@
     final class PostgresWriter: WritableStore {
         /// Limit: channels that are kept in memory. Beyond it all of them are dropped and read again.
         private static let channelsMax = 100_000
+        /// How long it may take to make the inbox of another server this one's.
+        private static let moveTimeout = Duration.seconds(60)
         /// How often a transaction is repeated that others were in the way of.
         private static let repetitionsMax = 5
 
@@ -39,6 +41,12 @@
         private var searched: Int64 = 0
         private var partitions = PostgresPartitions()
         private var cleanedHour: Int64 = 0
+        private var emptiedSlice: Int64 = 0
+        /// How many connections there were. A snapshot counts on the server that has made it, so what one
+        /// connection has read of the inbox is never kept over another one.
+        private var connections = 0
+        /// How far the inbox is drained, and over which connection that was read.
+        private var inbox: (cursor: InboxCursor, connection: Int)?
         /// What the last `read` has found of the messages of its group.
         private var lookup = HistoryLookup()
 
@@ -91,6 +99,7 @@
             connection = nil
             let made = try PostgresConnection(options)
             connection = made
+            connections += 1
             return made
         }
 
@@ -121,6 +130,7 @@
                 }
                 channels = [:]
                 lookup = HistoryLookup()
+                inbox = nil
                 let taken = try run([
                     PostgresStatement(
                         """
@@ -146,6 +156,10 @@
         /// Behind the commit of the term, in a transaction of its own: only that sees what the owner before
         /// has committed in the meantime.
         private func readStart() throws(PostgresFailure) -> StoreStart {
+            let isMoved = try run([PostgresInbox.isMoved])
+            if isMoved[0].first?.integer(0) == 1 {
+                try connected().execute(PostgresInbox.moving, within: Self.moveTimeout)
+            }
             let rows = try run([
                 lastBatchStatement,
                 PostgresStatement("SELECT max(id) FROM channels WHERE shard = $1", .integer(shard)),
@@ -255,6 +269,9 @@
                     searched: searched)
                 parts.append(Part(statement: PostgresStatement("COMMIT"), answer: .commit))
                 if changes.expiry != nil { parts += PostgresGroupWrite.sizes(shard) }
+                guard changes.inbox == nil || inbox?.connection == connections else {
+                    throw PostgresFailure(cause: .lost, reason: "the connection was lost behind a read")
+                }
                 let rows = try commit(parts)
                 lookup = HistoryLookup()
                 counter = changes.counter ?? counter
@@ -267,12 +284,18 @@
                     return written
                 }
                 batch += 1
+                if let cursor = changes.inbox { inbox = (cursor, connections) }
                 for (channel, id) in made { remember(id, of: channel) }
                 take(rows, of: parts, &written)
                 return written
             } catch {
                 channels = [:]
                 lookup = HistoryLookup()
+                // What is there already was kept behind what is known here.
+                if changes.inbox != nil, error.cause == .refused("23505") {
+                    inbox = nil
+                    throw PostgresFailure(cause: .lost, reason: error.reason)
+                }
                 throw error
             }
         }
@@ -332,6 +355,7 @@
                 try partitions.load(connected())
                 try partitions.make(wanted, connected())
             }
+            try emptyInbox()
             guard hour != cleanedHour else { return }
             cleanedHour = hour
             try partitions.load(connected())
@@ -351,6 +375,57 @@
                     """)
             ])
             return rows[0].first.map { $0.isNull(0) ? 0 : $0.integer(0) } ?? 0
+        }
+
+        // MARK: Inbox
+
+        var hasInbox: Bool { true }
+
+        func readInbox(rows: Int) throws(StoreFailure) -> InboxPage {
+            do throws(PostgresFailure) {
+                do throws(PostgresFailure) { return try inboxPage(rows) } catch {
+                    guard error.cause == .lost else { throw error }
+                    return try inboxPage(rows)
+                }
+            } catch {
+                throw StoreFailure(error, doing: "reading the inbox")
+            }
+        }
+
+        private func inboxPage(_ limit: Int) throws(PostgresFailure) -> InboxPage {
+            let statements = PostgresInbox(shard: shard)
+            _ = try connected()
+            if inbox?.connection != connections {
+                inbox = nil
+                let connection = connections
+                guard let cursor = statements.cursor(try run([statements.position])[0]) else {
+                    throw PostgresFailure(
+                        cause: .refused("02000"), reason: "the inbox of the shard \(shard) has no place")
+                }
+                inbox = (cursor, connection)
+            }
+            guard let (cursor, connection) = inbox else { throw fenced }
+            let page = statements.take(
+                try run(statements.page(cursor, rows: limit)), after: cursor, rows: limit)
+            guard connection == connections else {
+                throw PostgresFailure(cause: .lost, reason: "the connection was lost")
+            }
+            // Where there is nothing to keep, the next read begins here.
+            if page.rows.isEmpty { inbox = (page.cursor, connection) }
+            return page
+        }
+
+        /// Empties what everybody has drained. One owner is enough for all shards.
+        private func emptyInbox() throws(PostgresFailure) {
+            let slice = PostgresInbox.slice(at: WallClock.milliseconds())
+            guard shard == 0, slice != emptiedSlice else { return }
+            emptiedSlice = slice
+            let connection = try connected()
+            do throws(PostgresFailure) {
+                try connection.execute(PostgresInbox.emptying(slice: slice), within: options.timeout)
+            } catch {
+                guard connection.isUsable else { throw error }
+            }
         }
 
         func prove() throws(StoreFailure) {

@@ -1,0 +1,52 @@
+import RTMModel
+import RTMWire
+
+/// A message that an app has published in its own transaction, as the database has it.
+struct InboxRow: Sendable, Hashable {
+    let id: Int64
+    let channel: ChannelKey
+    let type: MessageType
+    let customType: String
+    let publisher: String
+    let payload: [UInt8]
+    let isStored: Bool
+}
+
+/// What one read of the inbox has found, in the order of publishing.
+struct InboxPage: Sendable {
+    let rows: [InboxRow]
+    /// How far the inbox is drained when these rows are.
+    let cursor: InboxCursor
+    let hasMore: Bool
+    /// Whether anybody has ever published in this database.
+    let isUsed: Bool
+}
+
+/// Which messages of the SQL inbox are published. The function that apps call refuses most of what is wrong
+/// in their own transactions, but it doesn't know the apps, and who owns the table may write what he likes.
+///
+/// Pure.
+struct InboxRules: Sendable {
+    let apps: Set<String>
+    let retention: HistoryRetention
+
+    func check(_ row: InboxRow) throws(RTMError) {
+        guard apps.contains(row.channel.appID) else {
+            throw RTMError(.invalidAppId, "the app is not configured")
+        }
+        switch row.channel.type {
+        case .message: try NameRule.channel.check(row.channel.name.utf8)
+        case .user: try NameRule.user.check(row.channel.name.utf8)
+        default:
+            throw RTMError(.invalidChannelType, "messages are published to message channels and users")
+        }
+        try NameRule.user.check(row.publisher.utf8)
+        try NameRule.customType.check(row.customType.utf8)
+        guard row.payload.count <= Limits.messageBytesMax else {
+            throw RTMError(
+                .channelMessageLengthExceedLimitation,
+                "the message has \(row.payload.count) bytes, \(Limits.messageBytesMax) are allowed",
+                limit: .init(name: "message bytes", value: UInt64(Limits.messageBytesMax)))
+        }
+    }
+}
