@@ -81,10 +81,10 @@ package final class RunningPostgres: Sendable {
 
     /// The only value that a statement returns, by `psql`.
     @discardableResult
-    package func query(_ sql: String) throws -> String {
+    package func query(_ sql: String, database: String = "postgres") throws -> String {
         let program = Self.process(
             (Self.programs ?? "") + "/psql",
-            ["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql, url],
+            ["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql, url(database: database)],
             asServer: false)
         let (output, errors) = (Pipe(), Pipe())
         (program.standardOutput, program.standardError) = (output, errors)

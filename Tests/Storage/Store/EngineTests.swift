@@ -275,10 +275,21 @@ final class Engine {
         static func postgres(
             _ server: RunningPostgres, _ name: String, _ rules: StorageRules, _ now: StorageNow
         ) throws -> Engine {
+            try postgres(newDatabase(server, name), rules, now)
+        }
+
+        static func newDatabase(_ server: RunningPostgres, _ name: String) throws -> PostgresOptions {
             try server.query("CREATE DATABASE \(name)")
             var options = PostgresOptions(url: server.url(database: name))
             // A server of a test shares the cores with others.
             options.timeout = .seconds(10)
+            options.shards = 1
+            return options
+        }
+
+        static func postgres(
+            _ options: PostgresOptions, _ rules: StorageRules, _ now: StorageNow
+        ) throws -> Engine {
             let writer = try PostgresWriter(options, source: source)
             return try Engine("PostgreSQL", writer, PostgresReader(options), rules, now)
         }
@@ -286,7 +297,7 @@ final class Engine {
 }
 
 /// What an app's backends see of its events.
-private struct EventContents: Equatable {
+struct EventContents: Equatable {
     let page: EventsResponse
     let newest: StreamPosition
     let oldest: StreamPosition
@@ -300,7 +311,7 @@ private struct EventContents: Equatable {
 }
 
 /// What messaging sends of two apps, with gaps and repetitions, and what else happens to events.
-private struct GeneratedFeeds {
+struct GeneratedFeeds {
     private var random: SeededGenerator
     private var places: [EventLogs.FeedKey: FeedPosition] = [:]
     private var time: UInt64 = 1_000_000

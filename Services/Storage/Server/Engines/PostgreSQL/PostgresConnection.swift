@@ -168,7 +168,8 @@
         /// What was sent, in the order in which it is answered.
         private struct Pipeline {
             enum Part {
-                case preparation(UnsafePointer<UInt8>, String)
+                /// Nil for a statement that isn't kept.
+                case preparation(UnsafePointer<UInt8>?)
                 case statement(Int)
             }
 
@@ -181,19 +182,26 @@
         private func send(
             _ statement: PostgresStatement, _ index: Int, _ pipeline: inout Pipeline
         ) throws(PostgresFailure) {
-            let name: String
-            if let known = prepared[statement.sql.utf8Start] {
-                name = known
-            } else {
-                name = "s\(UInt(bitPattern: statement.sql.utf8Start))"
-                let types = statement.values.map(\.type)
-                guard PQsendPrepare(handle, name, statement.sql.description, Int32(types.count), types) == 1
-                else { throw lost() }
-                pipeline.parts.append(.preparation(statement.sql.utf8Start, name))
-                prepared[statement.sql.utf8Start] = name
+            switch statement.sql {
+            case .once(let sql): try prepare(sql, as: "", nil, statement, &pipeline)
+            case .kept(let sql) where prepared[sql.utf8Start] == nil:
+                let name = "s\(UInt(bitPattern: sql.utf8Start))"
+                try prepare(sql.description, as: name, sql.utf8Start, statement, &pipeline)
+                prepared[sql.utf8Start] = name
+            case .kept: break
             }
+            let name = if case .kept(let sql) = statement.sql { prepared[sql.utf8Start] ?? "" } else { "" }
             guard query(name, statement.values) else { throw lost() }
             pipeline.parts.append(.statement(index))
+        }
+
+        private func prepare(
+            _ sql: String, as name: String, _ literal: UnsafePointer<UInt8>?, _ statement: PostgresStatement,
+            _ pipeline: inout Pipeline
+        ) throws(PostgresFailure) {
+            let types = statement.values.map(\.type)
+            guard PQsendPrepare(handle, name, sql, Int32(types.count), types) == 1 else { throw lost() }
+            pipeline.parts.append(.preparation(literal))
         }
 
         private func query(_ name: String, _ values: [PostgresValue]) -> Bool {
@@ -250,8 +258,8 @@
                 if PQresultStatus(result) == PGRES_FATAL_ERROR, pipeline.failure == nil {
                     pipeline.failure = failure(result, index)
                 }
-            case .preparation(let literal, _):
-                if !isGood { prepared[literal] = nil }
+            case .preparation(let literal):
+                if !isGood, let literal { prepared[literal] = nil }
                 if PQresultStatus(result) == PGRES_FATAL_ERROR, pipeline.failure == nil {
                     pipeline.failure = failure(result, nil)
                 }

@@ -88,16 +88,34 @@
         }
     }
 
-    /// A statement with its parameters. The text is a literal: by its address the connection knows whether it
-    /// has prepared the statement already.
+    /// A statement with its parameters.
     struct PostgresStatement {
-        let sql: StaticString
+        enum Text: CustomStringConvertible {
+            /// By the address of the literal the connection knows whether it has prepared it already.
+            case kept(StaticString)
+            /// Prepared each time.
+            case once(String)
+
+            var description: String {
+                switch self {
+                case .kept(let sql): sql.description
+                case .once(let sql): sql
+                }
+            }
+        }
+
+        let sql: Text
         let values: [PostgresValue]
 
         init(_ sql: StaticString, _ values: PostgresValue...) { self.init(sql, values: values) }
 
         init(_ sql: StaticString, values: [PostgresValue]) {
-            self.sql = sql
+            self.sql = .kept(sql)
+            self.values = values
+        }
+
+        init(once sql: String, values: [PostgresValue] = []) {
+            self.sql = .once(sql)
             self.values = values
         }
     }

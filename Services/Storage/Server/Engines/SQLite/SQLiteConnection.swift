@@ -105,17 +105,37 @@ final class SQLiteConnection {
         }
     }
 
-    /// The rows of a statement that is used once, as texts.
-    func texts(_ sql: String) throws(StoreFailure) -> [String] {
+    /// Runs a statement that isn't kept, and gives every row to `body`.
+    func rows(
+        once sql: String, body: (SQLiteStatement) throws(StoreFailure) -> Void
+    ) throws(StoreFailure) {
         let statement = try make(sql)
         defer { statement.finalize() }
-        var found: [String] = []
         while true {
             let code = statement.step()
-            if code == SQLITE_DONE { return found }
+            if code == SQLITE_DONE { return }
             guard code == SQLITE_ROW else { throw failure(code, doing: sql) }
-            found.append(statement.text(0))
+            try body(statement)
         }
+    }
+
+    /// Runs a statement that isn't kept, for its effect, with one set of values after the other.
+    func run(once sql: String, _ sets: [[SQLiteValue]]) throws(StoreFailure) {
+        let statement = try make(sql)
+        defer { statement.finalize() }
+        for values in sets {
+            try check(statement.bind(values), doing: sql)
+            let code = statement.step()
+            guard code == SQLITE_DONE else { throw failure(code, doing: sql) }
+            statement.reset()
+        }
+    }
+
+    /// The rows of a statement that is used once, as texts.
+    func texts(_ sql: String) throws(StoreFailure) -> [String] {
+        var found: [String] = []
+        try rows(once: sql) { row in found.append(row.text(0)) }
+        return found
     }
 
     /// Whether a transaction is open.

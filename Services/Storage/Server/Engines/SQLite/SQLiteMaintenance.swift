@@ -10,7 +10,7 @@ enum SQLiteMaintenance {
             throw StoreFailure(
                 kind: .refused, reason: "\(target) exists already. Name a file that isn't there yet")
         }
-        try copyChecked(path, to: target)
+        try makeChecked(target) { part throws(StoreFailure) in try copy(path, to: part) }
     }
 
     /// Puts a copy of a backup where the service looks for its database. The caller holds the directory, so
@@ -25,32 +25,44 @@ enum SQLiteMaintenance {
             throw StoreFailure(
                 kind: .refused, reason: "\(backup) is the database of the service. Name a backup")
         }
+        try checkReplacing(target, replacing)
+        let source = try SQLiteConnection(path: backup, .read)
+        defer { source.close() }
+        try SQLiteSchema.checkVersion(source)
+        try replace(target) { part throws(StoreFailure) in try copy(backup, to: part) }
+    }
+
+    static func checkReplacing(_ target: String, _ replacing: Bool) throws(StoreFailure) {
         guard replacing || !FileManager.default.fileExists(atPath: target) else {
             throw StoreFailure(
                 kind: .refused,
                 reason: "there is a database \(target) already. Repeat the command with --force to replace "
                     + "it; what it holds is gone then")
         }
-        let source = try SQLiteConnection(path: backup, .read)
-        defer { source.close() }
-        try SQLiteSchema.checkVersion(source)
+    }
+
+    /// Makes a file the database of the service, which doesn't run. Until `fill` is done and the file was
+    /// found to be in order, nothing is changed.
+    static func replace(
+        _ target: String, _ fill: (String) throws(StoreFailure) -> Void
+    ) throws(StoreFailure) {
         // The log of the database before would be applied to the new one. Without it that database is one
         // of a few moments before, should the machine fail just here.
-        try copyChecked(backup, to: target) {
+        try makeChecked(target, fill) {
             for suffix in ["-wal", "-shm", "-journal"] { unlink(target + suffix) }
         }
     }
 
-    /// The copy gets its name behind `prepare`, when it is complete and in order, and is on the disk.
-    private static func copyChecked(
-        _ path: String, to target: String, _ prepare: () -> Void = {}
+    /// The file gets its name behind `prepare`, when it is complete and in order, and is on the disk.
+    private static func makeChecked(
+        _ target: String, _ fill: (String) throws(StoreFailure) -> Void, _ prepare: () -> Void = {}
     ) throws(StoreFailure) {
         let files = FileManager.default
         let part = target + ".part"
         try? files.removeItem(atPath: part)
         if let error = PrivateFile.make(part) { throw unwritable(target, error) }
         do throws(StoreFailure) {
-            try copy(path, to: part)
+            try fill(part)
             let findings = try check(part)
             guard findings.isEmpty else {
                 throw StoreFailure(kind: .corrupt, reason: "the copy is damaged: \(findings[0])")

@@ -86,6 +86,8 @@ final class SQLiteStatement {
 
     // MARK: The present row
 
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
     func number(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
