@@ -36,15 +36,38 @@ package final class RunningPostgres: Sendable {
             known = made
             return made
         }
-        directory =
-            FileManager.default.temporaryDirectory.appending(path: "pg-\(UUID().uuidString.prefix(8))").path
+        directory = Self.newDirectory()
+        arguments = Self.arguments(settings, directory)
+        server = Mutex(nil)
+        try Self.run("cp", ["-a", template, directory], asServer: false)
+    }
+
+    /// Copies the data of a running server, and makes it a standby of that under a name.
+    private init(of primary: RunningPostgres, as name: String) throws {
+        directory = Self.newDirectory()
+        arguments = Self.arguments(
+            ["primary_conninfo": "host=\(primary.directory) user=heliograph application_name=\(name)"],
+            directory)
+        server = Mutex(nil)
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        if let user = Self.user { try Self.run("chown", [user, directory], asServer: false) }
+        try Self.run(
+            (Self.programs ?? "") + "/pg_basebackup",
+            ["-h", primary.directory, "-U", "heliograph", "-D", directory + "/data"]
+                + ["-R", "-X", "stream", "-c", "fast"],
+            asServer: true)
+    }
+
+    private static func newDirectory() -> String {
+        FileManager.default.temporaryDirectory.appending(path: "pg-\(UUID().uuidString.prefix(8))").path
+    }
+
+    private static func arguments(_ settings: [String: String], _ directory: String) -> [String] {
         let defaults = [
             "listen_addresses": "", "unix_socket_directories": directory, "fsync": "off",
             "shared_buffers": "16MB", "max_connections": "50", "deadlock_timeout": "100ms",
         ]
-        arguments = defaults.merging(settings) { $1 }.flatMap { ["-c", "\($0.key)=\($0.value)"] }
-        server = Mutex(nil)
-        try Self.run("cp", ["-a", template, directory], asServer: false)
+        return defaults.merging(settings) { $1 }.flatMap { ["-c", "\($0.key)=\($0.value)"] }
     }
 
     /// Starts the server, over the data that it had.
@@ -59,6 +82,47 @@ package final class RunningPostgres: Sendable {
         try await eventually("PostgreSQL answers: \(directory)", within: .seconds(30)) {
             (try? query("SELECT 1")) == "1"
         }
+    }
+
+    /// Runs the body with a standby that streams from this server. With `isSynchronous` a commit waits for
+    /// it.
+    package func withStandby(
+        isSynchronous: Bool, _ body: (RunningPostgres) async throws -> Void
+    ) async throws {
+        let standby = try RunningPostgres(of: self, as: "standby")
+        defer { standby.remove() }
+        try await standby.start()
+        if isSynchronous {
+            try query("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+            try query("SELECT pg_reload_conf()")
+        }
+        try await eventually("the standby has what the server has") {
+            try query("SELECT sync_state FROM pg_stat_replication WHERE state = 'streaming'")
+                == (isSynchronous ? "sync" : "async")
+        }
+        try await body(standby)
+    }
+
+    /// A standby receives nothing for a while, without an end of its connection.
+    package func pauseReplication() throws {
+        let receiver = try #require(try Int32(query("SELECT pid FROM pg_stat_wal_receiver")))
+        pausedReceiver.withLock { $0 = receiver }
+        Foundation.kill(receiver, SIGSTOP)
+    }
+
+    package func resumeReplication() throws {
+        if let receiver = pausedReceiver.withLock({ $0 }) { Foundation.kill(receiver, SIGCONT) }
+    }
+
+    private let pausedReceiver = Mutex<Int32?>(nil)
+
+    /// Makes a standby the server.
+    package func promote() throws { try query("SELECT pg_promote()") }
+
+    /// The URL of whichever of two servers can be written.
+    package func url(or other: RunningPostgres) -> String {
+        let hosts = [self, other].map { $0.directory.replacing("/", with: "%2F") }
+        return "postgres://heliograph@\(hosts.joined(separator: ","))/postgres"
     }
 
     /// Ends the server as a crash does.

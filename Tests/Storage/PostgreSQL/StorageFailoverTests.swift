@@ -1,0 +1,134 @@
+#if PostgreSQL
+    import Foundation
+    import RTMModel
+    import RTMProtocol
+    import RTMServiceLink
+    import RTMTestSupport
+    import RTMWire
+    import Testing
+
+    @testable import RTMStorageServer
+
+    /// The server of the database is gone for good, and its standby takes its place, under load.
+    @Suite("The database fails over", .serialized, .ends(withinMinutes: 5))
+    struct StorageFailoverTests {
+        private static let writers = 6
+
+        /// What a writer has tried in its channel, and what was acknowledged at which revision.
+        private struct Ledger {
+            var attempted: Set<String> = []
+            var acknowledged: [Int64: String] = [:]
+        }
+
+        @Test(
+            "D-18: over a synchronous standby nothing acknowledged is missing, nothing took place twice, and the same processes continue"
+        )
+        func synchronous() async throws {
+            try await RunningPostgres.with { old in
+                try await old.withStandby(isSynchronous: true) { standby in
+                    // The standby becomes a server that waits for none.
+                    let url = old.url(or: standby)
+                    try await failOver(url) {
+                        // The network between the two is gone first: what is committed now waits.
+                        try standby.pauseReplication()
+                        try await eventually("a commit waits for the standby") {
+                            try old.query(
+                                "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") != "0"
+                        }
+                        old.kill()
+                        try standby.resumeReplication()
+                        try standby.promote()
+                        try standby.query("ALTER SYSTEM RESET synchronous_standby_names")
+                        try standby.query("SELECT pg_reload_conf()")
+                    }
+                }
+            }
+        }
+
+        private func failOver(_ url: String, _ strike: () async throws -> Void) async throws {
+            try await withDirectory { directory in
+                try await LogHost.with { host in
+                    let channels = (0..<Self.writers).map { "channel \($0)" }
+                    let log = try await host.reader(channels.map { ChannelKey.message($0) })
+                    let ports = try FreePorts.take(2)
+                    var processes: [ServiceProcess] = []
+                    for port in ports {
+                        let folder = directory + "/node-\(port)"
+                        try FileManager.default.createDirectory(
+                            atPath: folder, withIntermediateDirectories: true)
+                        let process = try host.start(folder, ["--database", url], port: port)
+                        _ = try await process.listening()
+                        processes.append(process)
+                    }
+                    let caller = try await host.router(to: .tcp(host: "127.0.0.1", port: ports[0]))
+                    let ledgers = Shared<[String: Ledger]>([:])
+                    let isDone = Shared(false)
+                    func acknowledged() -> Int {
+                        ledgers.present.values.reduce(0) { $0 + $1.acknowledged.count }
+                    }
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for channel in channels {
+                            group.addTask { await Self.write(to: channel, caller, ledgers, until: isDone) }
+                        }
+                        try await eventually("enough writes") { acknowledged() >= 300 }
+                        try await strike()
+                        let before = acknowledged()
+                        try await eventually("writes after the failover", within: .seconds(60)) {
+                            acknowledged() >= before + 300
+                        }
+                        isDone.withLock { $0 = true }
+                        try await group.waitForAll()
+                    }
+                    for channel in channels {
+                        try await Self.check(channel, ledgers.present[channel] ?? Ledger(), caller, log)
+                    }
+                    for process in processes { process.signal(SIGTERM) }
+                    for process in processes { #expect(try await process.exit() == 0, "\(process.log)") }
+                    try await caller.close()
+                    try await log.close()
+                }
+            }
+        }
+
+        /// Writes one value after the other. What is refused is left, because it may have taken place.
+        private static func write(
+            to channel: String, _ caller: RoutedCaller, _ ledgers: Shared<[String: Ledger]>,
+            until isDone: Shared<Bool>
+        ) async {
+            for number in 0... {
+                if isDone.present { return }
+                let value = "\(number)"
+                ledgers.withLock { _ = $0[channel, default: Ledger()].attempted.insert(value) }
+                guard let revision = try? await caller.write([("a", value)], to: channel) else { continue }
+                ledgers.withLock { $0[channel, default: Ledger()].acknowledged[revision] = value }
+            }
+        }
+
+        private static func check(
+            _ channel: String, _ ledger: Ledger, _ caller: RoutedCaller, _ log: LogReader
+        ) async throws {
+            let set = try await caller.metadata(of: channel)
+            #expect(
+                set.majorRevision >= ledger.acknowledged.keys.max() ?? 0,
+                "\(channel): an acknowledged write is lost")
+            func events() -> [Rtm_Client_StorageEvent] {
+                log.publications.filter { $0.channel == channel }.map(\.storage)
+            }
+            try await eventually("every change of \(channel) is announced") {
+                events().last?.majorRevision == set.majorRevision
+            }
+            let found = events()
+            #expect(
+                found.map(\.majorRevision) == Array(1...max(1, set.majorRevision)),
+                "\(channel): each once, in order")
+            let values = found.map { $0.items.first?.value ?? "" }
+            #expect(Set(values).count == values.count, "no write took place twice")
+            #expect(Set(values).subtracting(ledger.attempted) == [])
+            for event in found {
+                if let expected = ledger.acknowledged[event.majorRevision] {
+                    #expect(event.items.map(\.value) == [expected])
+                }
+            }
+        }
+    }
+#endif
