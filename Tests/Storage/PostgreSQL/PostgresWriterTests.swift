@@ -67,6 +67,8 @@
                 #expect(second.counter == 7)
                 #expect(try #require(start.term) > 1_700_000_000_000)
                 #expect(failure { () throws(StoreFailure) in try first.write(counter(8)) }?.kind == .fenced)
+                #expect(failure { () throws(StoreFailure) in try first.confirm() }?.kind == .fenced)
+                try second.confirm()
                 #expect(failure { () throws(StoreFailure) in try first.prove() }?.kind == .fenced)
                 #expect(failure { () throws(StoreFailure) in try first.start() }?.kind == .fenced)
                 _ = try second.write(counter(9))

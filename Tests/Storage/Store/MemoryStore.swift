@@ -116,6 +116,8 @@ extension MemoryStore: WritableStore {
         return written
     }
 
+    func confirm() {}
+
     func prove() {}
 
     private func keep(

@@ -35,6 +35,7 @@ import Testing
         func release() { closings.note("released") }
         func read(_ keys: GroupKeys) -> GroupState { store.read(keys) }
         func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten { try store.write(changes) }
+        func confirm() {}
         func prove() {}
 
         func close() {

@@ -21,6 +21,7 @@ struct StoreGroupTests {
 
         var source: UInt64 { store.source }
         func start() throws(StoreFailure) -> StoreStart { try store.start() }
+        func confirm() {}
         func prove() {}
         func close() {}
 

@@ -41,6 +41,15 @@ struct StorageWrite: Sendable {
     let link: UInt64
     let request: UInt64?
 
+    /// Whether the answer depends on who owns a lock.
+    var dependsOnLocks: Bool {
+        switch work {
+        case .lock: true
+        case .metadata(let request, _): !request.lock.isEmpty
+        default: false
+        }
+    }
+
     init(_ work: Work, caller: Caller? = nil, link: UInt64 = 0, request: UInt64? = nil) {
         self.work = work
         self.caller = caller

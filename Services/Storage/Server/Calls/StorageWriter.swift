@@ -123,7 +123,11 @@ struct StorageWriter<Store: WritableStore> {
         let purges = group.filter { if case .purgeHistory = $0.work { true } else { false } }
         let changes = self.group.changes
         self.group = StoreGroup()
-        guard !changes.isEmpty else { return }
+        guard !changes.isEmpty else {
+            // The tables of busy locks lie in memory, and everything else was just read.
+            if group.contains(where: \.dependsOnLocks) { try store.confirm() }
+            return
+        }
         let written = try store.write(changes)
         outcome.events = changes.events
         outcome.eventsKept = changes.collected.events.count

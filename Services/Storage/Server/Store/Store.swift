@@ -17,6 +17,9 @@ protocol WritableStore: AnyObject {
     /// Keeps the changes in one transaction. If it throws, nothing has changed, except that after `.stalled`
     /// all of it may have. Nobody else writes between the `read` of a group and its `write`.
     func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten
+    /// Fails as `.fenced` if another node has the store by now. What was decided from memory alone holds only
+    /// if this succeeds afterwards: a node that stood still doesn't know what others have written.
+    func confirm() throws(StoreFailure)
     /// Gives the store up, so that another node may have it at once.
     func release()
     /// Proves that the store can write: keeps something that needs room, and removes it.

@@ -428,6 +428,18 @@
             }
         }
 
+        func confirm() throws(StoreFailure) {
+            do throws(PostgresFailure) {
+                _ = try reading([
+                    PostgresStatement(
+                        "SELECT 1 / count(*) FROM shards WHERE shard = $1 AND term = $2", .integer(shard),
+                        .integer(term))
+                ])
+            } catch {
+                throw storeFailure(error, doing: "asking who has the shard")
+            }
+        }
+
         func prove() throws(StoreFailure) {
             _ = try write(GroupChanges())
         }

@@ -190,6 +190,9 @@ final class SQLiteWriter: WritableStore {
         counter = storedCounter
     }
 
+    /// No other process can write to the file meanwhile.
+    func confirm() {}
+
     func prove() throws(StoreFailure) {
         do throws(StoreFailure) {
             try begin()
