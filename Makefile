@@ -50,7 +50,7 @@ help:
 	@echo 'make bench-topics  what a topic of a stream channel costs beside a message channel, and a join beside a subscribe'
 	@echo 'make bench-http  how many messages backends publish over HTTP on one core; QUICK=1 for a look'
 	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk, PARTS=writes which; DATABASE=postgres://… with POSTGRESQL=1 measures that'
-	@echo 'make soak-storage  storage is killed a hundred times under load'
+	@echo 'make soak-storage  storage is killed a hundred times under load; nodes share a database of a thousand seeds; engines are compared'
 	@echo 'make images    the image of all programs, localhost/heliograph, with docker or podman (docs/operations/containers.md)'
 	@echo 'make test-compose  the stacks of compose/ in real containers: killed, scaled, rolled, nothing lost'
 	@echo 'make test-package  an app made of the README, from resolving to a received message; MEASURE=1 for its size, too'
@@ -182,6 +182,8 @@ bench-storage:
 soak-storage:
 	swift build --build-tests $(traits)
 	SOAK=100 $(run_tests) --filter '^StorageTests.StorageKillTests'
+	SEEDS=1000 $(run_tests) --filter '^StorageTests.SharedDatabaseTests'
+	SEEDS=100 $(run_tests) --filter '^StorageTests.EngineTests'
 
 bench-attacks: build
 	Tests/Benchmarks/attacks/run.sh

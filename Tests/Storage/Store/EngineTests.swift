@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import RTMModel
 import RTMTestSupport
@@ -17,6 +18,9 @@ struct EngineTests {
         return rules
     }
 
+    /// How many histories are generated for PostgreSQL; `SEEDS=200` makes it a fuzzer that runs for minutes.
+    private static let seeds = ProcessInfo.processInfo.environment["SEEDS"].flatMap { UInt64($0) }
+
     @Test("the same writes have the same answers and leave the same behind", arguments: 0..<20)
     func same(_ seed: UInt64) async throws {
         try await withDirectory { directory in
@@ -32,7 +36,7 @@ struct EngineTests {
         )
         func postgres() async throws {
             try await RunningPostgres.with { server in
-                for seed in 0..<8 as Range<UInt64> {
+                for seed in 0..<(Self.seeds ?? 8) {
                     try await withDirectory { directory in
                         let file = try Engine.file(directory, Self.rules, Self.now)
                         let other = try Engine.postgres(server, "seed\(seed)", Self.rules, Self.now)
@@ -45,7 +49,7 @@ struct EngineTests {
         @Test("W-41: over PostgreSQL the events of apps are the same, with the places in their feeds")
         func events() async throws {
             try await RunningPostgres.with { server in
-                for seed in 0..<4 as Range<UInt64> {
+                for seed in 0..<(Self.seeds ?? 4) {
                     try await withDirectory { directory in
                         let file = try Engine.file(directory, Self.rules, Self.now)
                         let other = try Engine.postgres(server, "seed\(seed)", Self.rules, Self.now)

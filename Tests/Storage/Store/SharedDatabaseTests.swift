@@ -252,7 +252,8 @@ private struct SharedHistory {
                 try? Rtm_Client_Publication(serializedBytes: $0.event).storage
             }.filter { $0.majorRevision > 0 }
             if storage.map(\.majorRevision) != Array((0...set.majorRevision).dropFirst()) {
-                findings.append("\(channel): announced \(storage.map(\.majorRevision)) of \(set.majorRevision)")
+                let revisions = storage.map(\.majorRevision)
+                findings.append("\(channel): announced \(revisions) of \(set.majorRevision)")
             }
             for event in storage {
                 let value = event.items.first?.value ?? ""
