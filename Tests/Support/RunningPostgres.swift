@@ -18,13 +18,17 @@ package final class RunningPostgres: Sendable {
 
     package let directory: String
     private let arguments: [String]
+    /// A part of the socket's name, even where the server listens at no port.
+    private let port: String
+    private static let usualPort = "5432"
     private let server: Mutex<Process?>
 
     /// The URL of a database, as a user who may do everything.
     ///
     /// - Parameter socket: the folder of the socket, where another program stands in front of the server.
     package func url(database: String = "postgres", socket: String? = nil) -> String {
-        "postgres://heliograph@\((socket ?? directory).replacing("/", with: "%2F"))/\(database)"
+        let place = (socket ?? directory).replacing("/", with: "%2F")
+        return "postgres://heliograph@\(place):\(socket == nil ? port : Self.usualPort)/\(database)"
     }
 
     package var url: String { url() }
@@ -38,6 +42,7 @@ package final class RunningPostgres: Sendable {
         }
         directory = Self.newDirectory()
         arguments = Self.arguments(settings, directory)
+        port = settings["port"] ?? Self.usualPort
         server = Mutex(nil)
         try Self.run("cp", ["-a", template, directory], asServer: false)
     }
@@ -48,9 +53,10 @@ package final class RunningPostgres: Sendable {
         arguments = Self.arguments(
             ["primary_conninfo": "host=\(primary.directory) user=heliograph application_name=\(name)"],
             directory)
+        port = Self.usualPort
         server = Mutex(nil)
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        if let user = Self.user { try Self.run("chown", [user, directory], asServer: false) }
+        try Self.own(directory)
         try Self.run(
             (Self.programs ?? "") + "/pg_basebackup",
             ["-h", primary.directory, "-U", "heliograph", "-D", directory + "/data"]
@@ -116,6 +122,41 @@ package final class RunningPostgres: Sendable {
 
     private let pausedReceiver = Mutex<Int32?>(nil)
 
+    /// Gives a file or a folder to the user of the servers.
+    package static func own(_ path: String) throws {
+        if let user { try run("chown", ["-R", user, path], asServer: false) }
+    }
+
+    /// Runs the body with a pgbouncer in front of this server, which gives each transaction another session.
+    package func withPool(_ body: (_ socket: String) async throws -> Void) async throws {
+        let folder = directory + "/pool"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        // It ignores what it doesn't know, as operators have it do for other clients.
+        let configuration = """
+            [databases]
+            postgres = host=\(directory) dbname=postgres user=heliograph
+            [pgbouncer]
+            unix_socket_dir = \(folder)
+            listen_port = 5432
+            listen_addr =
+            auth_type = any
+            pool_mode = transaction
+            ignore_startup_parameters = options,extra_float_digits
+            """
+        try Data(configuration.utf8).write(to: URL(fileURLWithPath: folder + "/pool.ini"))
+        try Self.own(folder)
+        let pool = Self.process("/usr/sbin/pgbouncer", [folder + "/pool.ini"], asServer: true)
+        try pool.run()
+        defer {
+            Foundation.kill(pool.processIdentifier, SIGKILL)
+            pool.waitUntilExit()
+        }
+        try await eventually("the pool answers") {
+            (try? query("SELECT 1", url: url(socket: folder))) == "1"
+        }
+        try await body(folder)
+    }
+
     /// Makes a standby the server.
     package func promote() throws { try query("SELECT pg_promote()") }
 
@@ -146,9 +187,13 @@ package final class RunningPostgres: Sendable {
     /// The only value that a statement returns, by `psql`.
     @discardableResult
     package func query(_ sql: String, database: String = "postgres") throws -> String {
+        try query(sql, url: url(database: database))
+    }
+
+    private func query(_ sql: String, url: String) throws -> String {
         let program = Self.process(
             (Self.programs ?? "") + "/psql",
-            ["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql, url(database: database)],
+            ["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql, url],
             asServer: false)
         let (output, errors) = (Pipe(), Pipe())
         (program.standardOutput, program.standardError) = (output, errors)
@@ -205,7 +250,7 @@ package final class RunningPostgres: Sendable {
         let folder = FileManager.default.temporaryDirectory.appending(path: "pg-new-\(getpid())").path
         try? FileManager.default.removeItem(atPath: folder)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        if let user { try run("chown", [user, folder], asServer: false) }
+        try own(folder)
         try run(
             (programs ?? "") + "/initdb",
             ["-D", folder + "/data", "-A", "trust", "-U", "heliograph", "--locale=C", "-E", "UTF8", "-N"],

@@ -160,6 +160,49 @@
             }
         }
 
+        @Test("with TLS the certificate is checked as the URL says, and a server without one is refused")
+        func tls() async throws {
+            try await TestCertificate.with { certificate in
+                try RunningPostgres.own(certificate.key)
+                let port = try FreePorts.take(1)[0]
+                let settings = [
+                    "listen_addresses": "127.0.0.1", "port": "\(port)", "ssl": "on",
+                    "ssl_cert_file": certificate.certificate, "ssl_key_file": certificate.key,
+                ]
+                try await RunningPostgres.with(settings) { _ in
+                    let address = "postgres://heliograph@127.0.0.1:\(port)/postgres?sslmode=verify-full"
+                    let known = address + "&sslrootcert=\(certificate.certificate)"
+                    let connection = try PostgresConnection(.init(url: known))
+                    let used = try connection.run(
+                        [PostgresStatement("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")],
+                        within: Self.timeout)
+                    #expect(used[0].first?.integer(0) == 1)
+                    connection.close()
+                    try await TestCertificate.with { other in
+                        let refused = failure { () throws(PostgresFailure) in
+                            _ = try PostgresConnection(
+                                .init(url: address + "&sslrootcert=\(other.certificate)"))
+                        }
+                        #expect(refused?.reason.contains("certificate verify failed") == true)
+                    }
+                }
+            }
+        }
+
+        @Test("a pool that gives each transaction another session is refused, with what to do")
+        func pool() async throws {
+            try await RunningPostgres.with { server in
+                try await server.withPool { socket in
+                    let refused = failure { () throws(PostgresFailure) in
+                        _ = try PostgresConnection(.init(url: server.url(socket: socket)))
+                    }
+                    #expect(
+                        refused?.reason.contains("pgbouncer") == true
+                            || refused?.reason.contains("options") == true, "\(String(describing: refused))")
+                }
+            }
+        }
+
         @Test("a URL that libpq can't read is a problem of the configuration, and the password isn't shown")
         func urls() throws {
             #expect(PostgresOptions.problem(of: "postgres://u:secret@h/d?sslmode=require") == nil)

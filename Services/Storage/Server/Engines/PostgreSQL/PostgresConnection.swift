@@ -233,8 +233,11 @@
                 guard isSending >= 0 else { throw lost() }
                 while PQisBusy(handle) == 0 {
                     guard let result = PQgetResult(handle) else {
-                        // Nothing stands between the answers of two statements.
-                        guard PQstatus(handle) == CONNECTION_OK else { throw lost() }
+                        // Nothing stands between the answers of two statements. Something else than a
+                        // server may send more ends than there were statements.
+                        guard PQstatus(handle) == CONNECTION_OK, pipeline.place < pipeline.parts.count else {
+                            throw lost()
+                        }
                         pipeline.place += 1
                         continue
                     }
