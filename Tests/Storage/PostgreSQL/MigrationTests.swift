@@ -111,6 +111,11 @@
                     try Self.expectRefusal("isn't empty") {
                         _ = try StoreMigration.run(.database, file: file, options, replacing: false)
                     }
+                    try server.query(
+                        "SELECT heliograph.heliograph_publish('app', 'a', 'hello'::bytea)", database: "busy")
+                    try Self.expectRefusal("1 messages of heliograph_publish wait") {
+                        _ = try StoreMigration.run(.file, file: file, options, replacing: true)
+                    }
                 }
             }
         }

@@ -99,6 +99,7 @@
                 return try StoreMigration(source: source, target: database).run()
             case .file:
                 try SQLiteMaintenance.checkReplacing(file, replacing)
+                try database.checkInbox()
                 var copied: [(table: String, rows: Int)] = []
                 try SQLiteMaintenance.replace(file) { part throws(StoreFailure) in
                     let target = try SQLiteMigratedStore(path: part, creating: true)

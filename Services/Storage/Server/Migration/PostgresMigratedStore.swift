@@ -55,6 +55,24 @@
                 kind: .refused, reason: "the storage node \(node) uses the database. Stop all of them first")
         }
 
+        /// A file has no inbox, so nothing may wait in it.
+        func checkInbox() throws(StoreFailure) {
+            let waiting = try failing("the inbox") { () throws(PostgresFailure) in
+                try run(
+                    """
+                    SELECT count(*) FROM shards s CROSS JOIN LATERAL (
+                        SELECT before FROM inbox_batches b WHERE b.shard = s.shard ORDER BY batch DESC LIMIT 1) b
+                    JOIN inbox i ON i.shard = s.shard AND NOT pg_visible_in_snapshot(i.xact, b.before)
+                    """
+                ).first?.integer(0) ?? 0
+            }
+            guard waiting > 0 else { return }
+            throw StoreFailure(
+                kind: .refused,
+                reason: "\(waiting) messages of heliograph_publish wait in the database. Let storage publish "
+                    + "them before, and revoke the function from the apps")
+        }
+
         func counters() throws(StoreFailure) -> StoreCounters {
             try failing("the counters") { () throws(PostgresFailure) in
                 let counter = try run("SELECT coalesce(max(counter), 0) FROM batches").first?.integer(0) ?? 0

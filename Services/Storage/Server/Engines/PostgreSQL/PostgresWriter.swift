@@ -377,6 +377,22 @@
             return rows[0].first.map { $0.isNull(0) ? 0 : $0.integer(0) } ?? 0
         }
 
+        func confirm() throws(StoreFailure) {
+            do throws(PostgresFailure) {
+                _ = try reading([
+                    PostgresStatement(
+                        "SELECT 1 / count(*) FROM shards WHERE shard = $1 AND term = $2", .integer(shard),
+                        .integer(term))
+                ])
+            } catch {
+                throw storeFailure(error, doing: "asking who has the shard")
+            }
+        }
+
+        func prove() throws(StoreFailure) {
+            _ = try write(GroupChanges())
+        }
+
         // MARK: Inbox
 
         var hasInbox: Bool { true }
@@ -426,22 +442,6 @@
             } catch {
                 guard connection.isUsable else { throw error }
             }
-        }
-
-        func confirm() throws(StoreFailure) {
-            do throws(PostgresFailure) {
-                _ = try reading([
-                    PostgresStatement(
-                        "SELECT 1 / count(*) FROM shards WHERE shard = $1 AND term = $2", .integer(shard),
-                        .integer(term))
-                ])
-            } catch {
-                throw storeFailure(error, doing: "asking who has the shard")
-            }
-        }
-
-        func prove() throws(StoreFailure) {
-            _ = try write(GroupChanges())
         }
 
         // MARK: Commits
