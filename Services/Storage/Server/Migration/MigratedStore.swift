@@ -105,9 +105,9 @@
                     let target = try SQLiteMigratedStore(path: part, creating: true)
                     defer { target.close() }
                     copied = try StoreMigration(source: database, target: target).run()
+                    // Nodes of the database find another term before the file counts.
+                    try database.commit()
                 }
-                // From here on the nodes of the database find another term.
-                try database.commit()
                 return copied
             }
         }

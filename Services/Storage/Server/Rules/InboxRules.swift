@@ -23,7 +23,7 @@ struct InboxPage: Sendable {
 }
 
 /// Which messages of the SQL inbox are published. The function that apps call refuses most of what is wrong
-/// in their own transactions, but it doesn't know the apps, and who owns the table may write what he likes.
+/// in their own transactions, but it doesn't know the apps, and the owner of the table may write anything.
 ///
 /// Pure.
 struct InboxRules: Sendable {
