@@ -14,12 +14,6 @@
     struct StorageFailoverTests {
         private static let writers = 6
 
-        /// What a writer has tried in its channel, and what was acknowledged at which revision.
-        private struct Ledger {
-            var attempted: Set<String> = []
-            var acknowledged: [Int64: String] = [:]
-        }
-
         @Test(
             "D-18: over a synchronous standby nothing acknowledged is missing, nothing took place twice, and the same processes continue"
         )
@@ -61,26 +55,23 @@
                         processes.append(process)
                     }
                     let caller = try await host.router(to: .tcp(host: "127.0.0.1", port: ports[0]))
-                    let ledgers = Shared<[String: Ledger]>([:])
+                    let ledgers = WriteLedgers()
                     let isDone = Shared(false)
-                    func acknowledged() -> Int {
-                        ledgers.present.values.reduce(0) { $0 + $1.acknowledged.count }
-                    }
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         for channel in channels {
                             group.addTask { await Self.write(to: channel, caller, ledgers, until: isDone) }
                         }
-                        try await eventually("enough writes") { acknowledged() >= 300 }
+                        try await eventually("enough writes") { ledgers.count >= 300 }
                         try await strike()
-                        let before = acknowledged()
+                        let before = ledgers.count
                         try await eventually("writes after the failover", within: .seconds(60)) {
-                            acknowledged() >= before + 300
+                            ledgers.count >= before + 300
                         }
                         isDone.withLock { $0 = true }
                         try await group.waitForAll()
                     }
                     for channel in channels {
-                        try await Self.check(channel, ledgers.present[channel] ?? Ledger(), caller, log)
+                        try await ledgers.check(channel, caller, log)
                     }
                     for process in processes { process.signal(SIGTERM) }
                     for process in processes { #expect(try await process.exit() == 0, "\(process.log)") }
@@ -92,42 +83,11 @@
 
         /// Writes one value after the other. What is refused is left, because it may have taken place.
         private static func write(
-            to channel: String, _ caller: RoutedCaller, _ ledgers: Shared<[String: Ledger]>,
-            until isDone: Shared<Bool>
+            to channel: String, _ caller: RoutedCaller, _ ledgers: WriteLedgers, until isDone: Shared<Bool>
         ) async {
             for number in 0... {
                 if isDone.present { return }
-                let value = "\(number)"
-                ledgers.withLock { _ = $0[channel, default: Ledger()].attempted.insert(value) }
-                guard let revision = try? await caller.write([("a", value)], to: channel) else { continue }
-                ledgers.withLock { $0[channel, default: Ledger()].acknowledged[revision] = value }
-            }
-        }
-
-        private static func check(
-            _ channel: String, _ ledger: Ledger, _ caller: RoutedCaller, _ log: LogReader
-        ) async throws {
-            let set = try await caller.metadata(of: channel)
-            #expect(
-                set.majorRevision >= ledger.acknowledged.keys.max() ?? 0,
-                "\(channel): an acknowledged write is lost")
-            func events() -> [Rtm_Client_StorageEvent] {
-                log.publications.filter { $0.channel == channel }.map(\.storage)
-            }
-            try await eventually("every change of \(channel) is announced") {
-                events().last?.majorRevision == set.majorRevision
-            }
-            let found = events()
-            #expect(
-                found.map(\.majorRevision) == Array(1...max(1, set.majorRevision)),
-                "\(channel): each once, in order")
-            let values = found.map { $0.items.first?.value ?? "" }
-            #expect(Set(values).count == values.count, "no write took place twice")
-            #expect(Set(values).subtracting(ledger.attempted) == [])
-            for event in found {
-                if let expected = ledger.acknowledged[event.majorRevision] {
-                    #expect(event.items.map(\.value) == [expected])
-                }
+                try? await ledgers.write("\(number)", to: channel, caller)
             }
         }
     }

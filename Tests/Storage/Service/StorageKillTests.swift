@@ -21,31 +21,6 @@ struct StorageKillTests {
     private static let rounds = ProcessInfo.processInfo.environment["SOAK"].flatMap { Int($0) } ?? 5
     private static let writers = 12
 
-    /// What the writers know, and how many writes were acknowledged in this round.
-    private final class Ledgers: Sendable {
-        private let channels = Mutex<[String: Ledger]>([:])
-        private let acknowledged = Mutex(0)
-
-        subscript(channel: String) -> Ledger { channels.withLock { $0[channel] ?? Ledger() } }
-        var count: Int { acknowledged.withLock { $0 } }
-
-        func attempt(_ value: String, in channel: String) {
-            channels.withLock { _ = $0[channel, default: Ledger()].attempted.insert(value) }
-        }
-
-        func acknowledge(_ value: String, _ revision: Int64, in channel: String) {
-            channels.withLock { $0[channel, default: Ledger()].acknowledged[revision] = value }
-            acknowledged.withLock { $0 += 1 }
-        }
-    }
-
-    /// What a writer knows of its channel.
-    private struct Ledger: Sendable {
-        /// The values by revision, as they were acknowledged.
-        var acknowledged: [Int64: String] = [:]
-        var attempted: Set<String> = []
-    }
-
     @Test(
         "every acknowledged write is there, none by half, and each change was announced exactly once",
         arguments: StorageEngine.present)
@@ -86,7 +61,7 @@ struct StorageKillTests {
     ) async throws {
         let channels = (0..<Self.writers).map { "channel \($0)" }
         let log = try await host.reader(channels.map { ChannelKey.message($0) })
-        let ledgers = Ledgers()
+        let ledgers = WriteLedgers()
         var random = SeededGenerator(seed: 6)
         for round in 0..<Self.rounds {
             let enough = Int.random(in: 20...400, using: &random)
@@ -109,7 +84,7 @@ struct StorageKillTests {
         try await host.withStorage(directory, arguments) { process, _ in
             let caller = try await host.router(to: process)
             for channel in channels {
-                try await check(channel, ledgers[channel], caller, log)
+                try await ledgers.check(channel, caller, log)
             }
             try await caller.close()
             process.signal(SIGTERM)
@@ -120,41 +95,15 @@ struct StorageKillTests {
 
     /// Writes two items with one value until the link is lost.
     private func write(
-        to channel: String, _ caller: RoutedCaller, _ prefix: String, _ ledgers: Ledgers
+        to channel: String, _ caller: RoutedCaller, _ prefix: String, _ ledgers: WriteLedgers
     ) async {
         for number in 0... {
-            let value = "\(prefix), \(number)"
-            ledgers.attempt(value, in: channel)
-            guard let revision = try? await caller.write([("a", value), ("b", value)], to: channel) else {
+            do {
+                try await ledgers.write("\(prefix), \(number)", to: channel, caller)
+            } catch {
                 return
             }
-            ledgers.acknowledge(value, revision, in: channel)
         }
-    }
-
-    private func check(
-        _ channel: String, _ ledger: Ledger, _ caller: RoutedCaller, _ log: LogReader
-    ) async throws {
-        let set = try await caller.metadata(of: channel)
-        let last = ledger.acknowledged.keys.max() ?? 0
-        #expect(set.majorRevision >= last, "\(channel): an acknowledged write is lost")
-        func events() -> [Rtm_Client_StorageEvent] {
-            log.publications.filter { $0.channel == channel }.map(\.storage)
-        }
-        try await eventually("every change of \(channel) is announced") {
-            events().last?.majorRevision == set.majorRevision
-        }
-        let found = events()
-        #expect(
-            found.map(\.majorRevision) == Array(1...max(1, set.majorRevision)),
-            "\(channel): each once, in order")
-        for event in found {
-            let values = event.items.map(\.value)
-            #expect(values.count == 2 && values[0] == values[1], "a half write at \(event.majorRevision)")
-            #expect(ledger.attempted.contains(values[0]))
-            if let expected = ledger.acknowledged[event.majorRevision] { #expect(values[0] == expected) }
-        }
-        #expect(Set(found.map { $0.items[0].value }).count == found.count, "no write took place twice")
     }
 
     /// The timestamps of messages; each message carries its own in its text.
