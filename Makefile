@@ -144,7 +144,7 @@ fuzz: setup
 sanitize: setup
 	Tests/Sanitize/sanitize.sh
 
-# Two of each service but storage: every process is restarted in turn under load.
+# Two of each service (of storage, where it is built for PostgreSQL): every process is restarted in turn under load.
 rolling: setup
 	swift build --build-tests $(traits)
 	ROLLING_TIMELINE=$(abspath .build/rolling.csv) $(run_tests) --filter 'IntegrationTests.RollingTests'

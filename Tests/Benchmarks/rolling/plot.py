@@ -48,6 +48,9 @@ def main():
     figure.tight_layout()
     figure.savefig(picture, dpi=90)
     worst = max(value for _, value in p99(kinds["publish"]))
+    refused = sorted(float(value) for _, value in kinds["refused"])
+    if refused:
+        print(f"rolling: storage refused {len(refused)} times, for {refused[len(refused) // 2]:.0f} ms in the median and {refused[-1]:.0f} ms at most")
     print(f"rolling: p99 of half a second at most {worst:.0f} ms, logins at most {max(v for _, v in per_second(kinds['logins'])):.0f} a second")
 
 

@@ -4,7 +4,7 @@ import RTMTestSupport
 import Synchronization
 import Testing
 
-/// Two of each service but storage, at addresses that stay the same.
+/// Two of each service, at addresses that stay the same. Of storage there is one where it is over a file.
 final class RollingInstallation: Sendable {
     private struct Member {
         var process: ServiceProcess
@@ -21,8 +21,12 @@ final class RollingInstallation: Sendable {
         self.members = Mutex(members)
     }
 
-    /// - Parameter edge: options of the edges.
-    static func start(in system: RunningSystem, edge: [String] = []) async throws -> RollingInstallation {
+    /// - Parameters:
+    ///   - edge: options of the edges.
+    ///   - storageNodes: more than one only where storage is over a database.
+    static func start(
+        in system: RunningSystem, edge: [String] = [], storageNodes: Int = 1
+    ) async throws -> RollingInstallation {
         var members: [Member] = []
         for listen in system.messagingNodes {
             let process = try #require(try await system.messagingNode(at: listen))
@@ -34,8 +38,17 @@ final class RollingInstallation: Sendable {
         for (process, listen) in zip(processes, presences) {
             members.append(Member(process: process) { try await system.launchPresence(listen: listen) })
         }
-        members.append(
-            Member(process: try system.process("rtm-storage")) { try await system.launchStorage() })
+        let others = try FreePorts.take(storageNodes - 1).map { "127.0.0.1:\($0)" }
+        let storages = [system.address("storage")] + others
+        let folders = storages.indices.map { $0 == 0 ? "storage" : "storage-\($0)" }
+        processes = [try system.process("rtm-storage")]
+        for (listen, folder) in zip(storages, folders).dropFirst() {
+            processes.append(try await system.launchStorage(listen: listen, data: folder))
+        }
+        for (process, (listen, folder)) in zip(processes, zip(storages, folders)) {
+            members.append(
+                Member(process: process) { try await system.launchStorage(listen: listen, data: folder) })
+        }
         let edges = [system.address("edge"), "127.0.0.1:\(try FreePorts.take(1)[0])"]
         processes = [try system.process("rtm-edge")]
         processes.append(try await system.launchEdge(edge, listen: edges[1]))

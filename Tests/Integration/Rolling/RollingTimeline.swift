@@ -29,6 +29,11 @@ final class RollingTimeline: Sendable {
 
     func published(in time: Duration) { add("publish", String(format: "%.3f", time / .milliseconds(1))) }
 
+    /// Storage refused somebody until now.
+    func wasRefused(for time: Duration) {
+        add("refused", String(format: "%.3f", time / .milliseconds(1)))
+    }
+
     /// Asks the edges, by process, four times a second until `body` has returned. An edge that starts anew
     /// counts from 0.
     func watching(

@@ -27,6 +27,8 @@ final class RunningSystem: Sendable {
     private let standalone = Mutex<[String]>([])
     /// The options with which presence is started each time.
     private let presence: [String]
+    /// The options of storage, but its directory.
+    private let storage: [String]
     /// The options of each of four processes.
     private let services: [String]
     /// The options of messaging, and where its nodes listen.
@@ -37,12 +39,13 @@ final class RunningSystem: Sendable {
     private let entrance: [String]
 
     private init(
-        directory: URL, presence: [String], services: [String], messaging: [String], messagingNodes: [String],
-        messagingListed: Int, programs: URL, entrance: [String]
+        directory: URL, presence: [String], storage: [String], services: [String], messaging: [String],
+        messagingNodes: [String], messagingListed: Int, programs: URL, entrance: [String]
     ) {
         self.directory = directory
         self.programs = Mutex(programs)
         self.presence = presence
+        self.storage = storage
         self.messaging = messaging
         self.messagingNodes = messagingNodes
         self.messagingListed = messagingListed
@@ -56,6 +59,7 @@ final class RunningSystem: Sendable {
     /// - Parameters:
     ///   - listen: where the edge listens.
     ///   - presence: options of presence, as its own program knows them ("--debounce").
+    ///   - storage: options of storage, which `standalone` doesn't get.
     ///   - services: options of all four processes, which `standalone` doesn't get.
     ///   - messaging: options of messaging.
     ///   - messagingNodes: how many messaging nodes there are.
@@ -64,7 +68,7 @@ final class RunningSystem: Sendable {
     ///   - entrance: a command that runs each program, with its arguments.
     static func with(
         _ deployment: Deployment, listen: String = "127.0.0.1:0", edge: [String] = [],
-        presence: [String] = [], services: [String] = [],
+        presence: [String] = [], storage: [String] = [], services: [String] = [],
         messaging: [String] = [], messagingNodes: Int = 1, messagingListed: Int = .max,
         programs: URL = ServiceProcess.executables, entrance: [String] = [],
         _ body: (RunningSystem) async throws -> Void
@@ -73,9 +77,9 @@ final class RunningSystem: Sendable {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let ports = messagingNodes == 1 ? [0] : try FreePorts.take(messagingNodes)
         let system = RunningSystem(
-            directory: directory, presence: presence, services: services, messaging: messaging,
-            messagingNodes: ports.map { "127.0.0.1:\($0)" }, messagingListed: messagingListed,
-            programs: programs, entrance: entrance)
+            directory: directory, presence: presence, storage: storage, services: services,
+            messaging: messaging, messagingNodes: ports.map { "127.0.0.1:\($0)" },
+            messagingListed: messagingListed, programs: programs, entrance: entrance)
         do {
             try await system.start(deployment, listen: listen, edge: edge)
             try await body(system)
@@ -108,21 +112,25 @@ final class RunningSystem: Sendable {
             try await launchStandalone(listen: listen)
         case .fourProcesses:
             for listen in messagingNodes { try await launchMessaging(listen: listen) }
-            for name in ["presence", "storage"] {
-                try await launch("rtm-\(name)", ["--listen", "127.0.0.1:0"] + callees(of: name))
-            }
+            try await launch("rtm-presence", ["--listen", "127.0.0.1:0"] + callees(of: "presence"))
+            // A node that shares a database with others announces where it listens.
+            let port = storage.isEmpty ? 0 : try FreePorts.take(1)[0]
+            try await launchStorage(listen: "127.0.0.1:\(port)")
             try await launchEdge(edge, listen: listen)
         }
         try await ready()
     }
 
     /// The addresses of the services that a service calls, and its settings.
-    private func callees(of service: String) -> [String] {
+    ///
+    /// - Parameter data: the name of storage's directory.
+    private func callees(of service: String, data: String = "storage") -> [String] {
         let own =
             switch service {
             case "presence": ["--messaging", address("messaging")] + presence
             case "storage":
-                ["--messaging", address("messaging"), "--data", directory.appending(path: "storage").path]
+                ["--messaging", address("messaging"), "--data", directory.appending(path: data).path]
+                    + storage
             case "messaging": messaging
             default: [String]()
             }
@@ -170,10 +178,11 @@ final class RunningSystem: Sendable {
             "rtm-presence", ["--listen", listen ?? address("presence")] + callees(of: "presence"))
     }
 
-    /// Starts storage where it was before.
+    /// Starts storage where it was before, or one more node at another address and with other data.
     @discardableResult
-    func launchStorage() async throws -> ServiceProcess {
-        try await launch("rtm-storage", ["--listen", address("storage")] + callees(of: "storage"))
+    func launchStorage(listen: String? = nil, data: String = "storage") async throws -> ServiceProcess {
+        try await launch(
+            "rtm-storage", ["--listen", listen ?? address("storage")] + callees(of: "storage", data: data))
     }
 
     /// Lifts the rate limits, because tests call faster than clients may. The tests about rates set them.

@@ -14,6 +14,8 @@ import Testing
         /// By name: until when the node's lease holds.
         var leases: [String: UInt64] = [:]
         var leaving: Set<String> = []
+        /// Those that have nothing to give to another node any more.
+        var hasLeft: Set<String> = []
         var now: UInt64 = 10_000
         /// How often a shard had no owner that lives, in milliseconds.
         var gaps: [UInt64] = []
@@ -55,6 +57,7 @@ import Testing
             }
             guard let decision = nodes[name]?.learned(StorageNodes(living: living, owners: owners), now: now)
             else { return .max }
+            if decision.hasLeft { hasLeft.insert(name) }
             for (shard, isWanted) in decision.wanted.enumerated() {
                 let isFree = !(leases[owners[shard]].map { $0 > now } ?? false)
                 if isWanted, isFree { owners[shard] = name }
@@ -121,19 +124,34 @@ import Testing
         #expect(ownership.learned(view, now: 1_500).wanted == [true, true])
     }
 
-    @Test("who is about to end takes nothing, and the others take at once what it gives up")
+    @Test("who is about to end gives up everything when the others know it, and they take it at once")
     func leaving() {
         var world = World()
         for name in ["a", "b"] { world.start(name) }
         world.pass(30_000)
         #expect(world.count(of: "a") == 2)
+        world.gaps = []
         world.leaving = ["a"]
         world.pass(100)
-        #expect(world.count(of: "a") == 2, "it keeps what it has until its writers have ended")
-        world.gaps = []
-        for shard in world.owners.indices where world.owners[shard] == "a" { world.owners[shard] = "" }
-        world.pass(200)
-        #expect(world.count(of: "b") == 4 && world.gaps.allSatisfy { $0 <= 100 }, "\(world.gaps)")
+        #expect(world.count(of: "a") == 2, "the others may not have looked yet")
+        #expect(!world.hasLeft.contains("a"))
+        world.pass(300)
+        #expect(world.count(of: "b") == 4)
+        #expect(world.gaps.allSatisfy { $0 <= 20 }, "\(world.gaps)")
+        #expect(world.hasLeft == ["a"])
+        world.pass(60_000)
+        #expect(world.count(of: "b") == 4, "who is about to end takes nothing")
+    }
+
+    @Test("who is about to end keeps its shards to the end if there is nobody else to lead them")
+    func leavingAlone() {
+        var world = World()
+        for name in ["a", "b"] { world.start(name) }
+        world.pass(30_000)
+        world.leaving = ["a", "b"]
+        world.pass(1_000)
+        #expect(world.count(of: "a") == 2 && world.count(of: "b") == 2)
+        #expect(world.hasLeft == ["a", "b"])
     }
 
     @Test("a shard that was given up and that nobody takes is taken back")

@@ -4,9 +4,9 @@ protocol StorageMembership: Sendable {
     ///
     /// - Parameter report: receives the nodes each time that something is new, on any thread.
     func start(_ report: @escaping @Sendable (StorageNodes) -> Void) throws(StoreFailure)
-    /// The others don't count on this node any more, and take its shards as soon as it has given them up. It
-    /// blocks for a moment.
-    func leave()
+    /// Gives all shards to the other nodes, by the claims. It blocks until they are given up, for two seconds
+    /// at most. Returns whether there is a node that can take them.
+    func leave() -> Bool
     /// Gives the place up. It blocks for a moment.
     func end()
 }

@@ -153,8 +153,10 @@ package enum StorageDefinition {
                 leaseProbe: hasOthers ? context.probe("lease") : nil),
             ServiceLinkListener(listener, at: endpoint),
         ]
-        guard !endpoint.isNetworked else { return services }
-        return services + [OperatorListener(listener, data: data, logger: context.logger)]
+        let transfer = engine.membership.map { ShardTransfer(membership: $0, loop: loop) }
+        let last: [any Service] = transfer.map { [$0] } ?? []
+        guard !endpoint.isNetworked else { return services + last }
+        return services + [OperatorListener(listener, data: data, logger: context.logger)] + last
     }
 }
 
@@ -235,17 +237,27 @@ private struct StorageDatabase: Service {
             })
     }
 
-    /// The other nodes take each shard as soon as its work is done.
     func shutdown(deadline: ContinuousClock.Instant) async {
         try? await loop.submit { node.value.stop() }.get()
-        if let membership {
-            try? await NIOThreadPool.singleton.runIfActive { membership.leave() }
-        }
         await withTaskGroup(of: Void.self) { group in
             for threads in threads { group.addTask { await threads.stop() } }
         }
         if let membership {
             try? await NIOThreadPool.singleton.runIfActive { membership.end() }
         }
+    }
+}
+
+/// Gives the shards to the other nodes before the links close: every call that is under way is answered, and
+/// callers learn who leads next.
+private struct ShardTransfer: Service {
+    let name = "transfer of shards"
+    let membership: any StorageMembership
+    let loop: any EventLoop
+
+    func shutdown(deadline: ContinuousClock.Instant) async {
+        let isGiven = try? await NIOThreadPool.singleton.runIfActive { membership.leave() }
+        guard isGiven == true else { return }
+        try? await loop.scheduleTask(in: StorageShard.transferTime) {}.futureResult.get()
     }
 }

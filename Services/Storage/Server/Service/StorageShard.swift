@@ -232,7 +232,7 @@ extension StorageShard {
     }
 
     /// How long callers have to learn of the next leader before they lose their links.
-    private static let transferTime = TimeAmount.milliseconds(500)
+    static let transferTime = TimeAmount.milliseconds(500)
 
     private func closeLinks() { for link in links.values { link.close() } }
 

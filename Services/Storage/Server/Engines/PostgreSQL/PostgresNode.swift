@@ -26,6 +26,8 @@
         private let order = Mutex(Order.keep)
         private let wake = DispatchSemaphore(value: 0)
         private let hasLeft = DispatchSemaphore(value: 0)
+        /// Whether another node lived when this one had left.
+        private let others = Atomic(false)
         private let ended = DispatchGroup()
 
         init(_ options: PostgresOptions) {
@@ -64,9 +66,10 @@
             thread.start()
         }
 
-        func leave() {
+        func leave() -> Bool {
             give(.leave)
-            _ = hasLeft.wait(timeout: .now() + .seconds(1))
+            return hasLeft.wait(timeout: .now() + .seconds(2)) == .success
+                && others.load(ordering: .relaxed)
         }
 
         func end() {
@@ -88,6 +91,7 @@
             /// When the lease was renewed last.
             var renewed: UInt64 = 0
             var isLeaving = false
+            var hasLeft = false
             /// Why this node has no place; nil if it has one.
             var failure: String?
             var reported: StorageNodes?
@@ -117,7 +121,6 @@
                         watch.isLeaving = order == .leave
                         try renew(usable, &watch, isFirst: false)
                     }
-                    if leaves { hasLeft.signal() }
                     try look(usable, &watch)
                 } catch {
                     connection?.close()
@@ -177,6 +180,11 @@
             let decision = watch.ownership.learned(nodes, now: now)
             for (claim, isWanted) in zip(claims, decision.wanted) { claim.set(isWanted) }
             watch.interval = decision.interval
+            if decision.hasLeft, !watch.hasLeft {
+                watch.hasLeft = true
+                others.store(nodes.living.contains { !$0.isLeaving }, ordering: .relaxed)
+                hasLeft.signal()
+            }
             watch.report(nodes)
         }
     }
