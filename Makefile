@@ -20,7 +20,7 @@ oldest := 494643f
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage soak-storage images test-compose test-mixed test-package test-http-api test-web soak-web soak-webhooks check-api record-api deb compatibility configuration vectors docs clean
+	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage bench-storage-nodes soak-storage images test-compose test-mixed test-package test-http-api test-web soak-web soak-webhooks check-api record-api deb compatibility configuration vectors docs clean
 
 help:
 	@echo 'make run       set up, build without optimisation, start the whole stack on this machine'
@@ -50,6 +50,7 @@ help:
 	@echo 'make bench-topics  what a topic of a stream channel costs beside a message channel, and a join beside a subscribe'
 	@echo 'make bench-http  how many messages backends publish over HTTP on one core; QUICK=1 for a look'
 	@echo 'make bench-storage  storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk, PARTS=writes which; DATABASE=postgres://… with POSTGRESQL=1 measures that'
+	@echo 'make bench-storage-nodes  one storage node and two over one database: POSTGRESQL=1 DATABASE=postgres://…, as root'
 	@echo 'make soak-storage  storage is killed a hundred times under load; nodes share a database of a thousand seeds; engines are compared'
 	@echo 'make images    the image of all programs, localhost/heliograph, with docker or podman (docs/operations/containers.md)'
 	@echo 'make test-compose  the stacks of compose/ in real containers: killed, scaled, rolled, nothing lost'
@@ -178,6 +179,12 @@ bench-growth: build
 bench-storage:
 	packaging/build.sh $(traits) --product rtm-storage-bench
 	$(release)/rtm-storage-bench $(PARTS)
+
+bench-storage-nodes:
+	packaging/build.sh $(traits) --product rtm-messaging
+	packaging/build.sh $(traits) --product rtm-storage
+	packaging/build.sh $(traits) --product rtm-storage-bench
+	Tests/Benchmarks/storage/nodes.sh $(release)
 
 soak-storage:
 	swift build --build-tests $(traits)

@@ -4,14 +4,13 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
-/// Plays many callers over one link to each shard of storage, each with one call under way. It is confined to
-/// the links' event loop.
+/// Plays many callers over a link to each shard of each storage node, each with one call under way. It is
+/// confined to the links' event loop.
 final class BenchCaller: ServiceLinkClientDelegate {
-    /// By shard.
     private var links: [ServiceLinkClient] = []
-    private let makeLink: (_ shard: Int) -> ServiceLinkClient
-    /// The shards that serve.
-    private var ready: Set<Int> = []
+    private let makeLinks: (_ shard: Int) -> [ServiceLinkClient]
+    /// By shard: the link to the node that leads it; nil until one has announced that.
+    private var leaders: [ServiceLinkClient?] = []
     private let arena = DecodeArena()
     private let up: EventLoopPromise<Void>
     private let loop: any EventLoop
@@ -34,23 +33,26 @@ final class BenchCaller: ServiceLinkClientDelegate {
 
     private init(
         loop: any EventLoop, up: EventLoopPromise<Void>,
-        makeLink: @escaping (_ shard: Int) -> ServiceLinkClient
+        makeLinks: @escaping (_ shard: Int) -> [ServiceLinkClient]
     ) {
-        self.makeLink = makeLink
+        self.makeLinks = makeLinks
         self.loop = loop
         self.up = up
     }
 
     static func connected(
-        to storage: InProcessEndpoint, on loop: any EventLoop, logger: Logger
+        to nodes: [ServiceLinkAddress], _ link: ServiceLinkConfiguration = .init(), on loop: any EventLoop,
+        logger: Logger
     ) async throws -> NIOLoopBound<BenchCaller> {
         let up = loop.makePromise(of: Void.self)
         let caller = try await loop.submit {
             let caller = BenchCaller(loop: loop, up: up) { shard in
                 var configuration = ServiceLinkClientConfiguration(service: "storage", node: "bench")
+                configuration.link = link
                 configuration.shard = shard
-                return ServiceLinkClient(
-                    configuration, to: .inProcess(storage), endOfTurn: .shared(on: loop), logger: logger)
+                return nodes.map {
+                    ServiceLinkClient(configuration, to: $0, endOfTurn: .shared(on: loop), logger: logger)
+                }
             }
             caller.open(upTo: 1)
             return NIOLoopBound(caller, eventLoop: loop)
@@ -60,15 +62,18 @@ final class BenchCaller: ServiceLinkClientDelegate {
     }
 
     private func open(upTo shards: Int) {
-        for shard in links.count..<max(links.count, shards) {
-            let link = makeLink(shard)
-            links.append(link)
-            link.start(delegate: self)
+        for shard in leaders.count..<max(leaders.count, shards) {
+            leaders.append(nil)
+            let opened = makeLinks(shard)
+            links += opened
+            for link in opened { link.start(delegate: self) }
         }
     }
 
-    private func link(to channel: ChannelKey?) -> ServiceLinkClient {
-        links[channel?.storageShard(among: links.count) ?? 0]
+    private func link(to channel: ChannelKey?) throws -> ServiceLinkClient {
+        let shard = channel?.storageShard(among: leaders.count) ?? 0
+        guard let link = leaders[shard] else { throw BenchFailure(what: "nobody leads shard \(shard)") }
+        return link
     }
 
     func close() { for link in links { link.shutdown() } }
@@ -94,9 +99,8 @@ final class BenchCaller: ServiceLinkClientDelegate {
             appID: "app", userID: call.user, session: SessionID(rawValue: UInt64(number + 1)), instance: 1)
         call.request().withUnsafeReadableBytes { bytes in
             let request = CallRequest(caller: caller, request: WireText(bytes))
-            let link = link(to: links.count > 1 ? request.storedChannel : nil)
             do {
-                try link.request(
+                try link(to: leaders.count > 1 ? request.storedChannel : nil).request(
                     StorageMethod.call, request, timeout: .seconds(60), context: number)
             } catch {
                 finished.take()?.fail(error)
@@ -159,8 +163,8 @@ final class BenchCaller: ServiceLinkClientDelegate {
     }
 
     private func serves(_ link: ServiceLinkClient) {
-        ready.insert(link.configuration.shard)
-        if ready.count == links.count { up.succeed(()) }
+        leaders[link.configuration.shard] = link
+        if !leaders.contains(where: { $0 == nil }) { up.succeed(()) }
     }
 
     func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {}

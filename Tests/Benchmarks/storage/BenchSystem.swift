@@ -53,11 +53,26 @@ final class BenchSystem: Sendable {
             }
         }
         let loop = callers.next()
-        let caller = try await BenchCaller.connected(to: storage, on: loop, logger: logger)
+        let caller = try await BenchCaller.connected(to: [.inProcess(storage)], on: loop, logger: logger)
         let result = try await body(BenchSystem(loop: loop, caller: caller, messaging: messaging))
         try await loop.submit { caller.value.close() }.get()
         for service in services.reversed() { await service.shutdown(deadline: .now + .seconds(30)) }
         try await group.shutdownGracefully()
+        try await callers.shutdownGracefully()
+        return result
+    }
+
+    /// Calls storage nodes in other processes.
+    static func with<Result>(
+        nodes: [ServiceLinkAddress], _ body: (BenchSystem) async throws -> Result
+    ) async throws -> Result {
+        let callers = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let logger = Logger(label: "bench", factory: { _ in SwiftLogNoOpLogHandler() })
+        let loop = callers.next()
+        let caller = try await BenchCaller.connected(to: nodes, on: loop, logger: logger)
+        let result = try await body(
+            BenchSystem(loop: loop, caller: caller, messaging: InProcessEndpoint(name: "messaging")))
+        try await loop.submit { caller.value.close() }.get()
         try await callers.shutdownGracefully()
         return result
     }

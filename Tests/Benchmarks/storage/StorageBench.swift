@@ -1,9 +1,12 @@
 import Foundation
 import NIOCore
+import RTMModel
+import RTMServiceKit
+import RTMServiceLink
 
 /// Measures what storage does per second on this machine, with the links, the transactions and the disk of
 /// production (`make bench-storage`). The writes stand beside what SQLite alone makes of the same statements.
-/// Arguments choose parts: writes, database, reads, locks, latency, history.
+/// Arguments choose parts: writes, database, nodes, reads, locks, latency, history.
 @main struct StorageBench {
     static func main() async throws {
         let isQuick = ProcessInfo.processInfo.environment["QUICK"] == "1"
@@ -15,6 +18,9 @@ import NIOCore
         if isWanted("writes") { try await writes(directory, duration) }
         if isWanted("database"), let url = ProcessInfo.processInfo.environment["DATABASE"] {
             try await database(directory, url, duration)
+        }
+        if isWanted("nodes"), let nodes = ProcessInfo.processInfo.environment["NODES"] {
+            try await self.nodes(nodes, duration)
         }
         if isWanted("reads") { try await reads(directory, duration) }
         if isWanted("locks") { try await locks(directory, duration) }
@@ -59,6 +65,20 @@ import NIOCore
                     CompareAndSet(channel: "c\(number)")
                 }
                 report("CAS writes over PostgreSQL, \(callers) callers: \(Int(rate))/s")
+            }
+        }
+    }
+
+    /// Measures the same writes over storage nodes that run already (`nodes.sh`).
+    private static func nodes(_ list: String, _ duration: Duration) async throws {
+        let nodes = try list.split(separator: ",").map { text in
+            let place = try HostPort(text: String(text))
+            return ServiceLinkAddress.tcp(host: place.host, port: place.port)
+        }
+        try await BenchSystem.with(nodes: nodes) { system in
+            for callers in [16, 256] {
+                let rate = try await system.rate(duration, callers) { CompareAndSet(channel: "c\($0)") }
+                report("CAS writes over \(nodes.count) nodes, \(callers) callers: \(Int(rate))/s")
             }
         }
     }
