@@ -95,7 +95,7 @@
                 _ = try connection.run(
                     [
                         PostgresStatement("INSERT INTO batches VALUES (0, 1, 100, 1, 1)"),
-                        PostgresStatement("INSERT INTO outbox VALUES (0, 1, 101, 1, 1, '', 1, '')"),
+                        PostgresStatement("INSERT INTO outbox VALUES (0, 1, 101, false, 1, 1, '', 1, '')"),
                     ], within: timeout)
                 let old = partitions.outdated(hour: 110, lastBatchHour: 103)
                 #expect(

@@ -86,7 +86,7 @@
             to channel: String, _ caller: RoutedCaller, _ ledgers: WriteLedgers, until isDone: Shared<Bool>
         ) async {
             for number in 0... {
-                if isDone.present { return }
+                if isDone.present || Task.isCancelled { return }
                 try? await ledgers.write("\(number)", to: channel, caller)
             }
         }

@@ -34,22 +34,28 @@ struct OutboxScheduleTests {
         #expect(schedule.nextFetch() == nil)
     }
 
-    @Test(
-        "what may be in the store without having been reported is fetched, before and behind what is reported"
-    )
-    func doubt() {
-        var schedule = schedule(.init(fetchMax: 2))
-        schedule.committed([event(1, "a")])
+    @Test("a store that was taken anew is read anew, and what was under way before counts no more")
+    func anew() {
+        var schedule = schedule(.init(fetchMax: 3))
+        schedule.committed([event(1, "a"), event(2, "b"), event(7, "a")])
+        let before = [schedule.next(), schedule.next()]
+        #expect(before.map(\.sequences) == [[1, 7], [2]])
         schedule.beginAnew()
         schedule.committed([event(4, "a")])
-        #expect(schedule.nextFetch()?.after == 1)
-        // This fetch has begun before the store was in doubt once more.
+        #expect(schedule.count == 0 && schedule.nextFetch()?.after == 0)
+        // This fetch has begun before the store was taken once more.
         schedule.beginAnew()
         schedule.fetched([event(3, "a")])
-        #expect(schedule.nextFetch()?.after == 3)
-        schedule.fetched([event(4, "a")])
+        for run in before { schedule.answered(run?.line ?? -1, isAppended: true) }
+        #expect(schedule.next() == nil && schedule.takeAcknowledged().isEmpty)
+        #expect(schedule.nextFetch()?.after == 0)
+        // The store had lost its last events: their numbers have come again.
+        schedule.fetched([event(3, "a"), event(4, "a")])
         #expect(schedule.nextFetch() == nil)
-        #expect(schedule.next().sequences == [1, 3, 4])
+        let run = schedule.next()
+        #expect(run.sequences == [3, 4])
+        schedule.answered(run?.line ?? -1, isAppended: true)
+        #expect(schedule.takeAcknowledged() == [1...4])
     }
 
     @Test("what doesn't fit into memory by its bytes is fetched when half of it has gone")
@@ -105,7 +111,7 @@ struct OutboxScheduleTests {
         #expect(schedule.takeAcknowledged().isEmpty)
     }
 
-    @Test("ranges of acknowledged events leave out those that wait; what was put back comes again")
+    @Test("ranges begin behind the event before and leave out those that wait; what was put back comes again")
     func ranges() {
         var schedule = schedule()
         schedule.committed([event(2, "a"), event(4, "b"), event(5, "c"), event(9, "a"), event(10, "b")])
@@ -113,10 +119,10 @@ struct OutboxScheduleTests {
         schedule.answered(runs[1]?.line ?? -1, isAppended: true)
         schedule.answered(runs[2]?.line ?? -1, isAppended: true)
         let ranges = schedule.takeAcknowledged()
-        #expect(ranges == [4...5, 10...10])
+        #expect(ranges == [3...5, 10...10])
         schedule.putBack(ranges)
         schedule.answered(runs[0]?.line ?? -1, isAppended: true)
-        #expect(schedule.takeAcknowledged() == [4...5, 10...10, 2...9])
+        #expect(schedule.takeAcknowledged() == [3...5, 10...10, 1...9])
     }
 
     @Test("an event that a fetch saw before its commit was reported goes out once")

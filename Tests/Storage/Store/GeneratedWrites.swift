@@ -48,9 +48,12 @@ struct GeneratedWrites {
         case 12: return keep(contents)
         case 13: return .keepAudit(audit())
         default:
-            let known = contents.events.prefix(Int.random(in: 0...8, using: &random))
-            guard let first = known.first, let last = known.last else { return .announced([]) }
-            return .announced([first.sequence...last.sequence])
+            // Some events in front may wait, as where a shard of messaging is gone.
+            let first = random.chance(1, in: 3) ? Int.random(in: 0...3, using: &random) : 0
+            let known = contents.events.prefix(first + Int.random(in: 0...8, using: &random))
+            guard first < known.count, let last = known.last else { return .announced([]) }
+            let before = known.prefix(first).last?.sequence ?? 0
+            return .announced([before + 1...last.sequence])
         }
     }
 

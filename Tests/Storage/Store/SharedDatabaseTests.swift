@@ -185,6 +185,7 @@ private struct SharedHistory {
                 counts.fenced += 1
             }
         }
+        nodes[node].outbox.putBack(outcome.notAnnounced)
         if outcome.hasBegunAnew {
             if nodes[node].leadership.began(term: outcome.term) == .becomeLeader { counts.takeovers += 1 }
             nodes[node].outbox.beginAnew()
@@ -242,6 +243,8 @@ private struct SharedHistory {
     func findings() -> [String] {
         var findings: [String] = []
         if nodes.count(where: { $0.leadership.serves }) != 1 { findings.append("not one node leads") }
+        let left = database.store.events(after: 0, limit: 100).map(\.sequence)
+        if !left.isEmpty { findings.append("\(left) are not known to be announced") }
         for channel in Self.channels {
             let set = database.store.metadata(of: .message(channel))
             let events = log.events[.message(channel)] ?? []

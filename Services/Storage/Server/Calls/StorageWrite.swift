@@ -123,6 +123,8 @@ struct WriteOutcome: Sendable {
     var size: StoreSize?
     /// What was taken out of the inbox.
     var inbox = InboxOutcome()
+    /// Events of which the store should have kept that they are announced, and has not.
+    var notAnnounced: [ClosedRange<UInt64>] = []
     /// If set, nothing of the group took place, and the answers say so.
     var failure: StoreFailure?
     /// Whether memory was thrown away before the group, and what the store has was taken for true. All that

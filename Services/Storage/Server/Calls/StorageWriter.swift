@@ -231,7 +231,7 @@ struct StorageWriter<Store: WritableStore> {
         case .lock(let request, let channel, let ticket): try lock(request, channel, ticket, write, now)
         case .history(let message): try keep(message, write)
         case .session, .linkLost: keepPresence(write, now)
-        case .announced(let sequences): group.remove(announced: sequences)
+        case .announced(let sequences): group.announced(sequences)
         case .removeExpiredHistory(let limit):
             group.removeExpired(by: expiryTime(now), limit: limit)
         case .purgeHistory(let purge): group.purge(purge)
@@ -312,8 +312,9 @@ struct StorageWriter<Store: WritableStore> {
                 refuse(write, failure, .storageNotAvailable)
             case .collect(let feed):
                 outcome.collected.append((.init(appID: feed.appID, shard: feed.shard), false))
-            case .session, .linkLost, .announced, .removeExpiredHistory, .removeUnusedChannels, .listBans,
-                .settleEvents, .removeEvents:
+            case .announced(let sequences): outcome.notAnnounced += sequences
+            case .session, .linkLost, .removeExpiredHistory, .removeUnusedChannels, .listBans, .settleEvents,
+                .removeEvents:
                 break
             case .inboxRules(let rules): inboxRules = rules
             }
@@ -374,6 +375,7 @@ extension WriteOutcome {
         events += other.events
         bans += other.bans
         collected += other.collected
+        notAnnounced += other.notAnnounced
         newEvents.merge(other.newEvents) { $1 }
         eventsKept += other.eventsKept
         eventsExpired = other.eventsExpired ?? eventsExpired

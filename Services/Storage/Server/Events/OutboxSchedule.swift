@@ -40,6 +40,8 @@ struct OutboxSchedule {
 
     private let limits: Limits
     private var lines: [Line?] = []
+    /// The number of the first line. Answers to runs of an earlier life name smaller ones.
+    private var firstLine = 0
     private var freeLines: [Int] = []
     private var linesOfChannels: [ChannelKey: Int] = [:]
     /// Lines whose first events wait to be sent.
@@ -47,9 +49,9 @@ struct OutboxSchedule {
     private var openCount = 0
     /// Lines whose first events messaging did not take; they are tried again.
     private var refused: [Int] = []
-    /// The sequences that are in memory or acknowledged, in ascending order. The store has nothing between
-    /// two of them.
-    private var sequences: Deque<UInt64> = []
+    /// The sequences that are in memory or acknowledged, in ascending order, each with the one before it at
+    /// the time at which it came. The store has nothing between the two that waits.
+    private var sequences: Deque<(before: UInt64, sequence: UInt64)> = []
     private var acknowledged: Set<UInt64> = []
     private var putBack: [ClosedRange<UInt64>] = []
     private(set) var count = 0
@@ -87,29 +89,29 @@ struct OutboxSchedule {
     /// - Parameter events: nil if the store could not be read.
     mutating func fetched(_ events: [StorageOutboxEvent]?) {
         isFetching = false
-        guard let events else {
-            isFetchStale = false
-            return
-        }
+        defer { isFetchStale = false }
+        guard let events, !isFetchStale else { return }
         take(events)
-        isBehind = events.count == limits.fetchMax || taken < known || isFetchStale
-        isFetchStale = false
+        isBehind = events.count == limits.fetchMax || taken < known
     }
 
-    /// The store may have events that were never reported: those of a group of which nobody could say
-    /// whether it was kept.
+    /// The store has been taken anew, so what is known of it counts no more: it may have events that were
+    /// never reported, others may have been announced by another node, and where it has lost events, their
+    /// numbers come again. Everything that the store says to wait is fetched and sent again.
     mutating func beginAnew() {
-        isBehind = true
-        isFetchStale = isFetching
+        var next = OutboxSchedule(limits: limits)
+        next.firstLine = firstLine + lines.count
+        (next.isFetching, next.isFetchStale) = (isFetching, isFetching)
+        self = next
     }
 
     private mutating func take(_ events: [StorageOutboxEvent]) {
         // A fetch may have seen events whose commit is reported only afterwards.
         for event in events where event.sequence > taken {
+            sequences.append((taken, event.sequence))
             taken = event.sequence
             count += 1
             bytes += event.event.count
-            sequences.append(event.sequence)
             if let line = linesOfChannels[event.channel] {
                 lines[line]?.events.append(event)
             } else {
@@ -136,7 +138,7 @@ struct OutboxSchedule {
         let length = length(of: line.events)
         lines[place]?.open = length
         openCount += 1
-        return Run(line: place, events: line.events.prefix(length))
+        return Run(line: firstLine + place, events: line.events.prefix(length))
     }
 
     private func length(of events: Deque<StorageOutboxEvent>) -> Int {
@@ -153,8 +155,9 @@ struct OutboxSchedule {
     }
 
     /// Messaging has the run, or did not take it. In the second case its events are sent again after `retry`.
-    mutating func answered(_ place: Int, isAppended: Bool) {
-        guard let length = lines[place]?.open, length > 0 else { return }
+    mutating func answered(_ line: Int, isAppended: Bool) {
+        let place = line - firstLine
+        guard place >= 0, let length = lines[place]?.open, length > 0 else { return }
         openCount -= 1
         lines[place]?.open = 0
         guard isAppended else { return refused.append(place) }
@@ -176,21 +179,22 @@ struct OutboxSchedule {
         refused = []
     }
 
-    /// The acknowledged events, which are to be removed from the store; each is returned once. There are as
-    /// few ranges as possible, and no other event lies in one.
+    /// The acknowledged events, each of which is returned once. There are as few ranges as possible, and no
+    /// event that waits lies in one. A range begins behind the event before it, so those of neighbours touch
+    /// each other, and together they say up to where nothing waits (`OutboxPosition`).
     mutating func takeAcknowledged() -> [ClosedRange<UInt64>] {
         defer { putBack = [] }
         guard !acknowledged.isEmpty else { return putBack }
         var ranges = putBack
         var isOpen = false
-        var waiting: Deque<UInt64> = []
-        for sequence in sequences {
+        var waiting: Deque<(before: UInt64, sequence: UInt64)> = []
+        for (before, sequence) in sequences {
             guard acknowledged.contains(sequence) else {
-                waiting.append(sequence)
+                waiting.append((before, sequence))
                 isOpen = false
                 continue
             }
-            let first = isOpen ? ranges.removeLast().lowerBound : sequence
+            let first = isOpen ? ranges.removeLast().lowerBound : before + 1
             ranges.append(first...sequence)
             isOpen = true
         }
@@ -199,6 +203,6 @@ struct OutboxSchedule {
         return ranges
     }
 
-    /// Takes back ranges that could not be handed over; `takeAcknowledged` returns them again.
+    /// Takes back ranges that could not be handed over or kept; `takeAcknowledged` returns them again.
     mutating func putBack(_ ranges: [ClosedRange<UInt64>]) { putBack += ranges }
 }

@@ -31,8 +31,8 @@ final class StorageOutbox {
     private var isActive: Bool
     private var isConnected = false
 
-    /// - Parameter interval: how soon messaging is asked again. Acknowledged events are removed from the
-    ///   store in groups at this interval.
+    /// - Parameter interval: how soon messaging is asked again, and how often the store gets to know what is
+    ///   acknowledged.
     init(
         to messaging: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, queues: StorageQueues,
         metrics: StorageMetrics, probe: ReadinessProbe, endOfTurn: EndOfTurn, logger: Logger,
@@ -68,7 +68,7 @@ final class StorageOutbox {
     func stop() {
         timer?.cancel()
         if isConnected { appender.shutdown() }
-        removeAcknowledged()
+        keepAcknowledged()
     }
 
     func committed(_ events: [StorageOutboxEvent]) {
@@ -97,9 +97,12 @@ final class StorageOutbox {
         if events != nil { work() }
     }
 
+    /// The store has not kept that these are acknowledged.
+    func notKept(_ ranges: [ClosedRange<UInt64>]) { schedule.putBack(ranges) }
+
     private func tick() {
         schedule.retry()
-        removeAcknowledged()
+        keepAcknowledged()
         work()
     }
 
@@ -132,7 +135,7 @@ final class StorageOutbox {
         }
     }
 
-    private func removeAcknowledged() {
+    private func keepAcknowledged() {
         guard isActive else { return }
         let ranges = schedule.takeAcknowledged()
         guard !ranges.isEmpty else { return }

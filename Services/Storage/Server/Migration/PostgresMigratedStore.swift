@@ -103,6 +103,7 @@
                 from += " JOIN channels c ON c.shard = t.shard AND c.id = t.channel"
             case .app: break
             }
+            if let condition = Self.conditions[table.name] { from += " WHERE \(condition)" }
             let select = "SELECT \(columns.joined(separator: ", ")) FROM \(from)"
             _ = try failing(table.name) { () throws(PostgresFailure) in
                 try run("DECLARE migrated NO SCROLL CURSOR FOR \(select)")
@@ -119,6 +120,16 @@
             }
             _ = try failing(table.name) { () throws(PostgresFailure) in try run("CLOSE migrated") }
         }
+
+        /// Which rows of a table count, where it has others, too.
+        private static let conditions = [
+            "outbox": """
+            t.sequence > coalesce(
+                (SELECT announced FROM batches b WHERE b.shard = t.shard ORDER BY batch DESC LIMIT 1), 0)
+            AND NOT t.is_announced AND NOT EXISTS (SELECT 1 FROM outbox a WHERE a.shard = t.shard
+                AND a.sequence = t.sequence AND a.hour = t.hour AND a.is_announced)
+            """
+        ]
 
         func isEmpty() throws(StoreFailure) -> Bool {
             try failing("the tables") { () throws(PostgresFailure) in

@@ -44,6 +44,7 @@ extension StorageShard {
         }
         collected(outcome)
         report(outcome.inbox)
+        outbox.notKept(outcome.notAnnounced)
         if outcome.hasBegunAnew { take(leadership.began(term: outcome.term)) }
         outbox.committed(outcome.events)
     }

@@ -338,7 +338,7 @@ struct StoreGroup: Sendable {
     }
 
     mutating func queue(_ event: StorageOutboxEvent) { written.events.append(event) }
-    mutating func remove(announced sequences: [ClosedRange<UInt64>]) { written.announced += sequences }
+    mutating func announced(_ sequences: [ClosedRange<UInt64>]) { written.announced += sequences }
 
     mutating func save(expiryClock: UInt64) { written.expiryClock = expiryClock }
 

@@ -30,12 +30,22 @@
         /// Under which epoch and source events are kept.
         let source: UInt64
         let hour: Int64
+        /// Up to where everything is announced with this group.
+        let position: OutboxPosition
+        /// What is announced with it behind that.
+        private let announcedBeyond: [ClosedRange<UInt64>]
 
-        init(_ changes: GroupChanges, shard: Int64, source: UInt64, hour: Int64) {
+        /// - Parameter position: up to where everything was announced before the group.
+        init(
+            _ changes: GroupChanges, shard: Int64, source: UInt64, hour: Int64, after position: OutboxPosition
+        ) {
             self.changes = changes
             self.shard = shard
             self.source = source
             self.hour = hour
+            var position = position
+            announcedBeyond = changes.announced.isEmpty ? [] : position.announced(changes.announced)
+            self.position = position
         }
 
         /// The channels whose ids are needed.
@@ -447,14 +457,17 @@
         }
 
         private func addOutbox(_ id: (ChannelKey) -> Int64?, _ all: inout [PostgresStatement]) {
-            if !changes.announced.isEmpty {
+            if !announcedBeyond.isEmpty {
                 all.append(
                     PostgresStatement(
                         """
-                        DELETE FROM outbox o USING unnest($2::int8[], $3::int8[]) r (lower, upper)
-                        WHERE o.shard = $1 AND o.sequence BETWEEN r.lower AND r.upper
-                        """, .integer(shard), .numbers(changes.announced.map(\.lowerBound)),
-                        .numbers(changes.announced.map(\.upperBound))))
+                        INSERT INTO outbox (shard, sequence, hour, is_announced)
+                        SELECT $1, o.sequence, o.hour, true FROM unnest($2::int8[], $3::int8[]) r (lower, upper)
+                        CROSS JOIN LATERAL (SELECT sequence, hour FROM outbox WHERE shard = $1
+                            AND sequence BETWEEN r.lower AND r.upper AND NOT is_announced OFFSET 0) o
+                        ON CONFLICT DO NOTHING
+                        """, .integer(shard), .numbers(announcedBeyond.map(\.lowerBound)),
+                        .numbers(announcedBeyond.map(\.upperBound))))
             }
             guard !changes.events.isEmpty else { return }
             let events = changes.events
@@ -477,7 +490,9 @@
         /// Removes channels that nothing refers to. Where many events wait nothing is searched, because the
         /// search goes through all of them.
         private func removingUnused(_ searched: Int64, limit: Int) -> [Part] {
-            let values: [PostgresValue] = [.integer(shard), .integer(searched), .integer(Int64(limit))]
+            let values: [PostgresValue] = [
+                .integer(shard), .integer(searched), .integer(Int64(limit)), .number(position.sequence),
+            ]
             return [
                 Part(
                     statement: PostgresStatement(
@@ -485,19 +500,22 @@
                         DELETE FROM channels c WHERE c.shard = $1 AND c.id > $2 AND c.id <= (
                                 SELECT max(id) FROM (
                                     SELECT id FROM channels WHERE shard = $1 AND id > $2 ORDER BY id LIMIT $3) w)
-                            AND (SELECT count(*) FROM (SELECT 1 FROM outbox WHERE shard = $1 LIMIT 1001) o) <= 1000
+                            AND (SELECT count(*) FROM (SELECT 1 FROM outbox
+                                WHERE shard = $1 AND sequence > $4 LIMIT 1001) o) <= 1000
                             AND c.metadata_revision = 0
                             AND NOT EXISTS (SELECT 1 FROM locks l WHERE l.shard = $1 AND l.channel = c.id)
                             AND (SELECT count(*) FROM (SELECT 1 FROM history h
                                 WHERE h.shard = $1 AND h.channel = c.id LIMIT 1) x) = 0
-                            AND c.id NOT IN (SELECT channel FROM outbox WHERE shard = $1)
+                            AND c.id NOT IN (SELECT channel FROM outbox
+                                WHERE shard = $1 AND sequence > $4 AND NOT is_announced)
                         RETURNING app, type, name
                         """, values: values), answer: .unused),
                 Part(
                     statement: PostgresStatement(
                         """
                         SELECT CASE WHEN (SELECT count(*) FROM (
-                                SELECT 1 FROM outbox WHERE shard = $1 LIMIT 1001) o) > 1000 THEN $2
+                                SELECT 1 FROM outbox WHERE shard = $1 AND sequence > $4 LIMIT 1001) o) > 1000
+                            THEN $2
                             ELSE coalesce((SELECT max(id) FROM (
                                 SELECT id FROM channels WHERE shard = $1 AND id > $2 ORDER BY id LIMIT $3) w), 0) END
                         """, values: values), answer: .searched),

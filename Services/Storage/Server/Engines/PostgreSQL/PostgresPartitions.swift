@@ -44,6 +44,19 @@
         }
     }
 
+    extension PostgresPartition {
+        /// The condition under which nothing is needed of one that is outdated.
+        fileprivate var isOver: String {
+            guard case .outbox = self else { return "true" }
+            return """
+                NOT EXISTS (SELECT 1 FROM heliograph.shards s
+                    WHERE (SELECT max(sequence) FROM heliograph.\(name) o WHERE o.shard = s.shard)
+                        > coalesce((SELECT announced FROM heliograph.batches b WHERE b.shard = s.shard
+                            ORDER BY batch DESC LIMIT 1), 0))
+                """
+        }
+    }
+
     /// The partitions that are there. The owner of shard 0 makes them some hours ahead, and drops those that
     /// are over. Where one is missing, whoever needs it makes it.
     struct PostgresPartitions {
@@ -116,8 +129,8 @@
             }
         }
 
-        /// Drops a partition. One of the outbox stays while it has events. What somebody reads isn't waited
-        /// for: it is tried again an hour later.
+        /// Drops a partition. One of the outbox stays while an event of it may wait. What somebody reads isn't
+        /// waited for: it is tried again an hour later.
         mutating func drop(
             _ partition: PostgresPartition, _ connection: PostgresConnection
         ) throws(PostgresFailure) {
@@ -128,7 +141,7 @@
                     BEGIN; SET LOCAL lock_timeout = '100ms';
                     DO $$ BEGIN
                         LOCK TABLE \(name) IN ACCESS EXCLUSIVE MODE;
-                        IF '\(partition.range.table)' <> 'outbox' OR NOT EXISTS (SELECT 1 FROM \(name)) THEN
+                        IF \(partition.isOver) THEN
                             DROP TABLE \(name);
                         END IF;
                     END $$;

@@ -7,6 +7,8 @@
     final class PostgresReader: ReadableStore {
         /// How many events of a page are fetched at a time; each may have 32 KiB.
         private static let eventsFetched: Int64 = 256
+        /// Rows of the outbox that one statement visits.
+        private static let outboxVisited: Int64 = 5_000
         /// As many messages as a page may have, and the one behind it.
         private static let messagesFetched: Int64 = 101
 
@@ -131,20 +133,36 @@
             return matches
         }
 
+        /// Where something has waited for long, most of the rows behind it are announced. So rows are visited
+        /// in stretches, none of which takes long.
         func events(after sequence: UInt64, limit: Int) throws(StoreFailure) -> [StorageOutboxEvent] {
-            try rows(
-                """
-                SELECT o.sequence, o.source, o.publisher, o.feature, o.event, c.app, c.type, c.name
-                FROM outbox o JOIN channels c ON c.shard = $1 AND c.id = o.channel
-                WHERE o.shard = $1 AND o.sequence > $2 ORDER BY o.sequence LIMIT $3
-                """, .number(sequence), .integer(Int64(limit))
-            ).map { row in
-                StorageOutboxEvent(
-                    source: row.number(1), sequence: row.number(0), channel: row.channelKey(5),
-                    publisher: row.text(2),
-                    feature: SubscriptionFeatures(rawValue: UInt32(truncatingIfNeeded: row.integer(3))),
-                    event: row.blob(4))
+            var found: [StorageOutboxEvent] = []
+            var last = sequence
+            while found.count < limit {
+                guard
+                    let stretch = try rows(
+                        """
+                        SELECT count(*), min(sequence), max(sequence) FROM (SELECT sequence FROM outbox
+                            WHERE shard = $1 AND sequence > greatest($2, (SELECT announced FROM batches
+                                WHERE shard = $1 ORDER BY batch DESC LIMIT 1))
+                            ORDER BY shard, sequence, hour, is_announced LIMIT $3) w
+                        """, .number(last), .integer(Self.outboxVisited)
+                    ).first, stretch.integer(0) > 0
+                else { break }
+                last = stretch.number(2)
+                let waiting = try rows(
+                    """
+                    SELECT o.sequence, o.source, o.publisher, o.feature, o.event, c.app, c.type, c.name
+                    FROM outbox o JOIN channels c ON c.shard = $1 AND c.id = o.channel
+                    WHERE o.shard = $1 AND o.sequence BETWEEN $2 AND $3 AND NOT o.is_announced
+                        AND (SELECT count(*) FROM outbox a WHERE a.shard = $1 AND a.sequence = o.sequence
+                            AND a.hour = o.hour AND a.is_announced) = 0
+                    ORDER BY o.sequence LIMIT $4
+                    """, .number(stretch.number(1)), .number(last), .integer(Int64(limit - found.count)))
+                found += waiting.map(\.outboxEvent)
+                if stretch.integer(0) < Self.outboxVisited { break }
             }
+            return found
         }
 
         func bans(after place: BansRequest, now: UInt64, limit: Int) throws(StoreFailure) -> [Ban] {
@@ -257,6 +275,15 @@
                     number: row.number(0), timeMilliseconds: row.number(1), by: text(2), address: text(3),
                     what: text(4), whom: text(5), outcome: text(6), omitted: row.number(7))
             }
+        }
+    }
+
+    extension PostgresRow {
+        fileprivate var outboxEvent: StorageOutboxEvent {
+            StorageOutboxEvent(
+                source: number(1), sequence: number(0), channel: channelKey(5), publisher: text(2),
+                feature: SubscriptionFeatures(rawValue: UInt32(truncatingIfNeeded: integer(3))),
+                event: blob(4))
         }
     }
 #endif

@@ -127,11 +127,13 @@
                 WITH (fillfactor = 10);
             INSERT INTO shards (shard) SELECT n - 1 FROM store, generate_series(1, store.shards) n;
 
-            -- What the owners have committed, a row for each transaction. `counter` is where tokens,
-            -- revisions of locks and the order of events come from.
+            -- What the owners have committed, a row for each transaction; the last one counts. `counter` is
+            -- where tokens, revisions of locks and the order of events come from. Up to `announced` nothing in
+            -- the outbox waits.
             CREATE TABLE batches (
                 shard int NOT NULL, batch int8 NOT NULL, hour int8 NOT NULL, term int8 NOT NULL,
-                counter int8 NOT NULL, PRIMARY KEY (shard, batch, hour)) PARTITION BY RANGE (hour);
+                counter int8 NOT NULL, announced int8 NOT NULL DEFAULT 0, PRIMARY KEY (shard, batch, hour))
+                PARTITION BY RANGE (hour);
 
             -- The time by which stored messages expire.
             CREATE TABLE clocks (shard int PRIMARY KEY, expiry_ms int8 NOT NULL);
@@ -169,11 +171,13 @@
                 user_sets int8 NOT NULL, locks int8 NOT NULL, history_bytes int8 NOT NULL,
                 PRIMARY KEY (app, shard)) WITH (fillfactor = 50);
 
-            -- Events that messaging has not acknowledged yet.
+            -- Events for messaging; rows are only appended. Those up to `batches.announced` are announced, and
+            -- of those behind it the ones whose sequence and hour have a second row, which says no more.
             CREATE TABLE outbox (
-                shard int NOT NULL, sequence int8 NOT NULL, hour int8 NOT NULL, source int8 NOT NULL,
-                channel int8 NOT NULL, publisher text NOT NULL, feature int8 NOT NULL, event bytea NOT NULL,
-                PRIMARY KEY (shard, sequence, hour)) PARTITION BY RANGE (hour);
+                shard int NOT NULL, sequence int8 NOT NULL, hour int8 NOT NULL,
+                is_announced boolean NOT NULL DEFAULT false, source int8, channel int8, publisher text,
+                feature int8, event bytea, PRIMARY KEY (shard, sequence, hour, is_announced))
+                PARTITION BY RANGE (hour);
 
             -- Users who may not log in, and in `revocations` those whose older tokens are refused.
             CREATE TABLE bans (

@@ -34,6 +34,7 @@
         private var term: Int64 = 0
         private var batch: Int64 = 0
         private(set) var counter: UInt64 = 0
+        private var position = OutboxPosition(0)
         private(set) var source: UInt64
         private var nextChannel: Int64 = 0
         private var channels: [ChannelKey: Int64] = [:]
@@ -173,6 +174,7 @@
                     """, .integer(shard)),
             ])
             take(lastBatch: rows[0])
+            position = OutboxPosition(rows[0].first?.number(2) ?? 0)
             nextChannel = (rows[1].first?.integer(0) ?? 0) + 1
             var start = StoreStart(term: UInt64(term), expiryClock: rows[2].first?.number(0))
             for row in rows[3] { start.locks[row.channelKey(0), default: LockTable()].take(row.lock(3)) }
@@ -182,7 +184,7 @@
 
         private var lastBatchStatement: PostgresStatement {
             PostgresStatement(
-                "SELECT batch, counter FROM batches WHERE shard = $1 ORDER BY batch DESC LIMIT 1",
+                "SELECT batch, counter, announced FROM batches WHERE shard = $1 ORDER BY batch DESC LIMIT 1",
                 .integer(shard))
         }
 
@@ -245,14 +247,15 @@
         private func attempt(_ changes: GroupChanges) throws(PostgresFailure) -> GroupWritten {
             do throws(PostgresFailure) {
                 let hour = hour
-                let write = PostgresGroupWrite(changes, shard: shard, source: source, hour: hour)
+                let write = PostgresGroupWrite(
+                    changes, shard: shard, source: source, hour: hour, after: position)
                 try preparePartitions(write.partitions, hour: hour)
                 try findChannels(write.channels)
                 var written = GroupWritten()
                 written.purged = Array(repeating: 0, count: changes.purges.count)
                 var parts = [
                     Part(statement: PostgresStatement("BEGIN")),
-                    Part(statement: fence(changes.counter ?? counter, hour)),
+                    Part(statement: fence(changes.counter ?? counter, hour, write.position)),
                 ]
                 parts += write.removals(channels)
                 if !changes.messages.isEmpty, write.removesMessages || !lookup.covers(changes.messages) {
@@ -275,6 +278,7 @@
                 let rows = try commit(parts)
                 lookup = HistoryLookup()
                 counter = changes.counter ?? counter
+                position = write.position
                 guard let rows else {
                     guard changes.purges.isEmpty else {
                         throw PostgresFailure(
@@ -327,14 +331,17 @@
             }
         }
 
-        private func fence(_ counter: UInt64, _ hour: Int64) -> PostgresStatement {
+        private func fence(
+            _ counter: UInt64, _ hour: Int64, _ position: OutboxPosition
+        ) -> PostgresStatement {
             PostgresStatement(
                 """
                 WITH f AS (SELECT 1 FROM shards WHERE shard = $1 AND term = $2 FOR UPDATE),
-                    b AS (INSERT INTO batches (shard, batch, hour, term, counter)
-                        SELECT $1, $3, $4, $2, $5 FROM f RETURNING 1)
+                    b AS (INSERT INTO batches (shard, batch, hour, term, counter, announced)
+                        SELECT $1, $3, $4, $2, $5, $6 FROM f RETURNING 1)
                 SELECT 1 / count(*) FROM b
-                """, .integer(shard), .integer(term), .integer(batch + 1), .integer(hour), .number(counter))
+                """, .integer(shard), .integer(term), .integer(batch + 1), .integer(hour), .number(counter),
+                .number(position.sequence))
         }
 
         private func findChannels(_ wanted: Set<ChannelKey>) throws(PostgresFailure) {
