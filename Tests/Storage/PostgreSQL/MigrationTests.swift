@@ -20,11 +20,11 @@
                     try await withDirectory { directory in
                         let options = try Engine.newDatabase(server, "seed\(seed)")
                         let file = directory + "/storage.db"
-                        var writes = GeneratedWrites(seed: seed)
+                        var writes = GeneratedWrites(seed: seed, hours: true)
                         let before = try Self.run(&writes, on: try Engine.file(directory, .init(), Self.now))
                         _ = try StoreMigration.run(.database, file: file, options, replacing: false)
                         let database = try Engine.postgres(options, .init(), Self.now)
-                        #expect(try StoreContents(database.reader) == before, "seed \(seed)")
+                        #expect(try StoreContents(database.reader, now: writes.now) == before, "seed \(seed)")
                         // The copy isn't only there, it can be written on.
                         let after = try Self.run(&writes, on: database)
                         #expect(throws: StoreFailure.self) {
@@ -32,7 +32,7 @@
                         }
                         _ = try StoreMigration.run(.file, file: file, options, replacing: true)
                         let back = try Engine.file(directory, .init(), Self.now)
-                        #expect(try StoreContents(back.reader) == after, "seed \(seed)")
+                        #expect(try StoreContents(back.reader, now: writes.now) == after, "seed \(seed)")
                         _ = try Self.run(&writes, on: back)
                     }
                 }
@@ -46,7 +46,7 @@
                     var options = try Engine.newDatabase(server, "four")
                     options.shards = 4
                     let file = directory + "/storage.db"
-                    var writes = GeneratedWrites(seed: 9)
+                    var writes = GeneratedWrites(seed: 9, hours: true)
                     let before = try Self.run(&writes, on: try Engine.file(directory, .init(), Self.now))
                     _ = try StoreMigration.run(.database, file: file, options, replacing: false)
                     let used = try server.query(
@@ -57,7 +57,7 @@
                     #expect(misplaced == "0")
                     _ = try StoreMigration.run(.file, file: file, options, replacing: true)
                     let back = try Engine.file(directory, .init(), Self.now)
-                    #expect(try StoreContents(back.reader) == before)
+                    #expect(try StoreContents(back.reader, now: writes.now) == before)
                     back.close()
                 }
             }
@@ -99,7 +99,7 @@
                 try await withDirectory { directory in
                     let options = try Engine.newDatabase(server, "busy")
                     let file = directory + "/storage.db"
-                    var writes = GeneratedWrites(seed: 1)
+                    var writes = GeneratedWrites(seed: 1, hours: true)
                     _ = try Self.run(&writes, on: try Engine.file(directory, .init(), Self.now))
                     let node = PostgresNode(options)
                     try node.start { _ in }
@@ -126,7 +126,7 @@
                 try await withDirectory { directory in
                     let options = try Engine.newDatabase(server, "differing")
                     let file = directory + "/storage.db"
-                    var writes = GeneratedWrites(seed: 1)
+                    var writes = GeneratedWrites(seed: 1, hours: true)
                     _ = try Self.run(&writes, on: try Engine.file(directory, .init(), Self.now))
                     // A server that changes what it is given: one letter of one value.
                     _ = try Engine.postgres(options, .init(), Self.now)
@@ -219,10 +219,10 @@
         ) throws -> StoreContents {
             defer { engine.close() }
             for _ in 0..<60 {
-                let outcome = engine.run(writes.group(try StoreContents(engine.reader)), now)
-                #expect(outcome.failure == nil)
+                let group = writes.group(try StoreContents(engine.reader, now: writes.now))
+                #expect(engine.run(group, writes.now).failure == nil)
             }
-            return try StoreContents(engine.reader)
+            return try StoreContents(engine.reader, now: writes.now)
         }
     }
 #endif

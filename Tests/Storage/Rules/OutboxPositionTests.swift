@@ -93,7 +93,8 @@ struct OutboxPositionTests {
                 let run = open.remove(at: index)
                 let isAppended = isEnding || random.chance(2, in: 3)
                 // Even if the answer is lost.
-                for event in run.events where isAppended || random.chance(1, in: 2) {
+                let isDelivered = isAppended || random.chance(1, in: 2)
+                for event in run.events where isDelivered {
                     guard event.sequence > delivered[event.channel]?.last ?? 0 else { continue }
                     delivered[event.channel, default: []].append(event.sequence)
                 }

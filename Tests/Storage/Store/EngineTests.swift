@@ -41,10 +41,24 @@ struct EngineTests {
                         let file = try Engine.file(directory, Self.rules, Self.now)
                         let other = try Engine.postgres(server, "seed\(seed)", Self.rules, Self.now)
                         try compare(file, other, seed: seed)
+                        let wrong = try server.query(Self.wrongUsages, database: "seed\(seed)")
+                        #expect(wrong == "0", "seed \(seed)")
                     }
                 }
             }
         }
+
+        /// How many apps have another sum than their hours have, or hours other sums than their messages.
+        private static let wrongUsages = """
+            SELECT count(*) FROM (
+                (SELECT app, sum(bytes) FROM heliograph.history_usage GROUP BY app HAVING sum(bytes) <> 0
+                EXCEPT SELECT app, history_bytes FROM heliograph.usage)
+                UNION ALL
+                (SELECT hour::text, sum(messages) FROM heliograph.history_usage GROUP BY hour
+                    HAVING sum(messages) <> 0
+                EXCEPT SELECT ((expiry_ms - 1) / 3600000 + 1)::text, count(*) FROM heliograph.history GROUP BY 1)
+                ) w
+            """
 
         @Test("W-41: over PostgreSQL the events of apps are the same, with the places in their feeds")
         func events() async throws {
@@ -80,18 +94,23 @@ struct EngineTests {
 
     private func compare(_ first: Engine, _ second: Engine, seed: UInt64) throws {
         defer { for engine in [first, second] { engine.close() } }
-        var writes = GeneratedWrites(seed: seed)
+        var writes = GeneratedWrites(seed: seed, hours: true)
         for step in 0..<150 {
-            let group = writes.group(try StoreContents(first.reader))
-            let (outcome, other) = (first.run(group, Self.now), second.run(group, Self.now))
+            let group = writes.group(try StoreContents(first.reader, now: writes.now))
+            let (outcome, other) = (first.run(group, writes.now), second.run(group, writes.now))
             #expect(answers(outcome) == answers(other), "\(second.name), seed \(seed), step \(step)")
             #expect(outcome.events == other.events && outcome.settled == other.settled)
             #expect(outcome.expired == other.expired, "\(second.name), seed \(seed), step \(step)")
             #expect(outcome.failure == nil)
             #expect(other.failure == nil)
-            let contents = (try StoreContents(first.reader), try StoreContents(second.reader))
+            let contents = (
+                try StoreContents(first.reader, now: writes.now),
+                try StoreContents(second.reader, now: writes.now)
+            )
             #expect(contents.0 == contents.1, "\(second.name), seed \(seed), step \(step)")
-            guard contents.0 == contents.1 else { return }
+            let usages = (try first.usage(writes.now), try second.usage(writes.now))
+            #expect(usages.0 == usages.1, "\(second.name), seed \(seed), step \(step)")
+            guard contents.0 == contents.1, usages.0 == usages.1 else { return }
         }
     }
 
@@ -254,6 +273,8 @@ final class Engine {
     let name: String
     let reader: any ReadableStore
     let run: ([StorageWrite], StorageNow) -> WriteOutcome
+    /// What the app of the generated writes has.
+    let usage: (StorageNow) throws -> AppUsage?
     let close: () -> Void
 
     init<Store: WritableStore>(
@@ -263,6 +284,11 @@ final class Engine {
         self.name = name
         self.reader = reader
         run = { writer.run($0, now: $1) }
+        usage = {
+            var keys = GroupKeys(now: $0.wall, historyBytesMax: nil)
+            keys.apps = ["app"]
+            return try store.read(keys).usages["app"]
+        }
         close = {
             reader.close()
             store.close()

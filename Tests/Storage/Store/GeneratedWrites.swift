@@ -8,17 +8,28 @@ import RTMWire
 struct GeneratedWrites {
     private static let users = ["anna", "ben"]
 
+    /// The time of the next group.
+    private(set) var now = StorageNow(wall: 1_000_000, steady: 1_000)
+    /// Whether an hour passes now and then. Messages expire at full hours then, and what has expired is removed
+    /// at once, because that is when all engines do the same.
+    private let hours: Bool
     private var random: SeededGenerator
     private var number: UInt64 = 0
     private var time: UInt64 = 1_000_000
     /// The latest messages, which may be sent again.
     private var sent: [StoredMessage] = []
 
-    init(seed: UInt64) { random = SeededGenerator(seed: seed &+ 1 << 32) }
+    init(seed: UInt64, hours: Bool = false) {
+        random = SeededGenerator(seed: seed &+ 1 << 32)
+        self.hours = hours
+    }
 
     /// - Parameter contents: the present contents of the store.
     mutating func group(_ contents: StoreContents) -> [StorageWrite] {
-        (0..<Int.random(in: 1...6, using: &random)).map { _ in
+        if hours, random.chance(1, in: 12) {
+            now = StorageNow(wall: now.wall + 3_600_000, steady: now.steady + 3_600_000)
+        }
+        return (0..<Int.random(in: 1...6, using: &random)).map { _ in
             number += 1
             let user = Self.users.randomElement(using: &random) ?? "anna"
             return StorageWrite(work(contents), caller: .user(user), link: 1, request: number)
@@ -37,7 +48,7 @@ struct GeneratedWrites {
             return .metadata(WriteMetadata(kind, of: .lobby, items: items), of: channel)
         case 3...4: return .lock(LockRequest(lockAction(), "l", at: .lobby), of: channel, ticket: number)
         case 5...6: return .history(message(in: channel))
-        case 7: return .removeExpiredHistory(limit: 3)
+        case 7: return .removeExpiredHistory(limit: hours ? 1_000 : 3)
         case 8: return .removeUnusedChannels(limit: 2)
         case 9:
             let before = random.chance(1, in: 2) ? 0 : time
@@ -59,7 +70,8 @@ struct GeneratedWrites {
 
     /// Some messages come twice, some have the time of another one, and some have no origin.
     private mutating func message(in channel: ChannelKey) -> StoredMessage {
-        if random.chance(1, in: 6), let again = sent.randomElement(using: &random) { return again }
+        let unexpired = sent.filter { !hours || $0.expiry.map { $0 > now.wall } ?? true }
+        if random.chance(1, in: 6), let again = unexpired.randomElement(using: &random) { return again }
         if !random.chance(1, in: 5) { time += 1 }
         let content = HistoryMessage(
             type: .binary, payload: random.bytes(upTo: 6_000), customType: "", publisher: "anna",
@@ -67,16 +79,21 @@ struct GeneratedWrites {
         let message = StoredMessage(
             channel: channel, content: content,
             origin: random.chance(1, in: 6) ? nil : .init(instance: 1, sequence: number),
-            expiry: random.chance(1, in: 3) ? number : nil)
+            expiry: random.chance(1, in: hours ? 2 : 3) ? expiry() : nil)
         sent = sent.suffix(4) + [message]
         return message
+    }
+
+    private mutating func expiry() -> UInt64 {
+        hours ? (now.wall / 3_600_000 + .random(in: 1...3, using: &random)) * 3_600_000 : number
     }
 
     private mutating func ban() -> StorageWrite.Work {
         .ban(
             Ban(
                 appID: "app", userID: Self.users.randomElement(using: &random) ?? "",
-                untilMilliseconds: random.chance(1, in: 3) ? 0 : 2_000_000 + number, reason: "\(number)\0",
+                untilMilliseconds: random.chance(1, in: 3) ? 0 : now.wall + 1_000_000 + number,
+                reason: "\(number)\0",
                 endsSession: true, by: "ö", tokensBeforeSeconds: random.chance(1, in: 2) ? 0 : number))
     }
 
@@ -140,11 +157,13 @@ struct StoreContents: Equatable {
     var letters: [[DeadLetter]] = []
     let audit: [AuditLine]
 
-    init(_ reader: some ReadableStore) throws(StoreFailure) {
+    /// - Parameter now: when messages have expired; nil for all that is there.
+    init(_ reader: some ReadableStore, now: StorageNow? = nil) throws(StoreFailure) {
+        let wall = now?.wall ?? 1_000_000
         counter = try reader.committedCounter()
         events = try reader.events(after: 0, limit: 100_000)
-        bans = try reader.bans(after: BansRequest(), now: 1_000_000, limit: 100)
-        readers = try reader.readers(ReadersRequest(appID: "app"), limit: 100, now: 1_000_000)
+        bans = try reader.bans(after: BansRequest(), now: wall, limit: 100)
+        readers = try reader.readers(ReadersRequest(appID: "app"), limit: 100, now: wall)
         audit = try reader.audit(AuditRequest(appID: "app"), limit: 15)
         for name in readers.map(\.name) {
             letters.append(
@@ -155,7 +174,7 @@ struct StoreContents: Equatable {
             locks.append(try reader.locks(of: .message(name)))
             let all = GetHistory(channelType: .message, channel: name, count: 100, start: 0, end: 0)
             guard let query = try? HistorySelection(all, of: .user("anna")) else { continue }
-            messages.append(try reader.messages(query, now: 0).messages)
+            messages.append(try reader.messages(query, now: now?.wall ?? 0).messages)
         }
     }
 }

@@ -5,14 +5,15 @@
     protocol MigratedStore: AnyObject {
         /// What can't be seen in rows.
         func counters() throws(StoreFailure) -> StoreCounters
-        /// Gives the rows of a table to `body`, in sets of a limited size (`MigrationLimits`).
+        /// Gives the rows of a table to `body`, in sets of a limited size (`MigrationLimits`). What has expired and
+        /// what is announced isn't among them.
         func rows(
             of table: MigratedTable, _ body: ([[MigratedValue]]) throws(StoreFailure) -> Void
         ) throws(StoreFailure)
         /// Whether there is nothing that a copy could collide with.
         func isEmpty() throws(StoreFailure) -> Bool
         /// Makes the partitions that rows will need.
-        func prepare(historyWeeks: Set<Int64>) throws(StoreFailure)
+        func prepare(expiryDays: Set<Int64>) throws(StoreFailure)
         func insert(_ rows: [[MigratedValue]], into table: MigratedTable) throws(StoreFailure)
         /// Counts what each app uses, and keeps the counters.
         func finish(_ counters: StoreCounters) throws(StoreFailure)
@@ -25,8 +26,8 @@
         var counter: Int64
         /// What the clock by which messages expire has reached; nil if it has never run.
         var expiryClock: Int64?
-        /// The weeks, since 1970, in which messages expire.
-        var historyWeeks: Set<Int64>
+        /// The days, since 1970, on which messages expire.
+        var expiryDays: Set<Int64>
     }
 
     /// Limits: how much is on its way between two databases at a time.
@@ -54,7 +55,7 @@
                     reason: "the database to copy into isn't empty. Name one in which nothing is kept")
             }
             let counters = try source.counters()
-            try target.prepare(historyWeeks: counters.historyWeeks)
+            try target.prepare(expiryDays: counters.expiryDays)
             var summaries: [RowSummary] = []
             for table in MigratedTable.all {
                 var summary = RowSummary()

@@ -77,15 +77,15 @@
             try failing("the counters") { () throws(PostgresFailure) in
                 let counter = try run("SELECT coalesce(max(counter), 0) FROM batches").first?.integer(0) ?? 0
                 let clock = try run("SELECT max(expiry_ms) FROM clocks").first
-                let weeks = try run(
+                let days = try run(
                     """
-                    SELECT DISTINCT expiry_ms / 604800000 FROM history
-                    WHERE expiry_ms <> 9223372036854775807
+                    SELECT DISTINCT expiry_ms / 86400000 FROM history t
+                    WHERE expiry_ms <> 9223372036854775807 AND \(Self.conditions["history"] ?? "")
                     """)
                 return StoreCounters(
                     counter: counter,
                     expiryClock: clock.flatMap { $0.isNull(0) ? nil : $0.integer(0) },
-                    historyWeeks: Set(weeks.map { $0.integer(0) }))
+                    expiryDays: Set(days.map { $0.integer(0) }))
             }
         }
 
@@ -123,12 +123,13 @@
 
         /// Which rows of a table count, where it has others, too.
         private static let conditions = [
+            "history": "t.expiry_ms > coalesce((SELECT max(c.expiry_ms) FROM clocks c), 0)",
             "outbox": """
             t.sequence > coalesce(
                 (SELECT announced FROM batches b WHERE b.shard = t.shard ORDER BY batch DESC LIMIT 1), 0)
             AND NOT t.is_announced AND NOT EXISTS (SELECT 1 FROM outbox a WHERE a.shard = t.shard
                 AND a.sequence = t.sequence AND a.hour = t.hour AND a.is_announced)
-            """
+            """,
         ]
 
         func isEmpty() throws(StoreFailure) -> Bool {
@@ -140,13 +141,13 @@
             }
         }
 
-        func prepare(historyWeeks: Set<Int64>) throws(StoreFailure) {
-            let wanted = PostgresPartitions.wanted(hour: hour, ofShard: 0)
-                .union(historyWeeks.map { .history(week: $0) })
+        func prepare(expiryDays: Set<Int64>) throws(StoreFailure) {
             try failing("the partitions") { () throws(PostgresFailure) in
                 var partitions = PostgresPartitions()
                 try partitions.load(connection)
-                try partitions.make(wanted, connection)
+                try partitions.make(
+                    PostgresPartitions.wanted(hour: hour, ofShard: 0)
+                        .union(partitions.history(expiringOn: expiryDays, hour: hour)), connection)
             }
         }
 
@@ -190,8 +191,10 @@
                 _ = try run(
                     """
                     INSERT INTO batches (shard, batch, hour, term, counter)
-                    SELECT s.shard, coalesce((SELECT max(b.batch) FROM batches b WHERE b.shard = s.shard), 0)
-                        + 1, $1, s.term, $2 FROM shards s
+                    SELECT s.shard, greatest((SELECT max(b.batch) FROM batches b WHERE b.shard = s.shard),
+                            (SELECT max(c.id) >> \(PostgresWriter.channelBits) FROM channels c
+                                WHERE c.shard = s.shard), 0) + 1,
+                        $1, s.term, $2 FROM shards s
                     """, .integer(hour), .integer(counters.counter))
                 if let clock = counters.expiryClock {
                     _ = try run(
@@ -200,6 +203,14 @@
                         ON CONFLICT (shard) DO UPDATE SET expiry_ms = excluded.expiry_ms
                         """, .integer(clock))
                 }
+                _ = try run(
+                    """
+                    INSERT INTO history_usage (shard, hour, app, bytes, messages)
+                    SELECT h.shard, (h.expiry_ms - 1) / 3600000 + 1, c.app, sum(octet_length(h.payload)
+                        + octet_length(h.publisher) + octet_length(h.custom_type) + \(StoredMessage.rowBytes)),
+                        count(*)
+                    FROM history h JOIN channels c ON c.shard = h.shard AND c.id = h.channel GROUP BY 1, 2, 3
+                    """)
                 _ = try run(
                     """
                     INSERT INTO usage (shard, app, channel_sets, user_sets, locks, history_bytes)

@@ -21,17 +21,23 @@
             }
         }
 
+        private static let unexpired =
+            "(t.expiry_ms IS NULL OR t.expiry_ms > coalesce((SELECT expiry_clock_ms FROM store), 0))"
+
         func close() { connection.close() }
 
         func counters() throws(StoreFailure) -> StoreCounters {
-            var found = StoreCounters(counter: 0, expiryClock: nil, historyWeeks: [])
+            var found = StoreCounters(counter: 0, expiryClock: nil, expiryDays: [])
             try connection.rows("SELECT counter, expiry_clock_ms FROM store") { row in
                 found.counter = row.integer(0)
                 found.expiryClock = row.isNull(1) ? nil : row.integer(1)
             }
             try connection.rows(
-                "SELECT DISTINCT expiry_ms / 604800000 FROM history WHERE expiry_ms IS NOT NULL"
-            ) { row in found.historyWeeks.insert(row.integer(0)) }
+                once: """
+                    SELECT DISTINCT expiry_ms / 86400000 FROM history t
+                    WHERE expiry_ms IS NOT NULL AND \(Self.unexpired)
+                    """
+            ) { row in found.expiryDays.insert(row.integer(0)) }
             return found
         }
 
@@ -45,6 +51,7 @@
                 columns = ["c.app", "c.type", "c.name"] + columns
                 from += " JOIN channels c ON c.id = t.channel"
             }
+            if table.name == "history" { from += " WHERE \(Self.unexpired)" }
             var (set, bytes): ([[MigratedValue]], Int) = ([], 0)
             try connection.rows(once: "SELECT \(columns.joined(separator: ", ")) FROM \(from)") {
                 row throws(StoreFailure) in
@@ -61,7 +68,7 @@
         /// A new file has nothing.
         func isEmpty() throws(StoreFailure) -> Bool { true }
 
-        func prepare(historyWeeks: Set<Int64>) throws(StoreFailure) {}
+        func prepare(expiryDays: Set<Int64>) throws(StoreFailure) {}
 
         func insert(_ rows: [[MigratedValue]], into table: MigratedTable) throws(StoreFailure) {
             let names = table.columns.map { "\"\($0.sqlite)\"" }.joined(separator: ", ")

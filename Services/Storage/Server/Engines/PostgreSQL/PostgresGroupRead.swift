@@ -17,12 +17,16 @@
         private let historySearch: HistorySearch?
         private var parts: [(statement: PostgresStatement, take: Taking)] = []
 
-        init(_ keys: GroupKeys, shard: Int64) {
+        /// - Parameters:
+        ///   - messages: those of the keys that may be kept already.
+        ///   - expired: messages that have expired by then, in milliseconds (UTC), aren't there.
+        init(_ keys: GroupKeys, shard: Int64, messages: [StoredMessage], expired: UInt64) {
             self.keys = keys
             self.shard = shard
             channels = Array(keys.sets.union(keys.locks))
             channelSearch = channels.isEmpty ? nil : ChannelSearch(channels, shard: shard)
-            historySearch = keys.messages.isEmpty ? nil : HistorySearch(keys.messages, shard: shard)
+            historySearch =
+                messages.isEmpty ? nil : HistorySearch(messages, shard: shard, expired: expired)
             addMetadata()
             addLocks()
             addUsages()

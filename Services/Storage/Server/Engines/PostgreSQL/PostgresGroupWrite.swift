@@ -32,14 +32,20 @@
         let hour: Int64
         /// Up to where everything is announced with this group.
         let position: OutboxPosition
+        /// Messages that have expired by then, in milliseconds (UTC), aren't there.
+        let expired: UInt64
         /// What is announced with it behind that.
         private let announcedBeyond: [ClosedRange<UInt64>]
 
-        /// - Parameter position: up to where everything was announced before the group.
+        /// - Parameters:
+        ///   - position: up to where everything was announced before the group.
+        ///   - expired: by when messages have expired, unless the group says so.
         init(
-            _ changes: GroupChanges, shard: Int64, source: UInt64, hour: Int64, after position: OutboxPosition
+            _ changes: GroupChanges, shard: Int64, source: UInt64, hour: Int64,
+            after position: OutboxPosition, expired: UInt64
         ) {
             self.changes = changes
+            self.expired = changes.expiry?.time ?? expired
             self.shard = shard
             self.source = source
             self.hour = hour
@@ -62,12 +68,23 @@
             return all.union(changes.events.map(\.channel))
         }
 
-        var partitions: Set<PostgresPartition> {
-            Set(changes.messages.compactMap { .history(expiring: $0.expiry) })
+        /// The messages to keep. One that arrives when it has expired already is not kept.
+        var messages: [StoredMessage] {
+            changes.messages.filter { $0.expiry.map { $0 > expired } ?? true }
+        }
+
+        /// On which days messages of the group expire, since 1970.
+        var expiryDays: Set<Int64> {
+            let expiries = messages.compactMap(\.expiry)
+            return Set(expiries.map { Int64(clamping: $0) / PostgresPartition.dayMilliseconds })
         }
 
         /// Whether messages are removed before those of the group are kept.
         var removesMessages: Bool { changes.expiry != nil || !changes.purges.isEmpty }
+
+        /// The hour at whose end a message has expired, since 1970; for one that never does, an hour that
+        /// never ends. The purge has the same in SQL.
+        private static func hour(ofExpiry expiry: Int64) -> Int64 { (expiry - 1) / 3_600_000 + 1 }
     }
 
     // MARK: - Removing
@@ -77,21 +94,16 @@
         func removals(_ ids: [ChannelKey: Int64]) -> [Part] {
             var parts: [Part] = []
             if let expiry = changes.expiry {
+                // The rows stay until their partition goes.
                 let statement = PostgresStatement(
                     """
-                    WITH d AS (DELETE FROM history h USING (
-                            SELECT channel, timestamp_ms, expiry_ms FROM history
-                            WHERE shard = $1 AND expiry_ms <= $2 ORDER BY expiry_ms LIMIT $3) o
-                        WHERE h.shard = $1 AND h.channel = o.channel AND h.timestamp_ms = o.timestamp_ms
-                            AND h.expiry_ms = o.expiry_ms
-                        RETURNING h.channel, octet_length(h.payload) + octet_length(h.publisher)
-                            + octet_length(h.custom_type) + 64 AS bytes),
-                    s AS (SELECT c.app, sum(d.bytes)::int8 AS bytes
-                        FROM d JOIN channels c ON c.shard = $1 AND c.id = d.channel GROUP BY c.app),
-                    u AS (UPDATE usage SET history_bytes = greatest(0, history_bytes - s.bytes) FROM s
+                    WITH d AS (DELETE FROM history_usage WHERE shard = $1 AND hour <= $2
+                        RETURNING app, bytes, messages),
+                    s AS (SELECT app, sum(bytes)::int8 AS bytes FROM d GROUP BY app),
+                    u AS (UPDATE usage SET history_bytes = history_bytes - s.bytes FROM s
                         WHERE usage.shard = $1 AND usage.app = s.app)
-                    SELECT count(*) FROM d
-                    """, .integer(shard), .number(expiry.time), .integer(Int64(expiry.limit)))
+                    SELECT coalesce(sum(messages), 0)::int8 FROM d
+                    """, .integer(shard), .number(expiry.time / 3_600_000))
                 parts.append(Part(statement: statement, answer: .expired))
             }
             for (index, purge) in changes.purges.enumerated() {
@@ -101,17 +113,22 @@
                     WITH d AS (DELETE FROM history h USING (
                             SELECT timestamp_ms, expiry_ms FROM history
                             WHERE shard = $1 AND channel = $2 AND ($3 = 0 OR timestamp_ms < $3)
+                                AND expiry_ms > $6
                             ORDER BY timestamp_ms LIMIT $4) o
                         WHERE h.shard = $1 AND h.channel = $2 AND h.timestamp_ms = o.timestamp_ms
                             AND h.expiry_ms = o.expiry_ms
-                        RETURNING octet_length(h.payload) + octet_length(h.publisher)
-                            + octet_length(h.custom_type) + 64 AS bytes),
+                        RETURNING (h.expiry_ms - 1) / 3600000 + 1 AS hour, octet_length(h.payload)
+                            + octet_length(h.publisher) + octet_length(h.custom_type) + 64 AS bytes),
+                    s AS (SELECT hour, sum(bytes)::int8 AS bytes, count(*) AS messages FROM d GROUP BY hour),
+                    h AS (UPDATE history_usage a SET bytes = a.bytes - s.bytes,
+                            messages = a.messages - s.messages
+                        FROM s WHERE a.shard = $1 AND a.hour = s.hour AND a.app = $5 RETURNING s.bytes),
                     u AS (UPDATE usage SET history_bytes =
-                            greatest(0, history_bytes - (SELECT coalesce(sum(bytes), 0)::int8 FROM d))
+                            history_bytes - (SELECT coalesce(sum(bytes), 0)::int8 FROM h)
                         WHERE shard = $1 AND app = $5)
                     SELECT count(*) FROM d
                     """, .integer(shard), .integer(id), .number(purge.before), .integer(Int64(purge.limit)),
-                    .text(purge.channel.appID))
+                    .text(purge.channel.appID), .number(expired))
                 parts.append(Part(statement: statement, answer: .purged(index)))
             }
             return parts
@@ -137,6 +154,7 @@
             addLocks(id, &all)
             addMessages(messages, id, &all)
             addUsages(messages, &all)
+            addHistoryUsage(messages, &all)
             addBans(&all)
             if !changes.collected.isEmpty {
                 PostgresEventWrite(
@@ -274,7 +292,7 @@
                         $7::text[], $8::bytea[], $9::int8[], $10::int8[]) u
                     """, .integer(shard), .integers(messages.map { id($0.channel) }),
                     .numbers(contents.map(\.timestampMilliseconds)),
-                    .integers(messages.map { $0.expiry.map { Int64(clamping: $0) } ?? .max }),
+                    .integers(messages.map(\.expiryColumn)),
                     .texts(contents.map(\.publisher)), .integers(contents.map { Int64($0.type.rawValue) }),
                     .texts(contents.map(\.customType)), .blobs(contents.map(\.payload)),
                     .numbers(messages.map { $0.origin?.instance }),
@@ -296,12 +314,37 @@
                     ON CONFLICT (app, shard) DO UPDATE SET
                         channel_sets = a.channel_sets + excluded.channel_sets,
                         user_sets = a.user_sets + excluded.user_sets, locks = a.locks + excluded.locks,
-                        history_bytes = greatest(0, a.history_bytes + excluded.history_bytes)
+                        history_bytes = a.history_bytes + excluded.history_bytes
                     """, .integer(shard), .texts(apps.map(\.key)),
                     .integers(apps.map { Int64($0.value.channelSets) }),
                     .integers(apps.map { Int64($0.value.userSets) }),
                     .integers(apps.map { Int64($0.value.locks) }),
                     .integers(apps.map { Int64($0.value.historyBytes) })))
+        }
+
+        private func addHistoryUsage(_ messages: [StoredMessage], _ all: inout [PostgresStatement]) {
+            struct Hour: Hashable {
+                let app: String
+                let hour: Int64
+            }
+            var counts: [Hour: (bytes: Int, messages: Int)] = [:]
+            for message in messages {
+                let hour = Self.hour(ofExpiry: message.expiryColumn)
+                let (bytes, count) = counts[.init(app: message.channel.appID, hour: hour)] ?? (0, 0)
+                counts[.init(app: message.channel.appID, hour: hour)] = (bytes + message.bytes, count + 1)
+            }
+            guard !counts.isEmpty else { return }
+            let hours = Array(counts)
+            all.append(
+                PostgresStatement(
+                    """
+                    INSERT INTO history_usage AS a (shard, hour, app, bytes, messages)
+                    SELECT $1, u.* FROM unnest($2::int8[], $3::text[], $4::int8[], $5::int8[]) u
+                    ON CONFLICT (shard, hour, app) DO UPDATE SET bytes = a.bytes + excluded.bytes,
+                        messages = a.messages + excluded.messages
+                    """, .integer(shard), .integers(hours.map(\.key.hour)), .texts(hours.map(\.key.app)),
+                    .integers(hours.map { Int64($0.value.bytes) }),
+                    .integers(hours.map { Int64($0.value.messages) })))
         }
 
         private func addBans(_ all: inout [PostgresStatement]) {
@@ -492,6 +535,7 @@
         private func removingUnused(_ searched: Int64, limit: Int) -> [Part] {
             let values: [PostgresValue] = [
                 .integer(shard), .integer(searched), .integer(Int64(limit)), .number(position.sequence),
+                .number(expired),
             ]
             return [
                 Part(
@@ -505,7 +549,7 @@
                             AND c.metadata_revision = 0
                             AND NOT EXISTS (SELECT 1 FROM locks l WHERE l.shard = $1 AND l.channel = c.id)
                             AND (SELECT count(*) FROM (SELECT 1 FROM history h
-                                WHERE h.shard = $1 AND h.channel = c.id LIMIT 1) x) = 0
+                                WHERE h.shard = $1 AND h.channel = c.id AND h.expiry_ms > $5 LIMIT 1) x) = 0
                             AND c.id NOT IN (SELECT channel FROM outbox
                                 WHERE shard = $1 AND sequence > $4 AND NOT is_announced)
                         RETURNING app, type, name
@@ -518,7 +562,7 @@
                             THEN $2
                             ELSE coalesce((SELECT max(id) FROM (
                                 SELECT id FROM channels WHERE shard = $1 AND id > $2 ORDER BY id LIMIT $3) w), 0) END
-                        """, values: values), answer: .searched),
+                        """, values: Array(values.dropLast())), answer: .searched),
             ]
         }
 
@@ -537,5 +581,9 @@
                     answer: .historySizes),
             ]
         }
+    }
+
+    extension StoredMessage {
+        fileprivate var expiryColumn: Int64 { expiry.map { Int64(clamping: $0) } ?? .max }
     }
 #endif

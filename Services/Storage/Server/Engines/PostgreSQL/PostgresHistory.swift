@@ -11,7 +11,8 @@
 
         private var kept: [StoredMessage.Identity: Bool] = [:]
         private var taken: [Place: Bool] = [:]
-        private var newest: [ChannelKey: UInt64] = [:]
+        /// The time of the newest message of each channel that was asked about; 0 where there is none.
+        private(set) var newest: [ChannelKey: UInt64] = [:]
 
         mutating func take(_ message: StoredMessage, isKept: Bool, isTaken: Bool) {
             kept[message.identity] = isKept
@@ -58,7 +59,8 @@
         private let channels: [ChannelKey]
         let statements: [PostgresStatement]
 
-        init(_ messages: [StoredMessage], shard: Int64) {
+        /// - Parameter expired: messages that have expired by then, in milliseconds (UTC), aren't there.
+        init(_ messages: [StoredMessage], shard: Int64, expired: UInt64) {
             self.messages = messages
             channels = Array(Set(messages.map(\.channel)))
             let contents = messages.map(\.content)
@@ -67,16 +69,16 @@
                 PostgresStatement(
                     """
                     SELECT (SELECT count(*) FROM (SELECT 1 FROM history h WHERE h.shard = $1
-                            AND h.channel = c.id AND h.timestamp_ms = u.time LIMIT 1) x),
+                            AND h.channel = c.id AND h.timestamp_ms = u.time AND h.expiry_ms > $12 LIMIT 1) x),
                         CASE WHEN u.instance IS NULL THEN
                             (SELECT count(*) FROM (SELECT 1 FROM history h WHERE h.shard = $1
                                 AND h.channel = c.id AND h.timestamp_ms = u.time AND h.publisher = u.publisher
                                 AND h.type = u.kind AND h.custom_type = u.custom_type
-                                AND h.payload = u.payload LIMIT 1) x)
+                                AND h.payload = u.payload AND h.expiry_ms > $12 LIMIT 1) x)
                         ELSE
                             (SELECT count(*) FROM (SELECT 1 FROM history h WHERE h.shard = $1
                                 AND h.channel = c.id AND h.instance = u.instance AND h.sequence = u.sequence
-                                LIMIT 1) x)
+                                AND h.expiry_ms > $12 LIMIT 1) x)
                         END
                     FROM unnest($2::text[], $3::int8[], $4::text[], $5::int8[], $6::int8[], $7::int8[],
                         $8::text[], $9::int8[], $10::text[], $11::bytea[]) WITH ORDINALITY
@@ -90,20 +92,22 @@
                     .numbers(messages.map { $0.origin?.instance }),
                     .numbers(messages.map { $0.origin?.sequence }), .texts(contents.map(\.publisher)),
                     .integers(contents.map { Int64($0.type.rawValue) }), .texts(contents.map(\.customType)),
-                    .blobs(messages.map { $0.origin == nil ? $0.content.payload : nil })),
+                    .blobs(messages.map { $0.origin == nil ? $0.content.payload : nil }), .number(expired)),
                 PostgresStatement(
                     """
                     SELECT u.i, (SELECT max(h.timestamp_ms) FROM history h
-                        WHERE h.shard = $1 AND h.channel = c.id)
+                        WHERE h.shard = $1 AND h.channel = c.id AND h.expiry_ms > $5)
                     FROM unnest($2::text[], $3::int8[], $4::text[]) WITH ORDINALITY u (app, type, name, i)
                     JOIN channels c ON c.shard = $1 AND c.app = u.app AND c.type = u.type AND c.name = u.name
                     """, .integer(shard), .texts(channels.map(\.appID)),
-                    .integers(channels.map { Int64($0.type.rawValue) }), .texts(channels.map(\.name))),
+                    .integers(channels.map { Int64($0.type.rawValue) }), .texts(channels.map(\.name)),
+                    .number(expired)),
             ]
         }
 
         func take(_ rows: some Collection<PostgresRows>) -> HistoryLookup {
             var lookup = HistoryLookup()
+            for channel in channels { lookup.take(newest: 0, of: channel) }
             let rows = Array(rows)
             for (message, row) in zip(messages, rows[0]) {
                 lookup.take(message, isKept: row.integer(1) > 0, isTaken: row.integer(0) > 0)

@@ -4,31 +4,48 @@
         /// What is committed in an hour, since 1970.
         case batches(hour: Int64)
         case outbox(hour: Int64)
-        /// Messages that expire in a week, since 1970.
-        case history(week: Int64)
+        /// Messages that expire on a day, or in a week, since 1970.
+        case historyOfDay(Int64)
+        case historyOfWeek(Int64)
 
-        static let weekMilliseconds: Int64 = 604_800_000
+        static let dayMilliseconds: Int64 = 86_400_000
+        /// Messages that expire up to so many days ahead have partitions of a day.
+        private static let daysAhead: Int64 = 31
 
-        /// The partition of a message; nil for one that never expires, whose partition is there always.
-        static func history(expiring expiry: UInt64?) -> Self? {
-            expiry.map { .history(week: Int64(clamping: $0) / weekMilliseconds) }
+        /// The partition of messages that expire on a day.
+        ///
+        /// A partition of a day ends soon after what it has, and there may be few partitions, because each
+        /// search visits all of them. So what is kept for longer than a month lies in weeks; a week that comes
+        /// closer stays one, and then has the messages of all apps. A year is 54 partitions at most.
+        ///
+        /// - Parameters:
+        ///   - today: the number of the present day.
+        ///   - known: the partitions that are there. A week in which a day has one gets no other.
+        static func history(expiringOn day: Int64, today: Int64, known: Set<Self>) -> Self {
+            let week = day / 7
+            if known.contains(.historyOfWeek(week)) { return .historyOfWeek(week) }
+            let hasDay = (week * 7..<week * 7 + 7).contains { known.contains(.historyOfDay($0)) }
+            return week * 7 > today + daysAhead && !hasDay ? .historyOfWeek(week) : .historyOfDay(day)
         }
 
         var name: String {
             switch self {
             case .batches(let hour): "batches_\(hour)"
             case .outbox(let hour): "outbox_\(hour)"
-            case .history(let week): "history_\(week)"
+            case .historyOfDay(let day): "history_day_\(day)"
+            case .historyOfWeek(let week): "history_week_\(week)"
             }
         }
 
         init?(name: Substring) {
-            let parts = name.split(separator: "_")
-            guard parts.count == 2, let number = Int64(parts[1]) else { return nil }
-            switch parts[0] {
+            guard let end = name.lastIndex(of: "_"), let number = Int64(name[end...].dropFirst()) else {
+                return nil
+            }
+            switch name[..<end] {
             case "batches": self = .batches(hour: number)
             case "outbox": self = .outbox(hour: number)
-            case "history": self = .history(week: number)
+            case "history_day": self = .historyOfDay(number)
+            case "history_week": self = .historyOfWeek(number)
             default: return nil
             }
         }
@@ -38,8 +55,10 @@
             switch self {
             case .batches(let hour): ("batches", hour, hour + 1)
             case .outbox(let hour): ("outbox", hour, hour + 1)
-            case .history(let week):
-                ("history", week * Self.weekMilliseconds, (week + 1) * Self.weekMilliseconds)
+            case .historyOfDay(let day):
+                ("history", day * Self.dayMilliseconds, (day + 1) * Self.dayMilliseconds)
+            case .historyOfWeek(let week):
+                ("history", week * 7 * Self.dayMilliseconds, (week + 1) * 7 * Self.dayMilliseconds)
             }
         }
     }
@@ -71,6 +90,11 @@
         static func wanted(hour: Int64, ofShard shard: Int64) -> Set<PostgresPartition> {
             let last = shard == 0 ? hour + hoursAhead : hour
             return Set((hour...last).flatMap { [.batches(hour: $0), .outbox(hour: $0)] })
+        }
+
+        /// Where messages lie that expire on these days.
+        func history(expiringOn days: Set<Int64>, hour: Int64) -> Set<PostgresPartition> {
+            Set(days.map { .history(expiringOn: $0, today: hour / 24, known: known) })
         }
 
         mutating func load(_ connection: PostgresConnection) throws(PostgresFailure) {
@@ -115,16 +139,18 @@
                 """
         }
 
-        /// The hours before this one of which nothing is needed any more. The last batch of a shard says what
-        /// was committed, however old it is.
+        /// The hours before this one of which nothing is needed any more, and the history that has expired. The
+        /// last batch of a shard says what was committed, however old it is.
         ///
-        /// - Parameter lastBatchHour: of the shard in which the last batch is the oldest.
-        func outdated(hour: Int64, lastBatchHour: Int64) -> [PostgresPartition] {
+        /// - Parameters:
+        ///   - lastBatchHour: of the shard in which the last batch is the oldest.
+        ///   - expiryClock: of the shard in which that has come the least far, in milliseconds (UTC).
+        func outdated(hour: Int64, lastBatchHour: Int64, expiryClock: Int64) -> [PostgresPartition] {
             known.filter { partition in
                 switch partition {
                 case .batches(let past): past < min(hour, lastBatchHour) - 1
                 case .outbox(let past): past < hour - 1
-                case .history: false
+                case .historyOfDay, .historyOfWeek: partition.range.to <= expiryClock
                 }
             }
         }

@@ -155,7 +155,8 @@
                 owner text, instance int8 NOT NULL, token int8 NOT NULL, PRIMARY KEY (shard, channel, name));
             CREATE INDEX locks_with_owner ON locks (shard, channel) WHERE owner IS NOT NULL;
 
-            -- A message that never expires has the greatest number as its expiry.
+            -- A message that never expires has the greatest number as its expiry. What has expired is no more:
+            -- every statement leaves it out, until its partition is dropped.
             CREATE TABLE history (
                 shard int NOT NULL, channel int8 NOT NULL, timestamp_ms int8 NOT NULL, expiry_ms int8 NOT NULL,
                 publisher text NOT NULL, type int2 NOT NULL, custom_type text NOT NULL, payload bytea NOT NULL,
@@ -163,8 +164,13 @@
                 PRIMARY KEY (shard, channel, timestamp_ms, expiry_ms)) PARTITION BY RANGE (expiry_ms);
             CREATE INDEX history_by_origin ON history (shard, channel, instance, sequence)
                 WHERE instance IS NOT NULL;
-            CREATE INDEX history_by_expiry ON history (shard, expiry_ms);
             CREATE TABLE history_never PARTITION OF history FOR VALUES FROM (9223372036854775807) TO (MAXVALUE);
+
+            -- What each app has in `history` by the hour at whose end it has expired (`PostgresGroupWrite.hour`).
+            -- `usage` has the sum.
+            CREATE TABLE history_usage (
+                shard int NOT NULL, hour int8 NOT NULL, app text COLLATE "C" NOT NULL, bytes int8 NOT NULL,
+                messages int8 NOT NULL, PRIMARY KEY (shard, hour, app)) WITH (fillfactor = 50);
 
             CREATE TABLE usage (
                 shard int NOT NULL, app text COLLATE "C" NOT NULL, channel_sets int8 NOT NULL,

@@ -17,6 +17,8 @@
     final class PostgresWriter: WritableStore {
         /// Limit: channels that are kept in memory. Beyond it all of them are dropped and read again.
         private static let channelsMax = 100_000
+        /// Limit: a group makes fewer channels than two to the power of this.
+        static let channelBits: Int64 = 20
         /// How long it may take to make the inbox of another server this one's.
         private static let moveTimeout = Duration.seconds(60)
         /// How often a transaction is repeated that others were in the way of.
@@ -36,8 +38,14 @@
         private(set) var counter: UInt64 = 0
         private var position = OutboxPosition(0)
         private(set) var source: UInt64
-        private var nextChannel: Int64 = 0
+        /// The ids of channels.
         private var channels: [ChannelKey: Int64] = [:]
+        /// No stored message of a channel is newer than this time. So a message that is newer is new, and needs
+        /// no search through all partitions.
+        private var newest: [ChannelKey: UInt64] = [:]
+        /// By when messages have expired, in milliseconds (UTC): what the expiry clock said when messages were
+        /// removed last.
+        private var expired: UInt64 = 0
         /// The last channel that the search for unused channels has visited.
         private var searched: Int64 = 0
         private var partitions = PostgresPartitions()
@@ -129,7 +137,7 @@
                     connection = nil
                     throw fenced
                 }
-                channels = [:]
+                forgetChannels()
                 lookup = HistoryLookup()
                 inbox = nil
                 let taken = try run([
@@ -163,7 +171,6 @@
             }
             let rows = try run([
                 lastBatchStatement,
-                PostgresStatement("SELECT max(id) FROM channels WHERE shard = $1", .integer(shard)),
                 PostgresStatement("SELECT expiry_ms FROM clocks WHERE shard = $1", .integer(shard)),
                 PostgresStatement(
                     """
@@ -175,9 +182,9 @@
             ])
             take(lastBatch: rows[0])
             position = OutboxPosition(rows[0].first?.number(2) ?? 0)
-            nextChannel = (rows[1].first?.integer(0) ?? 0) + 1
-            var start = StoreStart(term: UInt64(term), expiryClock: rows[2].first?.number(0))
-            for row in rows[3] { start.locks[row.channelKey(0), default: LockTable()].take(row.lock(3)) }
+            var start = StoreStart(term: UInt64(term), expiryClock: rows[1].first?.number(0))
+            expired = start.expiryClock ?? 0
+            for row in rows[2] { start.locks[row.channelKey(0), default: LockTable()].take(row.lock(3)) }
             try partitions.load(connected())
             return start
         }
@@ -213,20 +220,32 @@
         func read(_ keys: GroupKeys) throws(StoreFailure) -> GroupState {
             var state = GroupState(counter: counter)
             lookup = HistoryLookup()
+            boundMemory()
             guard !keys.isEmpty else { return state }
             do throws(PostgresFailure) {
-                let read = PostgresGroupRead(keys, shard: shard)
+                let read = PostgresGroupRead(
+                    keys, shard: shard, messages: keys.messages.filter(mayBeKept), expired: expired)
                 let rows = try reading(read.statements)
                 lookup = read.take(rows, into: &state) { channel, id in remember(id, of: channel) }
+                newest.merge(lookup.newest) { $1 }
             } catch {
                 throw StoreFailure(error, doing: "reading a group")
             }
             return state
         }
 
-        private func remember(_ id: Int64, of channel: ChannelKey) {
-            if channels.count >= Self.channelsMax { channels = [:] }
-            channels[channel] = id
+        private func remember(_ id: Int64, of channel: ChannelKey) { channels[channel] = id }
+
+        private func forgetChannels() { (channels, newest) = ([:], [:]) }
+
+        /// What a group needs is read behind this, and stays until its end.
+        private func boundMemory() {
+            if max(channels.count, newest.count) >= Self.channelsMax { forgetChannels() }
+        }
+
+        /// Whether the database may have the message, or another one of its time.
+        private func mayBeKept(_ message: StoredMessage) -> Bool {
+            newest[message.channel].map { message.content.timestampMilliseconds <= $0 } ?? true
         }
 
         func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten {
@@ -246,10 +265,11 @@
         /// Writes a group in one transaction. If it throws, nothing was kept, unless the cause is `.stalled`.
         private func attempt(_ changes: GroupChanges) throws(PostgresFailure) -> GroupWritten {
             do throws(PostgresFailure) {
+                boundMemory()
                 let hour = hour
                 let write = PostgresGroupWrite(
-                    changes, shard: shard, source: source, hour: hour, after: position)
-                try preparePartitions(write.partitions, hour: hour)
+                    changes, shard: shard, source: source, hour: hour, after: position, expired: expired)
+                try preparePartitions(write.expiryDays, hour: hour)
                 try findChannels(write.channels)
                 var written = GroupWritten()
                 written.purged = Array(repeating: 0, count: changes.purges.count)
@@ -258,18 +278,25 @@
                     Part(statement: fence(changes.counter ?? counter, hour, write.position)),
                 ]
                 parts += write.removals(channels)
-                if !changes.messages.isEmpty, write.removesMessages || !lookup.covers(changes.messages) {
+                let messages = write.messages
+                // A channel that isn't there has no messages.
+                for channel in Set(messages.map(\.channel)) where channels[channel] == nil {
+                    newest[channel] = 0
+                }
+                let old = messages.filter(mayBeKept)
+                if !old.isEmpty, write.removesMessages || !lookup.covers(old) {
                     // What the removals leave has to be known before the messages can be placed.
-                    let search = HistorySearch(changes.messages, shard: shard)
+                    let search = HistorySearch(old, shard: shard, expired: write.expired)
                     let rows = try run(parts.map(\.statement) + search.statements)
                     take(rows, of: parts, &written)
                     lookup = search.take(rows.dropFirst(parts.count))
+                    newest.merge(lookup.newest) { $1 }
                     parts = []
                 }
+                let placed = lookup.placing(messages)
                 let made = number(write.channelsToMake)
                 parts += write.statements(
-                    channels.merging(made) { $1 }, made: made, messages: lookup.placing(changes.messages),
-                    searched: searched)
+                    channels.merging(made) { $1 }, made: made, messages: placed, searched: searched)
                 parts.append(Part(statement: PostgresStatement("COMMIT"), answer: .commit))
                 if changes.expiry != nil { parts += PostgresGroupWrite.sizes(shard) }
                 guard changes.inbox == nil || inbox?.connection == connections else {
@@ -279,6 +306,7 @@
                 lookup = HistoryLookup()
                 counter = changes.counter ?? counter
                 position = write.position
+                expired = write.expired
                 guard let rows else {
                     guard changes.purges.isEmpty else {
                         throw PostgresFailure(
@@ -290,10 +318,15 @@
                 batch += 1
                 if let cursor = changes.inbox { inbox = (cursor, connections) }
                 for (channel, id) in made { remember(id, of: channel) }
+                for message in placed {
+                    newest[message.channel] = newest[message.channel].map {
+                        max($0, message.content.timestampMilliseconds)
+                    }
+                }
                 take(rows, of: parts, &written)
                 return written
             } catch {
-                channels = [:]
+                forgetChannels()
                 lookup = HistoryLookup()
                 // What is there already was kept behind what is known here.
                 if changes.inbox != nil, error.cause == .refused("23505") {
@@ -304,14 +337,12 @@
             }
         }
 
-        /// New channels get the next ids. Nobody else makes channels in the shard as long as the fence holds.
+        /// New channels get the next ids, which begin with the number of the group. An id is never used again,
+        /// because rows of history that have expired still have it.
         private func number(_ wanted: Set<ChannelKey>) -> [ChannelKey: Int64] {
-            var made: [ChannelKey: Int64] = [:]
-            for channel in wanted where channels[channel] == nil {
-                made[channel] = nextChannel
-                nextChannel += 1
-            }
-            return made
+            let new = wanted.filter { channels[$0] == nil }
+            let ids = ((batch + 1) << Self.channelBits)...
+            return Dictionary(uniqueKeysWithValues: zip(new, ids))
         }
 
         private func take(_ rows: [PostgresRows], of parts: [Part], _ written: inout GroupWritten) {
@@ -323,7 +354,11 @@
                 case .purged(let index): written.purged[index] = Int(number)
                 case .eventsExpired: written.eventsExpired = Int(number)
                 case .searched: searched = number
-                case .unused: for row in rows { channels[row.channelKey(0)] = nil }
+                case .unused:
+                    for row in rows {
+                        channels[row.channelKey(0)] = nil
+                        newest[row.channelKey(0)] = nil
+                    }
                 case .size: written.size = StoreSize(total: Int(number))
                 case .historySizes:
                     for row in rows { written.size?.historyByApp[row.text(0)] = Int(row.integer(1)) }
@@ -354,34 +389,39 @@
         }
 
         private func preparePartitions(
-            _ needed: Set<PostgresPartition>, hour: Int64
+            _ expiryDays: Set<Int64>, hour: Int64
         ) throws(PostgresFailure) {
-            let wanted = needed.union(PostgresPartitions.wanted(hour: hour, ofShard: shard))
-            if !wanted.isSubset(of: partitions.known) {
+            func wanted() -> Set<PostgresPartition> {
+                PostgresPartitions.wanted(hour: hour, ofShard: shard)
+                    .union(partitions.history(expiringOn: expiryDays, hour: hour))
+            }
+            if !wanted().isSubset(of: partitions.known) {
                 // Another owner may have made them.
                 try partitions.load(connected())
-                try partitions.make(wanted, connected())
+                try partitions.make(wanted(), connected())
             }
             try emptyInbox()
             guard hour != cleanedHour else { return }
             cleanedHour = hour
             try partitions.load(connected())
             guard shard == 0 else { return }
-            for partition in partitions.outdated(hour: hour, lastBatchHour: try oldestLastBatchHour()) {
-                try partitions.drop(partition, connected())
-            }
-        }
-
-        /// When the shard committed last that has not committed anything for the longest time.
-        private func oldestLastBatchHour() throws(PostgresFailure) -> Int64 {
             let rows = try run([
                 PostgresStatement(
                     """
-                    SELECT min((SELECT b.hour FROM batches b WHERE b.shard = s.shard
-                        ORDER BY b.batch DESC LIMIT 1)) FROM shards s
+                    SELECT coalesce(min((SELECT b.hour FROM batches b WHERE b.shard = s.shard
+                            ORDER BY b.batch DESC LIMIT 1)), 0),
+                        min(coalesce((SELECT c.expiry_ms FROM clocks c WHERE c.shard = s.shard), 0))
+                    FROM shards s
                     """)
             ])
-            return rows[0].first.map { $0.isNull(0) ? 0 : $0.integer(0) } ?? 0
+            guard let row = rows[0].first else { return }
+            // As the expiry clock itself, this is never ahead of the time of day.
+            let expiryClock = min(row.integer(1), Int64(clamping: WallClock.milliseconds()))
+            for partition in partitions.outdated(
+                hour: hour, lastBatchHour: row.integer(0), expiryClock: expiryClock)
+            {
+                try partitions.drop(partition, connected())
+            }
         }
 
         func confirm() throws(StoreFailure) {
@@ -477,7 +517,7 @@
                 throw PostgresFailure(cause: .lost, reason: "the group was not kept: \(doubt.reason)")
             }
             // What the group has made is read again when it is needed.
-            channels = [:]
+            forgetChannels()
             return nil
         }
 
