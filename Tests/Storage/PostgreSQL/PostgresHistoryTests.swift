@@ -71,7 +71,7 @@
                 engine.close()
                 let rows = "SELECT count(*) FROM heliograph.history"
                 #expect(try server.query(rows, database: "expiry") == "3")
-                // Each owner of shard 0 drops the days that are over at its first group, and then once an hour.
+                // Each owner of shard 0 drops what is over at its first group, and then once an hour.
                 let second = try Engine.postgres(options, rules, now(over))
                 #expect(second.run([Self.removal], now(over + Self.hour)).failure == nil)
                 #expect(

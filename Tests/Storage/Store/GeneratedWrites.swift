@@ -10,8 +10,8 @@ struct GeneratedWrites {
 
     /// The time of the next group.
     private(set) var now = StorageNow(wall: 1_000_000, steady: 1_000)
-    /// Whether an hour passes now and then. Messages expire at full hours then, and what has expired is removed
-    /// at once, because that is when all engines do the same.
+    /// Whether an hour passes now and then. Messages expire at full hours then, and what has expired is
+    /// removed at once, because that is when all engines do the same.
     private let hours: Bool
     private var random: SeededGenerator
     private var number: UInt64 = 0

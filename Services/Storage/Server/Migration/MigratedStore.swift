@@ -5,8 +5,8 @@
     protocol MigratedStore: AnyObject {
         /// What can't be seen in rows.
         func counters() throws(StoreFailure) -> StoreCounters
-        /// Gives the rows of a table to `body`, in sets of a limited size (`MigrationLimits`). What has expired and
-        /// what is announced isn't among them.
+        /// Gives the rows of a table to `body`, in sets of a limited size (`MigrationLimits`). What has
+        /// expired and what is announced isn't among them.
         func rows(
             of table: MigratedTable, _ body: ([[MigratedValue]]) throws(StoreFailure) -> Void
         ) throws(StoreFailure)

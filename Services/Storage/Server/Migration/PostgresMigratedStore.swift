@@ -206,9 +206,9 @@
                 _ = try run(
                     """
                     INSERT INTO history_usage (shard, hour, app, bytes, messages)
-                    SELECT h.shard, (h.expiry_ms - 1) / 3600000 + 1, c.app, sum(octet_length(h.payload)
-                        + octet_length(h.publisher) + octet_length(h.custom_type) + \(StoredMessage.rowBytes)),
-                        count(*)
+                    SELECT h.shard, (h.expiry_ms - 1) / 3600000 + 1, c.app,
+                        sum(octet_length(h.payload) + octet_length(h.publisher) + octet_length(h.custom_type)
+                            + \(StoredMessage.rowBytes)), count(*)
                     FROM history h JOIN channels c ON c.shard = h.shard AND c.id = h.channel GROUP BY 1, 2, 3
                     """)
                 _ = try run(

@@ -15,8 +15,8 @@
         /// The partition of messages that expire on a day.
         ///
         /// A partition of a day ends soon after what it has, and there may be few partitions, because each
-        /// search visits all of them. So what is kept for longer than a month lies in weeks; a week that comes
-        /// closer stays one, and then has the messages of all apps. A year is 54 partitions at most.
+        /// search visits all of them. So what is kept for longer than a month lies in weeks. A week that
+        /// comes closer stays one, and then has the messages of all apps. Limit: 87 partitions.
         ///
         /// - Parameters:
         ///   - today: the number of the present day.
@@ -139,8 +139,8 @@
                 """
         }
 
-        /// The hours before this one of which nothing is needed any more, and the history that has expired. The
-        /// last batch of a shard says what was committed, however old it is.
+        /// The hours before this one of which nothing is needed any more, and the history that has expired.
+        /// The last batch of a shard says what was committed, however old it is.
         ///
         /// - Parameters:
         ///   - lastBatchHour: of the shard in which the last batch is the oldest.
@@ -155,11 +155,14 @@
             }
         }
 
-        /// Drops a partition. One of the outbox stays while an event of it may wait. What somebody reads isn't
-        /// waited for: it is tried again an hour later.
+        /// Drops a partition. One of the outbox stays while an event of it may wait. What somebody reads
+        /// isn't waited for.
+        ///
+        /// - Returns: whether it could be looked at; false if somebody reads it.
+        @discardableResult
         mutating func drop(
             _ partition: PostgresPartition, _ connection: PostgresConnection
-        ) throws(PostgresFailure) {
+        ) throws(PostgresFailure) -> Bool {
             let name = "heliograph.\(partition.name)"
             do throws(PostgresFailure) {
                 try connection.execute(
@@ -174,8 +177,10 @@
                     COMMIT
                     """, within: Self.timeout)
                 known.remove(partition)
+                return true
             } catch {
                 guard connection.isUsable else { throw error }
+                return false
             }
         }
     }
