@@ -176,12 +176,15 @@ final class BenchSystem: Sendable {
 /// however large the store is.
 struct HistoryPart {
     let numbers: Range<Int>
+    /// The time of the first message, and what lies between two, in milliseconds.
+    var start: UInt64 = 1
+    var step: UInt64 = 1
 
     func channel(of number: Int) -> String {
         "h\(numbers.lowerBound / 1_000 + number % (numbers.count / 1_000))"
     }
 
-    func time(of number: Int) -> UInt64 { UInt64(number + 1) }
+    func time(of number: Int) -> UInt64 { start + UInt64(number - numbers.lowerBound) * step }
 
     /// The position has some hundred messages of its channel before it, in every channel.
     var middle: UInt64 { time(of: (numbers.lowerBound + numbers.upperBound) / 2) }

@@ -6,7 +6,7 @@ import RTMServiceLink
 
 /// Measures what storage does per second on this machine, with the links, the transactions and the disk of
 /// production (`make bench-storage`). The writes stand beside what SQLite alone makes of the same statements.
-/// Arguments choose parts: writes, database, nodes, reads, locks, latency, history.
+/// Arguments choose parts: writes, database, nodes, appends, reads, locks, latency, history.
 @main struct StorageBench {
     static func main() async throws {
         let isQuick = ProcessInfo.processInfo.environment["QUICK"] == "1"
@@ -21,6 +21,14 @@ import RTMServiceLink
         }
         if isWanted("nodes"), let nodes = ProcessInfo.processInfo.environment["NODES"] {
             try await self.nodes(nodes, duration)
+        }
+        if isWanted("appends") {
+            let messages = isQuick ? 60_000 : 300_000
+            try await appends(directory + "/appends", "SQLite", [], messages)
+            if let url = ProcessInfo.processInfo.environment["DATABASE"] {
+                let database = ["--storage-database", url]
+                try await appends(directory + "/database", "PostgreSQL", database, messages)
+            }
         }
         if isWanted("reads") { try await reads(directory, duration) }
         if isWanted("locks") { try await locks(directory, duration) }
@@ -134,6 +142,26 @@ import RTMServiceLink
         sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, sorted.count * percent / 100)] / 1_000
     }
 
+    /// Measures appends of 100 bytes by 256 callers to a history that has messages of each of the last 30
+    /// days already. A database must be a new one: the messages stay in it, and aren't kept twice.
+    private static func appends(
+        _ directory: String, _ engine: String, _ arguments: [String], _ messages: Int
+    ) async throws {
+        let days = ["--storage-history-retention", "30d"]
+        try await BenchSystem.with(directory, arguments + days) { system in
+            let day: UInt64 = 86_400_000
+            let now = UInt64(Date().timeIntervalSince1970 * 1_000)
+            let past = HistoryPart(numbers: 0..<30_000, start: now - 29 * day, step: 29 * day / 30_000)
+            _ = try await system.append(past, callers: 256)
+            let part = HistoryPart(numbers: 30_000..<30_000 + messages, start: now)
+            let rate = try await system.append(part, callers: 256)
+            let times = try await system.pageTimes(count: 1_000, of: [past, part])
+            report(
+                "history appends over \(engine), 256 callers: \(Int(rate))/s; a page of 100 takes "
+                    + spread(times))
+        }
+    }
+
     /// Measures history with messages of 100 bytes. The time of a page must not grow with the store.
     private static func history(_ directory: String, messages: Int) async throws {
         let place = directory + "/history"
@@ -143,7 +171,7 @@ import RTMServiceLink
             var parts: [HistoryPart] = []
             for target in [10_000, 100_000, 1_000_000, 10_000_000] where target <= messages {
                 let stored = parts.last?.numbers.upperBound ?? 0
-                let part = HistoryPart(numbers: stored..<target)
+                let part = HistoryPart(numbers: stored..<target, start: UInt64(stored + 1))
                 let rate = try await system.append(part, callers: 256)
                 parts.append(part)
                 let times = try await system.pageTimes(count: 2_000, of: parts)
