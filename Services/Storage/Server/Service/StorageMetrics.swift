@@ -61,7 +61,9 @@ final class StorageMetrics: Sendable {
             "rtm_storage_conflicts_total", "Writes refused because their revision was outdated.")
         historyStored = registry.counter("rtm_storage_history_stored_total", "Messages kept in the history.")
         historyExpired = registry.counter(
-            "rtm_storage_history_expired_total", "Messages removed because their retention had ended.")
+            "rtm_storage_history_expired_total",
+            "Messages removed because their retention had ended; over PostgreSQL they are counted by the hour."
+        )
         failures = registry.counters(
             "rtm_storage_failures_total",
             "Groups of writes that the database could not keep, by cause. If there is any, look at /ready.",
