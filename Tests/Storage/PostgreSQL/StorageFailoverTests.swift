@@ -61,7 +61,7 @@
                         for channel in channels {
                             group.addTask { await Self.write(to: channel, caller, ledgers, until: isDone) }
                         }
-                        try await eventually("enough writes") { ledgers.count >= 300 }
+                        try await eventually("enough writes", within: .seconds(60)) { ledgers.count >= 300 }
                         try await strike()
                         let before = ledgers.count
                         try await eventually("writes after the failover", within: .seconds(60)) {

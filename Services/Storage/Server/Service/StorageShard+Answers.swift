@@ -52,6 +52,7 @@ extension StorageShard {
     /// Counts what was taken out of the inbox. Of a page of refused messages one is named, because whoever
     /// publishes to a wrong app mostly does it again and again.
     private func report(_ inbox: InboxOutcome) {
+        if inbox.published > 0 { cleaningPace?.used() }
         metrics.inboxPublished.increment(by: inbox.published)
         metrics.historyStored.increment(by: inbox.stored)
         metrics.inboxNotStored.increment(by: inbox.notStored)

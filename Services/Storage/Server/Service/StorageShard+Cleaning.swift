@@ -13,7 +13,7 @@ extension StorageShard {
     /// Removes expired messages and unused channels, so that the file stays as small as its content. The
     /// service calls it once a second.
     func cleanUp() {
-        guard leadership.serves else { return }
+        guard leadership.serves, cleaningPace?.isDue() != false else { return }
         expireHistory()
         _ = queues.writes.put(StorageWrite(.removeUnusedChannels(limit: Self.searchedMax)))
         if mayHaveEvents { removeEvents() }

@@ -37,6 +37,8 @@ final class StorageShard {
     var eventWaits = EventWaits()
     /// For how long the events of each app are kept, in milliseconds; apps without events aren't in it.
     var eventRetention: [String: UInt64] = [:]
+    /// Nil where the store is this node's alone.
+    var cleaningPace: CleaningPace?
     /// False where no app has events, and nothing is left of those that had some.
     var mayHaveEvents = true
     let eventLoop: any EventLoop
@@ -52,7 +54,7 @@ final class StorageShard {
         wallClock: @escaping () -> UInt64 = WallClock.milliseconds
     ) {
         leadership = StorageLeadership(hasOthers: hasOthers)
-        if !hasOthers { metrics.leading.add(1) }
+        if hasOthers { cleaningPace = CleaningPace() } else { metrics.leading.add(1) }
         self.number = number
         self.shardCount = shardCount
         self.wallClock = wallClock
@@ -100,6 +102,7 @@ extension StorageShard: ServiceLinkHandler {
     ) {
         do {
             guard leadership.serves else { throw noLeader(method) }
+            cleaningPace?.used()
             switch method {
             case StorageMethod.call: try call(CallRequest(body, in: arena), id, link)
             case StorageMethod.appendHistory:
