@@ -68,10 +68,17 @@ struct GeneratedWrites {
         }
     }
 
-    /// Some messages come twice, some have the time of another one, and some have no origin.
+    /// Some messages come twice, also at a later time, some have the time of another one, and some have no
+    /// origin.
     private mutating func message(in channel: ChannelKey) -> StoredMessage {
         let unexpired = sent.filter { !hours || $0.expiry.map { $0 > now.wall } ?? true }
-        if random.chance(1, in: 6), let again = unexpired.randomElement(using: &random) { return again }
+        if random.chance(1, in: 6), var again = unexpired.randomElement(using: &random) {
+            if again.origin != nil, random.chance(1, in: 2) {
+                time += 1
+                again.content.timestampMilliseconds = time
+            }
+            return again
+        }
         if !random.chance(1, in: 5) { time += 1 }
         let content = HistoryMessage(
             type: .binary, payload: random.bytes(upTo: 6_000), customType: "", publisher: "anna",

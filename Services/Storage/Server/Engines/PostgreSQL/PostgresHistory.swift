@@ -12,14 +12,27 @@
         private var kept: [StoredMessage.Identity: Bool] = [:]
         private var taken: [Place: Bool] = [:]
         /// The time of the newest message of each channel that was asked about; 0 where there is none.
-        private(set) var newest: [ChannelKey: UInt64] = [:]
+        private var newest: [ChannelKey: UInt64] = [:]
+        /// The last sequence of each publisher that was asked about; 0 where there is none.
+        private var sequences: [(channel: ChannelKey, instance: UInt64, sequence: UInt64)] = []
 
-        mutating func take(_ message: StoredMessage, isKept: Bool, isTaken: Bool) {
+        /// - Parameter sequence: the last one of its publisher in its channel; 0 if there is none.
+        mutating func take(_ message: StoredMessage, isKept: Bool, isTaken: Bool, last sequence: UInt64) {
             kept[message.identity] = isKept
+            if let origin = message.origin {
+                sequences.append((message.channel, origin.instance, sequence))
+            }
             taken[Place(channel: message.channel, time: message.content.timestampMilliseconds)] = isTaken
         }
 
         mutating func take(newest time: UInt64, of channel: ChannelKey) { newest[channel] = time }
+
+        func mark(in marks: inout HistoryMarks) {
+            for (channel, time) in newest { marks.found(newest: time, of: channel) }
+            for last in sequences {
+                marks.found(sequence: last.sequence, of: last.instance, in: last.channel)
+            }
+        }
 
         func isKept(_ message: StoredMessage) -> Bool { kept[message.identity] ?? false }
 
@@ -79,7 +92,9 @@
                             (SELECT count(*) FROM (SELECT 1 FROM history h WHERE h.shard = $1
                                 AND h.channel = c.id AND h.instance = u.instance AND h.sequence = u.sequence
                                 AND h.expiry_ms > $12 LIMIT 1) x)
-                        END
+                        END,
+                        (SELECT max(h.sequence) FROM history h WHERE h.shard = $1 AND h.channel = c.id
+                            AND h.instance = u.instance AND h.expiry_ms > $12)
                     FROM unnest($2::text[], $3::int8[], $4::text[], $5::int8[], $6::int8[], $7::int8[],
                         $8::text[], $9::int8[], $10::text[], $11::bytea[]) WITH ORDINALITY
                         u (app, type, name, time, instance, sequence, publisher, kind, custom_type, payload, i)
@@ -110,7 +125,9 @@
             for channel in channels { lookup.take(newest: 0, of: channel) }
             let rows = Array(rows)
             for (message, row) in zip(messages, rows[0]) {
-                lookup.take(message, isKept: row.integer(1) > 0, isTaken: row.integer(0) > 0)
+                lookup.take(
+                    message, isKept: row.integer(1) > 0, isTaken: row.integer(0) > 0,
+                    last: row.optionalNumber(2) ?? 0)
             }
             for row in rows[1] { lookup.take(newest: row.number(1), of: channels[Int(row.integer(0)) - 1]) }
             return lookup

@@ -17,6 +17,8 @@
     final class PostgresWriter: WritableStore {
         /// Limit: channels that are kept in memory. Beyond it all of them are dropped and read again.
         private static let channelsMax = 100_000
+        /// Limit: times and sequences of stored messages that are kept in memory.
+        private static let marksMax = 400_000
         /// Limit: a group makes fewer channels than two to the power of this.
         static let channelBits: Int64 = 20
         /// How long it may take to make the inbox of another server this one's.
@@ -40,9 +42,7 @@
         private(set) var source: UInt64
         /// The ids of channels.
         private var channels: [ChannelKey: Int64] = [:]
-        /// No stored message of a channel is newer than this time. So a message that is newer is new, and
-        /// needs no search through all partitions.
-        private var newest: [ChannelKey: UInt64] = [:]
+        private var marks = HistoryMarks()
         /// By when messages have expired, in milliseconds (UTC): what the expiry clock said when messages
         /// were removed last.
         private var expired: UInt64 = 0
@@ -224,10 +224,10 @@
             guard !keys.isEmpty else { return state }
             do throws(PostgresFailure) {
                 let read = PostgresGroupRead(
-                    keys, shard: shard, messages: keys.messages.filter(mayBeKept), expired: expired)
+                    keys, shard: shard, messages: keys.messages.filter(marks.mayBeKept), expired: expired)
                 let rows = try reading(read.statements)
                 lookup = read.take(rows, into: &state) { channel, id in remember(id, of: channel) }
-                newest.merge(lookup.newest) { $1 }
+                lookup.mark(in: &marks)
             } catch {
                 throw StoreFailure(error, doing: "reading a group")
             }
@@ -236,16 +236,11 @@
 
         private func remember(_ id: Int64, of channel: ChannelKey) { channels[channel] = id }
 
-        private func forgetChannels() { (channels, newest) = ([:], [:]) }
+        private func forgetChannels() { (channels, marks) = ([:], HistoryMarks()) }
 
         /// What a group needs is read behind this, and stays until its end.
         private func boundMemory() {
-            if max(channels.count, newest.count) >= Self.channelsMax { forgetChannels() }
-        }
-
-        /// Whether the database may have the message, or another one of its time.
-        private func mayBeKept(_ message: StoredMessage) -> Bool {
-            newest[message.channel].map { message.content.timestampMilliseconds <= $0 } ?? true
+            if channels.count >= Self.channelsMax || marks.count >= Self.marksMax { forgetChannels() }
         }
 
         func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten {
@@ -281,16 +276,16 @@
                 let messages = write.messages
                 // A channel that isn't there has no messages.
                 for channel in Set(messages.map(\.channel)) where channels[channel] == nil {
-                    newest[channel] = 0
+                    marks.found(newest: 0, of: channel)
                 }
-                let old = messages.filter(mayBeKept)
+                let old = messages.filter(marks.mayBeKept)
                 if !old.isEmpty, write.removesMessages || !lookup.covers(old) {
                     // What the removals leave has to be known before the messages can be placed.
                     let search = HistorySearch(old, shard: shard, expired: write.expired)
                     let rows = try run(parts.map(\.statement) + search.statements)
                     take(rows, of: parts, &written)
                     lookup = search.take(rows.dropFirst(parts.count))
-                    newest.merge(lookup.newest) { $1 }
+                    lookup.mark(in: &marks)
                     parts = []
                 }
                 let placed = lookup.placing(messages)
@@ -318,11 +313,7 @@
                 batch += 1
                 if let cursor = changes.inbox { inbox = (cursor, connections) }
                 for (channel, id) in made { remember(id, of: channel) }
-                for message in placed {
-                    newest[message.channel] = newest[message.channel].map {
-                        max($0, message.content.timestampMilliseconds)
-                    }
-                }
+                marks.kept(placed)
                 take(rows, of: parts, &written)
                 return written
             } catch {
@@ -357,7 +348,7 @@
                 case .unused:
                     for row in rows {
                         channels[row.channelKey(0)] = nil
-                        newest[row.channelKey(0)] = nil
+                        marks.forget(row.channelKey(0))
                     }
                 case .size: written.size = StoreSize(total: Int(number))
                 case .historySizes:
