@@ -157,7 +157,9 @@ private struct JournalSettings: Sendable {
     ) async -> NodeName {
         if let advertised = configuration[MessagingKeys.advertise] { return NodeName(advertised) }
         var endpoint = configuration[MessagingKeys.listen]
-        if endpoint.isEverywhere, let own = await OwnAddress(towards: redis).find() { endpoint.host = own }
+        if endpoint.isEverywhere, let own = await OwnAddress(towards: redis.places).find() {
+            endpoint.host = own
+        }
         // Several nodes may listen at the same address, each on a machine or in a container of its own.
         return NodeName(endpoint)
     }
@@ -183,6 +185,21 @@ private struct JournalSettings: Sendable {
         NodeRegistry(
             client, prefix: prefix, node: node, layout: layout, journals: journals, lease: limits.lease,
             logger: logger, didLearnNodes: didLearnNodes)
+    }
+}
+
+extension RedisConfiguration.Deployment {
+    /// Where Redis is, or who knows it, over a network.
+    fileprivate var places: [HostPort] {
+        let endpoints =
+            switch self {
+            case .server(let endpoint): [endpoint]
+            case .sentinel(let endpoints, _): endpoints
+            case .cluster(let seeds): seeds
+            }
+        return endpoints.compactMap {
+            if case .tcp(let host, let port) = $0 { HostPort(host: host, port: port) } else { nil }
+        }
     }
 }
 

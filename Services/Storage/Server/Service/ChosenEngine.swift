@@ -14,7 +14,7 @@ struct ChosenEngine {
             if let url = configuration[StorageKeys.database] {
                 let options = PostgresOptions(
                     url: url, password: configuration[StorageKeys.databasePassword]?.revealed,
-                    node: Self.node(data), address: isNetworked ? Self.address(configuration) : "",
+                    node: Self.node(data), address: isNetworked ? Self.address(configuration) : nil,
                     shards: configuration[StorageKeys.shards])
                 let node = PostgresNode(options)
                 shards = (0..<options.shards).map { .postgres(options, shard: $0, of: node) }
@@ -38,10 +38,9 @@ struct ChosenEngine {
         }
 
         /// Where the other services reach this node, if that is known.
-        private static func address(_ configuration: Configuration) -> String {
-            if let place = configuration[StorageKeys.advertise] { return "\(place)" }
+        private static func address(_ configuration: Configuration) -> HostPort? {
             let listen = configuration[StorageKeys.listen]
-            return listen.isEverywhere || listen.port == 0 ? "" : "\(listen)"
+            return configuration[StorageKeys.advertise] ?? (listen.port == 0 ? nil : listen)
         }
     #endif
 }

@@ -27,7 +27,8 @@ struct StorageKeys: ServiceKeys {
     let advertise = ConfigurationKey<HostPort?>.optionalAddress(
         "storage.advertise",
         "Address where the other services reach this node, which nodes with one PostgreSQL announce to their "
-            + "callers. Unset: storage.listen, and with 0.0.0.0 or [::] there none."
+            + "callers. Unset: storage.listen, and with 0.0.0.0 or [::] there the address with which the node "
+            + "reaches PostgreSQL. If that is on the same machine, only callers that list the node find it."
     ).forOwnProcess
     let messaging = ServiceAddressesKey(
         "storage.messaging", default: "127.0.0.1:7720",

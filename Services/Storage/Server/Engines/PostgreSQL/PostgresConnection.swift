@@ -2,6 +2,7 @@
     import Dispatch
     internal import CPQ
     import Foundation
+    import RTMServiceKit
 
     /// One connection to PostgreSQL, which one thread uses. Statements go in a pipeline: all of them at once,
     /// and then all answers, so a transaction takes one round trip however many statements it has. Statements
@@ -58,6 +59,9 @@
         private var isClosed = false
 
         deinit { close() }
+
+        /// The address of this machine from which the server is reached; nil if others don't reach it.
+        var ownHost: String? { OwnAddress.of(PQsocket(handle)) }
 
         // MARK: Connecting
 

@@ -1,6 +1,7 @@
 #if PostgreSQL
     import Dispatch
     import Foundation
+    import RTMServiceKit
     import Synchronization
 
     /// This node among those that share a database: a thread of its own keeps the node's place in the table
@@ -137,6 +138,17 @@
             connection?.close()
         }
 
+        /// Where callers reach this node, as HOST:PORT; empty if the others needn't name it, or only this
+        /// machine would reach it.
+        private func address(_ connection: PostgresConnection) -> String {
+            guard var place = options.address else { return "" }
+            if place.isEverywhere {
+                guard let host = connection.ownHost else { return "" }
+                place.host = host
+            }
+            return "\(place)"
+        }
+
         private func renew(
             _ connection: PostgresConnection, _ watch: inout Watch, isFirst: Bool
         ) throws(PostgresFailure) {
@@ -152,7 +164,7 @@
                             lease_end = excluded.lease_end
                         WHERE $5 = 1 OR n.instance = $2 OR n.lease_end < clock_timestamp()
                         RETURNING name
-                        """, .text(options.node), .text(instance), .text(options.address),
+                        """, .text(options.node), .text(instance), .text(address(connection)),
                         .number(Self.lease), .integer(isFirst ? 1 : 0), .integer(watch.isLeaving ? 1 : 0)),
                     PostgresStatement(
                         "DELETE FROM nodes WHERE lease_end < clock_timestamp() - interval '1 hour'"),

@@ -1,5 +1,6 @@
 #if PostgreSQL
     internal import CPQ
+    import RTMServiceKit
 
     /// How a database is reached. The URL may name several hosts and all that libpq knows, such as
     /// `sslmode=verify-full&sslrootcert=FILE`.
@@ -9,8 +10,9 @@
         var password: String?
         /// The name of the storage node. No two processes may have one at the same time.
         var node = "storage"
-        /// Where callers reach the node, as HOST:PORT; empty if the others needn't name it.
-        var address = ""
+        /// Where callers reach the node; with 0.0.0.0 or [::], at the address with which it reaches the
+        /// database. Nil if the others needn't name it.
+        var address: HostPort?
         /// In how many shards the channels lie. The number is fixed when the database is made.
         var shards = 4
         /// Whether the connection is for the lease, which may be lost where a server crashes.

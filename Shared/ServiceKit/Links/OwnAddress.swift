@@ -1,35 +1,27 @@
-import Foundation
-import NIOCore
-import NIOPosix
-import RTMRedis
-import RTMServiceKit
+internal import Foundation
+internal import NIOCore
+internal import NIOPosix
 
 /// Where the other services reach this node if that isn't configured and it listens on all addresses of its
-/// machine: at the address with which it reaches its Redis, which they all have to reach as well.
-struct OwnAddress {
-    /// Where Redis is, or who knows it.
-    let towards: [RedisEndpoint]
+/// machine: at the address with which it reaches its database, which all nodes have to reach as well.
+package struct OwnAddress {
+    /// Where the database is, or who knows it.
+    let towards: [HostPort]
 
-    init(towards deployment: RedisConfiguration.Deployment) {
-        switch deployment {
-        case .server(let endpoint): towards = [endpoint]
-        case .sentinel(let endpoints, _): towards = endpoints
-        case .cluster(let seeds): towards = seeds
-        }
-    }
+    package init(towards: [HostPort]) { self.towards = towards }
 
     /// The address that the system would send from. Names are looked up, which may take seconds, on a thread
     /// of its own.
     ///
     /// - Returns: nil if none of the names can be found now, or only this machine reaches the address.
-    func find() async -> String? {
+    package func find() async -> String? {
         try? await NIOThreadPool.singleton.runIfActive { towards.lazy.compactMap(Self.source).first }
     }
 
-    private static func source(towards endpoint: RedisEndpoint) -> String? {
-        guard case .tcp(let host, let port) = endpoint,
-            let remote = try? SocketAddress.makeAddressResolvingHost(host, port: port)
-        else { return nil }
+    private static func source(towards place: HostPort) -> String? {
+        guard let remote = try? SocketAddress.makeAddressResolvingHost(place.host, port: place.port) else {
+            return nil
+        }
         // Connecting a datagram's socket chooses a route and sends nothing.
         let descriptor = remote.withSockAddr { address, length -> Int32 in
             let descriptor = socket(Int32(address.pointee.sa_family), Int32(SOCK_DGRAM.rawValue), 0)
@@ -42,12 +34,20 @@ struct OwnAddress {
         }
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
+        return of(descriptor)
+    }
+
+    /// The address from which a socket that is connected sends.
+    ///
+    /// - Returns: nil if only this machine reaches it, as that of a unix socket.
+    package static func of(_ descriptor: CInt) -> String? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let isFound = withUnsafeMutablePointer(to: &storage) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 getsockname(descriptor, address, &length) == 0
+                    && [AF_INET, AF_INET6].contains(CInt(address.pointee.sa_family))
                     && getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
             }
         }
