@@ -196,6 +196,12 @@ struct AdminServerTests {
                     == #"{"ready":true,"state":"running","probes":[{"name":"relay link","ready":true}]}"#
                     + "\n"
             )
+            probe.ready("the line is \"slow\"")
+            answer = try await get("/ready", at: address)
+            #expect(
+                answer.body.contains(#"{"name":"relay link","ready":true,"note":"the line is \"slow\""}"#))
+            probe.ready()
+            #expect(!(try await get("/ready", at: address)).body.contains("note"))
             for state in [LifecycleStateMachine.State.starting, .draining(until: .now, then: .ok)] {
                 inside.state.withLock { $0 = state }
                 answer = try await get("/ready", at: address)

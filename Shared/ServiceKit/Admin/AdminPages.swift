@@ -84,6 +84,7 @@ struct AdminPages: Sendable {
             var fields = [("name", JSONText.quoted(probe.name)), ("ready", "\(probe.status == .ready)")]
             if !probe.isRequired { fields.append(("required", "false")) }
             if case .notReady(let cause) = probe.status { fields.append(("cause", JSONText.quoted(cause))) }
+            if let note = probe.note { fields.append(("note", JSONText.quoted(note))) }
             return JSONText.object(fields.map { (name: $0.0, json: $0.1) })
         }
         let body = JSONText.object([

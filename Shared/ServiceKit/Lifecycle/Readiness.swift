@@ -15,11 +15,14 @@ package struct Readiness: Sendable {
         /// Whether the process is ready only if this probe is.
         package let isRequired: Bool
         package internal(set) var status: Status
+        /// What the operator should know of a probe that is ready.
+        package internal(set) var note: String?
 
-        package init(name: String, isRequired: Bool = true, status: Status) {
+        package init(name: String, isRequired: Bool = true, status: Status, note: String? = nil) {
             self.name = name
             self.isRequired = isRequired
             self.status = status
+            self.note = note
         }
     }
 
@@ -37,9 +40,9 @@ package struct Readiness: Sendable {
     }
 
     /// Returns true if the probe changed between ready and not ready, which is worth a log line.
-    package mutating func set(_ status: Status, at place: Int) -> Bool {
+    package mutating func set(_ status: Status, note: String? = nil, at place: Int) -> Bool {
         let before = probes[place].status
-        probes[place].status = status
+        (probes[place].status, probes[place].note) = (status, note)
         return (before == .ready) != (status == .ready)
     }
 }
@@ -67,10 +70,13 @@ package final class ReadinessRegistry: Sendable {
 
     package var snapshot: Readiness { readiness.withLock { $0 } }
 
-    fileprivate func set(_ status: Readiness.Status, at place: Int, name: String) {
-        guard readiness.withLock({ $0.set(status, at: place) }) else { return }
+    fileprivate func set(_ status: Readiness.Status, note: String? = nil, at place: Int, name: String) {
+        guard readiness.withLock({ $0.set(status, note: note, at: place) }) else { return }
         switch status {
-        case .ready: logger.notice("probe ready", metadata: ["probe": "\(name)"])
+        case .ready:
+            var metadata: Logger.Metadata = ["probe": "\(name)"]
+            if let note { metadata["note"] = "\(note)" }
+            logger.notice("probe ready", metadata: metadata)
         case .notReady(let cause):
             logger.log(
                 level: isEnding() ? .debug : .warning, "probe not ready",
@@ -86,7 +92,8 @@ package struct ReadinessProbe: Sendable {
     fileprivate let place: Int
     package let name: String
 
-    package func ready() { registry.set(.ready, at: place, name: name) }
+    /// - Parameter note: what the operator should know of it all the same, as a clause.
+    package func ready(_ note: String? = nil) { registry.set(.ready, note: note, at: place, name: name) }
 
     /// - Parameter cause: what is missing, with its address: "no connection to messaging at 127.0.0.1:7720".
     package func notReady(_ cause: String) { registry.set(.notReady(cause), at: place, name: name) }

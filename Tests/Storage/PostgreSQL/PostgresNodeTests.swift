@@ -8,7 +8,7 @@
 
     @testable import RTMStorageServer
 
-    /// What a storage node says of itself in the database.
+    /// What a storage node says of itself in the database, and what it learns of the database.
     @Suite("A storage node in the database", .timeLimit(.minutes(5)))
     struct PostgresNodeTests {
         /// Under which address a node stands in the table, whose own one is this.
@@ -48,6 +48,41 @@
                 let advertised = HostPort(host: "2001:db8::1", port: 7741)
                 #expect(try listed(advertised, server, at: server.url) == "[2001:db8::1]:7741")
                 #expect(try listed(nil, server, at: server.url) == "")
+            }
+        }
+
+        @Test(
+            "/ready says what an acknowledgement means, and follows the server, also for a role without rights"
+        )
+        func durability() async throws {
+            try await RunningPostgres.with { server in
+                try server.query("CREATE ROLE plain LOGIN")
+                try server.query("CREATE DATABASE plain OWNER plain")
+                let url = server.url(database: "plain").replacing("heliograph@", with: "plain@")
+                try await RunningStorage.withCaller(["--storage-database", url]) { running, caller in
+                    func note() -> String {
+                        running.readiness.snapshot.probes.first { $0.name.hasSuffix("lease") }?.note ?? ""
+                    }
+                    #expect(
+                        note()
+                            == "a write is acknowledged when the server has it in memory, and no standby is "
+                            + "waited for (fsync=off, synchronous_commit=on)")
+                    #expect(running.metrics.value("rtm_storage_synchronous_standbys") == 0)
+                    try await server.withStandby(isSynchronous: true) { _ in
+                        try await eventually("the standby is named", within: .seconds(20)) {
+                            note().contains("and 1 synchronous standby has it on disk")
+                        }
+                        #expect(running.metrics.value("rtm_storage_synchronous_standbys") == 1)
+                        _ = try await caller.write([("n", "0")])
+                        try server.query("ALTER ROLE plain SET synchronous_commit = 'off'")
+                        // It counts for connections that begin then.
+                        try server.query(
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plain'")
+                        try await eventually("the role's own setting is named", within: .seconds(20)) {
+                            note().contains("no standby is waited for (fsync=off, synchronous_commit=off)")
+                        }
+                    }
+                }
             }
         }
     }

@@ -14,6 +14,8 @@ struct StorageNodes: Sendable, Hashable {
     var living: [Node] = []
     /// By shard: the instance that has it, or had it last; empty if that has given it up.
     var owners: [String] = []
+    /// What an acknowledgement means there; nil if that isn't known.
+    var durability: CommitDurability?
     /// Why this node doesn't keep its own lease; nil if it does.
     var failure: String?
 

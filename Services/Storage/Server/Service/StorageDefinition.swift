@@ -150,7 +150,7 @@ package enum StorageDefinition {
                 probes: threads.indices.map { shard in
                     threads.count == 1 ? context.probe("database") : context.probe("database \(shard)")
                 },
-                leaseProbe: hasOthers ? context.probe("lease") : nil),
+                leaseProbe: hasOthers ? context.probe("lease") : nil, metrics: metrics),
             ServiceLinkListener(listener, at: endpoint),
         ]
         let transfer = engine.membership.map { ShardTransfer(membership: $0, loop: loop) }
@@ -184,6 +184,7 @@ private struct StorageDatabase: Service {
     /// By shard.
     let probes: [ReadinessProbe]
     let leaseProbe: ReadinessProbe?
+    let metrics: StorageMetrics
 
     func start() async throws {
         try await join()
@@ -204,14 +205,15 @@ private struct StorageDatabase: Service {
 
     private func join() async throws {
         guard let membership else { return }
-        let (node, loop, probe) = (self.node, self.loop, self.leaseProbe)
+        let (node, loop, probe, metrics) = (self.node, self.loop, self.leaseProbe, self.metrics)
         let joined = try await NIOThreadPool.singleton.runIfActive {
             Result { () throws(StoreFailure) in
                 try membership.start { nodes in
                     if let failure = nodes.failure {
                         probe?.notReady(failure)
                     } else {
-                        probe?.ready()
+                        probe?.ready(nodes.durability?.sentence)
+                        metrics.synchronousStandbys.set(nodes.durability?.standbys ?? 0)
                         loop.execute { node.value.learned(nodes) }
                     }
                 }

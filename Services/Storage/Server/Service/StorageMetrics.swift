@@ -17,6 +17,7 @@ final class StorageMetrics: Sendable {
     let announceRetries: Counter
     let links: Gauge
     let leading: Gauge
+    let synchronousStandbys: Gauge
     let eventsKept: Counter
     let eventsExpired: Counter
     let eventGaps: Counter
@@ -121,6 +122,10 @@ final class StorageMetrics: Sendable {
             "rtm_storage_leading",
             "Shards that this node leads. The sum over nodes with one database is to be storage.shards, and "
                 + "over a file it is 1.")
+        synchronousStandbys = registry.gauge(
+            "rtm_storage_synchronous_standbys",
+            "Standbys of PostgreSQL that have a write when it is acknowledged. At 0 nobody but the server has "
+                + "it, so a failover may lose it; over a file it is 0.")
         links = registry.gauge("rtm_storage_links", "Links from edges. At 0 no edge reaches this service.")
     }
 }

@@ -14,6 +14,8 @@
         /// How long a node counts as living after it was seen, in milliseconds.
         private static let lease: UInt64 = 2_000
         private static let renewalInterval: UInt64 = 500
+        /// How often the server is asked what an acknowledgement means, in milliseconds.
+        private static let durabilityInterval: UInt64 = 5_000
 
         private enum Order {
             case keep, leave, end
@@ -32,8 +34,6 @@
         private let ended = DispatchGroup()
 
         init(_ options: PostgresOptions) {
-            var options = options
-            options.isLease = true
             self.options = options
             instance = "\(options.node) \(UUID().uuidString)"
             claims = (0..<options.shards).map { _ in ShardClaim() }
@@ -42,7 +42,7 @@
         /// Makes the tables, and takes the place also from an earlier process of the node, which has ended.
         func start(_ report: @escaping @Sendable (StorageNodes) -> Void) throws(StoreFailure) {
             let connection: PostgresConnection
-            do throws(PostgresFailure) { connection = try PostgresConnection(options) } catch {
+            do throws(PostgresFailure) { connection = try connect() } catch {
                 throw StoreFailure(error, doing: "connecting")
             }
             try PostgresSchema(connection: connection, shards: options.shards).migrate()
@@ -95,6 +95,9 @@
             var hasLeft = false
             /// Why this node has no place; nil if it has one.
             var failure: String?
+            /// What an acknowledgement means; nil if the server has to be asked.
+            var durability: CommitDurability?
+            var durabilityRead: UInt64 = 0
             var reported: StorageNodes?
             var interval = ShardOwnership.usualInterval
 
@@ -115,7 +118,11 @@
                 let order = order.withLock { $0 }
                 if order == .end { break }
                 do throws(PostgresFailure) {
-                    if connection == nil { connection = try PostgresConnection(options) }
+                    if connection == nil {
+                        connection = try connect()
+                        // It may be another server.
+                        watch.durability = nil
+                    }
                     guard let usable = connection else { continue }
                     let leaves = order == .leave && !watch.isLeaving
                     if leaves || now >= watch.renewed + Self.renewalInterval {
@@ -136,6 +143,15 @@
                 [PostgresStatement("DELETE FROM nodes WHERE name = $1 AND instance = $2", values: place)],
                 within: options.timeout)
             connection?.close()
+        }
+
+        /// A lease may be lost where a server crashes. It is set here, so that what the server would have a
+        /// connection do can still be asked.
+        private func connect() throws(PostgresFailure) -> PostgresConnection {
+            let connection = try PostgresConnection(options)
+            _ = try connection.run(
+                [PostgresStatement("SET synchronous_commit = off")], within: options.timeout)
+            return connection
         }
 
         /// Where callers reach this node, as HOST:PORT; empty if the others needn't name it, or only this
@@ -173,8 +189,31 @@
                 rows[0].count > 0 ? nil : "another process has the place of this node: \(options.node)"
         }
 
+        /// What connections that write have, whatever this one has.
+        private func durability(
+            _ connection: PostgresConnection
+        ) throws(PostgresFailure) -> CommitDurability? {
+            let rows = try connection.run(
+                [
+                    PostgresStatement(
+                        """
+                        SELECT reset_val FROM pg_settings
+                        WHERE name IN ('fsync', 'synchronous_commit', 'synchronous_standby_names')
+                        ORDER BY name
+                        """)
+                ], within: options.timeout)[0]
+            let values = rows.map { $0.text(0) }
+            guard values.count == 3 else { return nil }
+            return CommitDurability(
+                synchronousCommit: values[1], standbyNames: values[2], fsync: values[0])
+        }
+
         /// Looks who lives and who has what, and wants shards accordingly.
         private func look(_ connection: PostgresConnection, _ watch: inout Watch) throws(PostgresFailure) {
+            if watch.durability == nil || now >= watch.durabilityRead + Self.durabilityInterval {
+                watch.durabilityRead = now
+                watch.durability = try durability(connection)
+            }
             let rows = try connection.run(
                 [
                     PostgresStatement(
@@ -188,7 +227,7 @@
                     .init(
                         name: $0.text(0), instance: $0.text(1), address: $0.text(2),
                         isLeaving: $0.integer(3) != 0)
-                }, owners: rows[1].map { $0.text(0) }, failure: watch.failure)
+                }, owners: rows[1].map { $0.text(0) }, durability: watch.durability, failure: watch.failure)
             let decision = watch.ownership.learned(nodes, now: now)
             for (claim, isWanted) in zip(claims, decision.wanted) { claim.set(isWanted) }
             watch.interval = decision.interval

@@ -15,8 +15,6 @@
         var address: HostPort?
         /// In how many shards the channels lie. The number is fixed when the database is made.
         var shards = 4
-        /// Whether the connection is for the lease, which may be lost where a server crashes.
-        var isLease = false
         /// How long it may take to reach one of the hosts.
         var connectTimeout = Duration.seconds(5)
         /// How long a pipeline of statements may take. After it a commit is in doubt.
@@ -73,7 +71,6 @@
             }
             if let password { found["password"] = password }
             found.merge(Self.always) { $1 }
-            if isLease { found["options", default: ""] += " -c synchronous_commit=off" }
             return found
         }
     }
