@@ -5,7 +5,7 @@ import subprocess
 import threading
 import time
 
-from engine import Failure, until
+from engine import Failure, run, until
 
 
 class Subscriber:
@@ -41,8 +41,8 @@ class Subscriber:
 class Publisher:
     """`rtm publish --lines`: numbers, so many a second. One that gives up is followed by another."""
 
-    def __init__(self, command, user, channel, rate):
-        self.command = [*command, "publish", channel, "--lines", "--user", user, "--json"]
+    def __init__(self, command, user, channel, rate, *options):
+        self.command = [*command, "publish", channel, "--lines", "--user", user, "--json", *options]
         self.rate = rate
         self.sent, self.refused, self.problems = 0, [], []
         self.ends = threading.Event()
@@ -80,12 +80,15 @@ class Publisher:
 
 
 class Load:
-    """One who publishes and some who listen, in a channel of their own."""
+    """One who publishes and some who listen, in a channel of their own. If the messages are stored, all of them are in the
+    history in the end."""
 
-    def __init__(self, command, channel, listeners=2, rate=40):
+    def __init__(self, command, channel, listeners=2, rate=40, stored=False):
+        self.command, self.channel, self.stored = command, channel, stored
         self.subscribers = [Subscriber(command, f"{channel}-{number}", channel) for number in range(listeners)]
         until("everybody has subscribed", lambda: all(each.is_there for each in self.subscribers))
-        self.publisher = Publisher(command, f"{channel}-publisher", channel, rate)
+        self.publisher = Publisher(
+            command, f"{channel}-publisher", channel, rate, *(["--history"] if stored else []))
 
     def passes(self, count=20, within=60.0):
         """Waits until this many more messages have reached everybody."""
@@ -95,6 +98,9 @@ class Load:
 
     # What a client says while it has no connection, as after the edge or the load balancer that it used was killed.
     AWAY = ("there is no connection at present", "can't be reached")
+
+    # What storage says while nobody leads the channel's shard, or the database stalls.
+    NOT_STORED = ("channelMessageDeliveredButStoreFailed",)
 
     def end(self):
         """Every message arrived once and in order; one that was refused may have arrived."""
@@ -117,7 +123,10 @@ class Load:
                                 f"{len(certain) - len(set(certain))} twice")
             if subscriber.gaps:
                 problems.append(f"{subscriber.user}: {len(subscriber.gaps)} gaps were reported")
-        others = [text for _, text in publisher.refused if not any(words in text for words in self.AWAY)]
+        if self.stored:
+            problems += self.missing(expected, refused)
+        usual = self.AWAY + (self.NOT_STORED if self.stored else ())
+        others = [text for _, text in publisher.refused if not any(words in text for words in usual)]
         # Whether one arrived is unknown when no answer comes. It takes more than a lead that changes for that to happen twice.
         silent = [text for text in others if "did not answer" in text]
         if len(silent) > 1 or len(others) > len(silent):
@@ -125,3 +134,15 @@ class Load:
         if problems:
             raise Failure("; ".join(problems))
         return len(expected), len(refused)
+
+    def missing(self, expected, refused):
+        """What isn't in the history as it was acknowledged."""
+        lines = run(*self.command, "history", self.channel, "--count", "1000000", "--json").splitlines()
+        events = [json.loads(line) for line in reversed(lines)]
+        found = [event["message"] for event in events if event.get("event") == "message"]
+        certain = [text for text in found if int(text) not in refused]
+        if certain == expected and len(found) == len(set(found)):
+            return []
+        lost = sorted(set(map(int, expected)) - set(map(int, found)))
+        return [f"{self.channel}: {len(lost)} of {len(expected)} are not in the history: {lost[:10]}, "
+                f"{len(found) - len(set(found))} twice"]

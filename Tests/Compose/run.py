@@ -3,7 +3,7 @@
 
     ENGINE=podman|docker   which engine; the first one that answers
     KEEP=1                 leaves the last stack running
-    ONLY=single|scaled     one of the two stacks
+    ONLY=single|scaled|postgres   one of the stacks
     BUILT=1                takes the programs that are in .build/image already
     COMPILE=1              compiles in a container, as `make images` does, with the toolchain of this machine mounted there
 
@@ -31,7 +31,8 @@ from load import Load  # noqa: E402
 PORT = "7910"
 os.environ["RTM_SERVER"] = f"127.0.0.1:{PORT}"
 OUT = ROOT / ".build" / "image"
-SHARDS = 4  # of compose/scaled.yaml
+SHARDS = 4  # of compose/scaled.yaml, and of storage by default
+READERS = 2  # of each shard of storage
 PROMETHEUS = "9990"
 NOTHING_RUN = 77
 
@@ -86,7 +87,8 @@ def images(engine, steps):
     if not os.environ.get("REGISTRY"):
         run(ROOT / "Tests/Compose/base.sh", env={**os.environ, "ENGINE": engine.name})
         tools = "localhost/heliograph-tools:latest"
-        replaced = {"REDIS_IMAGE": tools, "HAPROXY_IMAGE": tools, "PROMETHEUS_IMAGE": "localhost/heliograph-prometheus:latest"}
+        replaced = {"REDIS_IMAGE": tools, "HAPROXY_IMAGE": tools, "PROMETHEUS_IMAGE": "localhost/heliograph-prometheus:latest",
+                    "POSTGRES_IMAGE": "localhost/heliograph-postgres:latest"}
         steps.done("base images")
         obstacle = engine.obstacle("localhost/heliograph-base:latest")
         if obstacle:
@@ -295,6 +297,79 @@ def scaled(engine, environment, steps):
             steps.done("down")
 
 
+def postgres(engine, environment, steps):
+    """postgres.yaml on top of scaled.yaml: what users store is there after a storage node was killed, and the database's server."""
+    stack = Stack(engine, "scaled.yaml", environment, "postgres.yaml")
+    stack.down()
+    try:
+        stack.up()
+        until("a message is stored", lambda: subprocess.run(
+            [*client(), "publish", "lobby", "first", "--history", "--connect-timeout", "1s"],
+            capture_output=True).returncode == 0, 90)
+        stack.ready("edge", "messaging", "presence", "storage")
+        shared(stack, "storage")
+        acknowledged(stack, "1 synchronous standby has it on disk")
+        steps.done("postgres.yaml is up: PostgreSQL with a standby, 2 storage nodes that share the shards, and the rest of scaled.yaml")
+        # In several channels, because each lies in one of the shards.
+        loads = [Load(client(), f"room-{number}", listeners=1, rate=10, stored=True) for number in range(6)]
+        passes(loads)
+        connections(stack)
+        gone = stack.container("storage")
+        stack.engine("stop", "-t", "0", gone)
+        until("the other storage node leads all shards", lambda: leading(stack, "storage") == [SHARDS], 30)
+        passes(loads)
+        stack.engine("start", gone)
+        stack.ready("storage")
+        shared(stack, "storage")
+        passes(loads)
+        steps.done("a storage node was killed: the other one went on with its shards, and gave them back")
+        for count, word in ((3, "2 → 3"), (1, "3 → 1, drained"), (2, "1 → 2")):
+            scale(stack, "storage", "RTM_STORAGES", count)
+            shared(stack, "storage")
+            passes(loads)
+            steps.done(f"storage nodes: {word}")
+        # The primary must not come back beside the one that is promoted.
+        primary = stack.container("postgres")
+        stack.engine("stop", "-t", "0", primary)
+        stack.engine("rm", primary)
+        stack.engine("exec", stack.container("postgres-standby"), "psql", "-c", "SELECT pg_promote()")
+        passes(loads)
+        stack.ready("storage")
+        acknowledged(stack, "no standby is waited for")
+        steps.done("the primary was killed and its standby promoted")
+        outcomes = [load.end() for load in loads]
+        count, refused = (sum(each) for each in zip(*outcomes))
+        steps.done(f"{count} messages are stored and arrived, each once and in order; {refused} were refused without a connection, "
+                   "an answer or a store")
+    except Failure:
+        stack.logs()
+        raise
+    finally:
+        if not os.environ.get("KEEP"):
+            stack.down()
+            steps.done("down")
+
+
+def passes(loads):
+    for load in loads:
+        load.passes(10)
+
+
+def acknowledged(stack, words):
+    """Each storage node says what an acknowledgement means."""
+    for container in stack.containers("storage"):
+        until(f"/ready of {container} says: {words}", lambda: words in page(stack, container, 7741, "/ready"), 20)
+
+
+def connections(stack):
+    """Storage has no more connections at the database than docs/operations/sizing.md says. Those of readers begin when they read."""
+    count = int(stack.engine("exec", stack.container("postgres"), "psql", "-A", "-t", "-c",
+                             "SELECT count(*) FROM pg_stat_activity WHERE usename = 'heliograph'"))
+    nodes = len(stack.containers("storage"))
+    if not SHARDS + nodes <= count <= SHARDS * (1 + READERS) + nodes:
+        raise Failure(f"storage has {count} connections at the database")
+
+
 def scale(stack, service, variable, count):
     """Starts more containers of a service, or ends those that are too many."""
     stack.environment[variable] = str(count)
@@ -323,18 +398,19 @@ def restarted(stack, service):
         stack.ready(service)
 
 
-def leading(stack):
-    """How many shards the messaging nodes lead that run and answer, in falling order."""
-    pages = [page(stack, container, 7721, "/metrics") for container in stack.containers("messaging")]
-    found = [re.search(r"^rtm_messaging_leading (\d+)$", text, re.M) for text in pages]
+def leading(stack, service="messaging"):
+    """How many shards the nodes of a service lead that run and answer, in falling order."""
+    port = {"messaging": 7721, "storage": 7741}[service]
+    pages = [page(stack, container, port, "/metrics") for container in stack.containers(service)]
+    found = [re.search(rf"^rtm_{service}_leading (\d+)$", text, re.M) for text in pages]
     return sorted((int(each[1]) for each in found if each), reverse=True)
 
 
-def shared(stack):
-    """Waits until no messaging node leads more shards than its share."""
-    nodes = len(stack.containers("messaging"))
+def shared(stack, service="messaging"):
+    """Waits until no node of a service leads more shards than its share."""
+    nodes = len(stack.containers(service))
     shares = sorted((SHARDS * (node + 1) // nodes - SHARDS * node // nodes for node in range(nodes)), reverse=True)
-    until(f"{nodes} nodes lead {shares} shards", lambda: leading(stack) == shares, 60)
+    until(f"{nodes} nodes of {service} lead {shares} shards", lambda: leading(stack, service) == shares, 60)
 
 
 def page(stack, container, port, path):
@@ -379,6 +455,8 @@ def main():
             single(engine, environment, steps)
         if os.environ.get("ONLY", "scaled") == "scaled":
             scaled(engine, environment, steps)
+        if os.environ.get("ONLY", "postgres") == "postgres":
+            postgres(engine, environment, steps)
     except Impossible as reason:
         print(f"test-compose: NOTHING WAS RUN: {reason}", file=sys.stderr)
         return NOTHING_RUN
