@@ -328,15 +328,24 @@ def postgres(engine, environment, steps):
             shared(stack, "storage")
             passes(loads)
             steps.done(f"storage nodes: {word}")
-        # The primary must not come back beside the one that is promoted.
-        primary = stack.container("postgres")
+        primary, standby = stack.container("postgres"), stack.container("postgres-standby")
         stack.engine("stop", "-t", "0", primary)
-        stack.engine("rm", primary)
-        stack.engine("exec", stack.container("postgres-standby"), "psql", "-c", "SELECT pg_promote()")
+        stack.engine("exec", standby, "psql", "-c", "SELECT pg_promote()")
         passes(loads)
         stack.ready("storage")
         acknowledged(stack, "no standby is waited for")
         steps.done("the primary was killed and its standby promoted")
+        stack.engine("start", primary)
+        until("the old primary refuses", lambda: "postgres-standby was promoted" in subprocess.run(
+            [stack.engine.name, "logs", primary], capture_output=True, text=True).stderr, 30)
+        stack.engine("rm", "-f", "-t", "0", primary)
+        stack.engine("volume", "rm", f"{stack.project}_postgres")
+        stack.up("--no-recreate", "postgres")
+        stack.engine("exec", standby, "psql", "-c", "ALTER SYSTEM SET synchronous_standby_names = standby",
+                     "-c", "SELECT pg_reload_conf()")
+        acknowledged(stack, "1 synchronous standby has it on disk")
+        passes(loads)
+        steps.done("the old primary refused to start, and came back with an empty volume as the standby")
         outcomes = [load.end() for load in loads]
         count, refused = (sum(each) for each in zip(*outcomes))
         steps.done(f"{count} messages are stored and arrived, each once and in order; {refused} were refused without a connection, "
