@@ -150,7 +150,8 @@ package enum StorageDefinition {
                 probes: threads.indices.map { shard in
                     threads.count == 1 ? context.probe("database") : context.probe("database \(shard)")
                 },
-                leaseProbe: hasOthers ? context.probe("lease") : nil, metrics: metrics),
+                leaseProbe: hasOthers ? context.probe("lease") : nil, metrics: metrics,
+                logger: context.logger),
             ServiceLinkListener(listener, at: endpoint),
         ]
         let transfer = engine.membership.map { ShardTransfer(membership: $0, loop: loop) }
@@ -172,6 +173,7 @@ extension ServiceContext {
 /// and sends events to messaging.
 private struct StorageDatabase: Service {
     private static let cleaningInterval = TimeAmount.seconds(1)
+    private static let joiningInterval = Duration.seconds(1)
 
     let name = "storage database"
     /// By shard.
@@ -185,6 +187,7 @@ private struct StorageDatabase: Service {
     let probes: [ReadinessProbe]
     let leaseProbe: ReadinessProbe?
     let metrics: StorageMetrics
+    let logger: Logger
 
     func start() async throws {
         try await join()
@@ -203,11 +206,23 @@ private struct StorageDatabase: Service {
         }
     }
 
+    /// Waits for the database as long as it can't be reached: it may be started together with the services.
     private func join() async throws {
         guard let membership else { return }
+        while let failure = try await join(membership) {
+            guard failure.kind == .unreachable else {
+                throw ServiceFailure.unavailable("the database", failure.sentence)
+            }
+            leaseProbe?.notReady(failure.reason)
+            logger.warning("the database can't be reached", metadata: ["reason": "\(failure.reason)"])
+            try await Task.sleep(for: Self.joiningInterval)
+        }
+    }
+
+    private func join(_ membership: any StorageMembership) async throws -> StoreFailure? {
         let (node, loop, probe, metrics) = (self.node, self.loop, self.leaseProbe, self.metrics)
-        let joined = try await NIOThreadPool.singleton.runIfActive {
-            Result { () throws(StoreFailure) in
+        return try await NIOThreadPool.singleton.runIfActive {
+            do throws(StoreFailure) {
                 try membership.start { nodes in
                     if let failure = nodes.failure {
                         probe?.notReady(failure)
@@ -217,10 +232,10 @@ private struct StorageDatabase: Service {
                         loop.execute { node.value.learned(nodes) }
                     }
                 }
+                return nil
+            } catch {
+                return error
             }
-        }
-        do throws(StoreFailure) { try joined.get() } catch {
-            throw ServiceFailure.unavailable("the database", error.sentence)
         }
     }
 
