@@ -108,21 +108,13 @@
             }
         }
 
-        @Test(
-            "a URL that can't be used, and a database that can't be reached, are reported by key and reason")
+        @Test("a URL that can't be used is reported")
         func configuration() async throws {
             await #expect(throws: (any Error).self) {
                 try await RunningStorage.withCaller(["--storage-database", "postgres://h/d?colour=blue"]) {
                     _, _ in
                 }
             }
-            let failure = await #expect(throws: ServiceFailure.self) {
-                try await RunningStorage.withCaller(["--storage-database", "postgres://%2Fnowhere/d"]) {
-                    _, _ in
-                }
-            }
-            #expect(failure?.cause.contains("/nowhere") == true)
-            #expect(failure?.cause.contains("Check that the server of the database runs") == true)
         }
     }
 #endif

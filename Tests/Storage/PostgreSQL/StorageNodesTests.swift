@@ -23,11 +23,14 @@
                 (self.host, self.server, self.directory) = (host, server, directory)
             }
 
-            func start(_ port: Int) async throws {
+            func start(_ port: Int) async throws { _ = try await launch(port).listening() }
+
+            /// Starts a node without waiting for anything.
+            func launch(_ port: Int) throws -> ServiceProcess {
                 let process = try host.start(
                     try folder(port), ["--database", server.url, "--apps", "app"], port: port)
                 processes.withLock { $0[port] = process }
-                _ = try await process.listening()
+                return process
             }
 
             private func folder(_ port: Int) throws -> String {
@@ -235,6 +238,25 @@
                     try await nodes.start(port)
                 }
                 try await check(acknowledged, caller, log)
+            }
+        }
+
+        @Test("D-19: a node that is started before its database waits for it")
+        func early() async throws {
+            try await with(1) { nodes, caller, log in
+                let before = try await insist("before", caller)
+                let (port, process) = try await nodes.leader()
+                process.signal(SIGTERM)
+                #expect(try await process.exit() == 0)
+                nodes.server.kill()
+                let fresh = try nodes.launch(port)
+                try await eventually("the node says what it waits for", within: .seconds(30)) {
+                    fresh.log.contains("the database can't be reached")
+                }
+                try await nodes.server.start()
+                _ = try await fresh.listening()
+                let after = try await insist("after", caller)
+                try await check([before: "before", after: "after"], caller, log)
             }
         }
 

@@ -60,7 +60,7 @@
             guard let parsed = PQconninfoParse(url, &message) else {
                 defer { PQfreemem(message) }
                 let words = message.map { String(cString: $0) } ?? "no memory"
-                throw PostgresFailure(cause: .lost, reason: PostgresConnection.line(words))
+                throw PostgresFailure(cause: .refused("22023"), reason: PostgresConnection.line(words))
             }
             defer { PQconninfoFree(parsed) }
             var found = Self.usual
