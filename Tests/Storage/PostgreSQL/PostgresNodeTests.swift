@@ -68,6 +68,14 @@
                             == "a write is acknowledged when the server has it in memory, and no standby is "
                             + "waited for (fsync=off, synchronous_commit=on)")
                     #expect(running.metrics.value("rtm_storage_synchronous_standbys") == 0)
+                    try await eventually("the open connections are counted") {
+                        let open = try server.query(
+                            """
+                            SELECT count(*) FROM pg_stat_activity WHERE application_name = 'heliograph'
+                            """)
+                        return open != "0"
+                            && running.metrics.value("rtm_storage_connections").map { "\($0)" } == open
+                    }
                     try await server.withStandby(isSynchronous: true) { _ in
                         try await eventually("the standby is named", within: .seconds(20)) {
                             note().contains("and 1 synchronous standby has it on disk")

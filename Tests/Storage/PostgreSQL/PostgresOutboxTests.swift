@@ -57,6 +57,11 @@
                     WHERE relname ~ '^(outbox|batches)_[0-9]+$'
                     """, database: "busy")
                 #expect(dead == "0")
+                // The row of the fence: a term begins, and is given up.
+                let fence = try server.query(
+                    "SELECT n_tup_upd + n_tup_del <= 2 FROM pg_stat_user_tables WHERE relname = 'shards'",
+                    database: "busy")
+                #expect(fence == "t")
             }
         }
 

@@ -86,6 +86,34 @@
             }
         }
 
+        @Test("an owner that stands still inside its transaction loses it before its lease has ended")
+        func idle() async throws {
+            try await RunningPostgres.with { server in
+                let node = PostgresNode(options(server.url))
+                try node.start { _ in }
+                let first = try PostgresWriter(options(server.url))
+                _ = try first.start()
+                let idle = try PostgresConnection(options(server.url))
+                _ = try idle.run(
+                    [
+                        PostgresStatement("BEGIN"),
+                        PostgresStatement("SELECT 1 FROM shards WHERE shard = 0 FOR UPDATE"),
+                    ], within: .seconds(1))
+                let limit = try idle.run(
+                    [PostgresStatement("SELECT current_setting('idle_in_transaction_session_timeout')")],
+                    within: .seconds(1))[0].first?.text(0)
+                #expect(limit == "1s", "a lease is 2 s")
+                let next = try PostgresWriter(options(server.url), of: node)
+                try await eventually("the next owner has the shard") { (try? next.start()) != nil }
+                #expect(throws: PostgresFailure.self, "its connection is lost") {
+                    try idle.run([PostgresStatement("COMMIT")], within: .seconds(1))
+                }
+                first.close()
+                next.close()
+                node.end()
+            }
+        }
+
         @Test(
             "a commit whose answer is lost is settled: kept groups are answered, others have changed nothing")
         func doubt() async throws {

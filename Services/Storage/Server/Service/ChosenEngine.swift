@@ -8,14 +8,16 @@ struct ChosenEngine {
     /// Nil where no other node can have the stores.
     var membership: (any StorageMembership)?
 
-    /// - Parameter isNetworked: whether callers in other processes reach this node.
-    init(_ configuration: Configuration, data: String, isNetworked: Bool) {
+    /// - Parameters:
+    ///   - isNetworked: whether callers in other processes reach this node.
+    ///   - connections: counts the open connections to a server.
+    init(_ configuration: Configuration, data: String, isNetworked: Bool, connections: Gauge) {
         #if PostgreSQL
             if let url = configuration[StorageKeys.database] {
                 let options = PostgresOptions(
                     url: url, password: configuration[StorageKeys.databasePassword]?.revealed,
                     node: Self.node(data), address: isNetworked ? Self.address(configuration) : nil,
-                    shards: configuration[StorageKeys.shards])
+                    shards: configuration[StorageKeys.shards], connections: connections)
                 let node = PostgresNode(options)
                 shards = (0..<options.shards).map { .postgres(options, shard: $0, of: node) }
                 membership = node

@@ -92,7 +92,8 @@ package enum StorageDefinition {
         let metrics = StorageMetrics(
             context.metrics, apps: configuration[CommonKeys.apps].map(\.id),
             bytesMax: configuration[StorageKeys.bytesMax])
-        let engine = ChosenEngine(configuration, data: data, isNetworked: endpoint.isNetworked)
+        let engine = ChosenEngine(
+            configuration, data: data, isNetworked: endpoint.isNetworked, connections: metrics.connections)
         let hasOthers = engine.membership != nil
         let threads = engine.shards.map { stores in
             StorageThreads(

@@ -18,6 +18,7 @@ final class StorageMetrics: Sendable {
     let links: Gauge
     let leading: Gauge
     let synchronousStandbys: Gauge
+    let connections: Gauge
     let eventsKept: Counter
     let eventsExpired: Counter
     let eventGaps: Counter
@@ -126,6 +127,10 @@ final class StorageMetrics: Sendable {
             "rtm_storage_synchronous_standbys",
             "Standbys of PostgreSQL that have a write when it is acknowledged. At 0 nobody but the server has "
                 + "it, so a failover may lose it; over a file it is 0.")
+        connections = registry.gauge(
+            "rtm_storage_connections",
+            "Open connections to PostgreSQL; over a file it is 0. The sum over all nodes has to stay below the "
+                + "server's max_connections.")
         links = registry.gauge("rtm_storage_links", "Links from edges. At 0 no edge reaches this service.")
     }
 }

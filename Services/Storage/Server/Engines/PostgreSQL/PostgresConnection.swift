@@ -13,6 +13,8 @@
     final class PostgresConnection {
         private let handle: OpaquePointer
         private let notices: Unmanaged<Notices>
+        /// Counts the open connections.
+        private let count: Gauge?
         /// The names of prepared statements by the address of their literal.
         private var prepared: [UnsafePointer<UInt8>: String] = [:]
         /// False once the connection is lost, or an answer was late.
@@ -29,6 +31,8 @@
                 throw PostgresFailure(cause: .lost, reason: "no memory for a connection")
             }
             self.handle = handle
+            count = options.connections
+            count?.add(1)
             notices = .passRetained(Notices())
             let receiver: PQnoticeReceiver = { notices, result in
                 guard let notices, let state = PQresultErrorField(result, PostgresConnection.state) else {
@@ -54,6 +58,7 @@
             (isClosed, isUsable) = (true, false)
             PQfinish(handle)
             notices.release()
+            count?.add(-1)
         }
 
         private var isClosed = false

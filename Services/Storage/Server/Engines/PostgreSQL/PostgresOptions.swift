@@ -4,7 +4,7 @@
 
     /// How a database is reached. The URL may name several hosts and all that libpq knows, such as
     /// `sslmode=verify-full&sslrootcert=FILE`.
-    struct PostgresOptions: Sendable, Hashable {
+    struct PostgresOptions: Sendable {
         var url: String
         /// Replaces the one in the URL, so that it can come from a file of secrets.
         var password: String?
@@ -15,6 +15,8 @@
         var address: HostPort?
         /// In how many shards the channels lie. The number is fixed when the database is made.
         var shards = 4
+        /// Counts the open connections.
+        var connections: Gauge?
         /// How long it may take to reach one of the hosts.
         var connectTimeout = Duration.seconds(5)
         /// How long a pipeline of statements may take. After it a commit is in doubt.
