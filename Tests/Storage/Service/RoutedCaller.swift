@@ -126,7 +126,8 @@ private final class RoutedEnd: StorageCaller {
         guard shard == client.shard(of: .app("app")) else {
             return BanReport(number: ban.number, isAppKnown: false, sessions: 0)
         }
-        if ban.userID.isEmpty { banned = listed } else { listed.insert(ban.userID) }
+        if !ban.userID.isEmpty { listed.insert(ban.userID) }
+        if ban.userID.isEmpty || banned != nil { banned = listed }
         return BanReport(number: ban.number, isAppKnown: true, sessions: 0)
     }
 
