@@ -210,12 +210,16 @@ private struct StorageDatabase: Service {
     /// Waits for the database as long as it can't be reached: it may be started together with the services.
     private func join() async throws {
         guard let membership else { return }
+        var reported: String?
         while let failure = try await join(membership) {
             guard failure.kind == .unreachable else {
                 throw ServiceFailure.unavailable("the database", failure.sentence)
             }
             leaseProbe?.notReady(failure.reason)
-            logger.warning("the database can't be reached", metadata: ["reason": "\(failure.reason)"])
+            if failure.reason != reported {
+                logger.warning("the database can't be reached", metadata: ["reason": "\(failure.reason)"])
+                reported = failure.reason
+            }
             try await Task.sleep(for: Self.joiningInterval)
         }
     }

@@ -43,7 +43,13 @@
         /// The database has been asked for the last message of a publisher in a channel that was asked for
         /// its newest one.
         mutating func found(sequence: UInt64, of instance: UInt64, in channel: ChannelKey) {
-            note(sequence, of: instance, in: channel)
+            guard let known = channels[channel]?.sequences[instance] else {
+                guard channels[channel] != nil else { return }
+                channels[channel]?.sequences[instance] = sequence
+                count += 1
+                return
+            }
+            channels[channel]?.sequences[instance] = max(known, sequence)
         }
 
         /// Messages have been kept, each of which is new or was looked for.
@@ -52,15 +58,9 @@
                 guard let newest = channels[message.channel]?.newest else { continue }
                 channels[message.channel]?.newest = max(newest, message.content.timestampMilliseconds)
                 if let origin = message.origin {
-                    note(origin.sequence, of: origin.instance, in: message.channel)
+                    found(sequence: origin.sequence, of: origin.instance, in: message.channel)
                 }
             }
-        }
-
-        private mutating func note(_ sequence: UInt64, of instance: UInt64, in channel: ChannelKey) {
-            guard let known = channels[channel]?.sequences else { return }
-            if known[instance] == nil { count += 1 }
-            channels[channel]?.sequences[instance] = max(known[instance] ?? 0, sequence)
         }
 
         mutating func forget(_ channel: ChannelKey) {
