@@ -189,8 +189,8 @@ package final class RedisClient {
         }
     }
 
-    /// The masters may be other ones by now.
-    func doubt() { locator.doubted(now: now) }
+    /// The masters may be other ones by now, so they are looked for at once.
+    package func doubt() { locator.doubted(now: now) }
 
     func moved(_ slot: Int, to master: RedisEndpoint) {
         perform(locator.moved(slot, to: master, now: now))
@@ -208,10 +208,12 @@ package final class RedisClient {
     }
 
     private func change(to map: SlotMap) {
-        let hasNewMaster = !Set(map.masters).isSubset(of: slots.masters)
+        let hasNewMaster =
+            !Set(map.masters).isSubset(of: slots.masters) || map.configEpoch != slots.configEpoch
         (slots, next) = (map, nil)
         retireIdle()
         if !isCluster { only = map.masters.first.map { connection(to: $0) } }
+        only?.facts.configEpoch = map.configEpoch
         observer?.redisHasMasters(map.masters.count)
         // A new master may lack what was written to its predecessor last.
         if isUp, hasNewMaster, cause == nil, !isBeginning { begin() }

@@ -6,8 +6,14 @@ import RTMTestSupport
 
 extension SimulatedRedis {
     /// Answers a command as if its client had sent it over a connection.
-    mutating func answer(_ command: RedisCommand, now: UInt64) -> Result<RedisReply, RedisFailure> {
-        let reply = answer(command.words(run: run), now: now)
+    ///
+    /// - Parameter configEpoch: the epoch of the server, as far as the client knows.
+    mutating func answer(
+        _ command: RedisCommand, configEpoch: UInt64 = 0, now: UInt64
+    ) -> Result<RedisReply, RedisFailure> {
+        var facts = ServerFacts(configEpoch: configEpoch)
+        for part in ["server", "replication"] { facts.read(self.facts(part)) }
+        let reply = answer(command.words(of: facts), now: now)
         if case .error(let text) = reply { return .failure(.refused(text)) }
         return .success(reply)
     }
@@ -15,23 +21,23 @@ extension SimulatedRedis {
 
 extension RedisCommand {
     /// Scripts are known by their names.
-    fileprivate func words(run: String) -> [[UInt8]] {
+    fileprivate func words(of server: ServerFacts) -> [[UInt8]] {
         switch content {
-        case .plain(let arguments): arguments.map { $0.bytes(run: run) }
+        case .plain(let arguments): arguments.map { $0.bytes(of: server) }
         case .script(let script, let keys, let arguments):
             ["EVALSHA", script.name, "\(keys.count)"].map { Array($0.utf8) } + keys.map { Array($0.utf8) }
-                + arguments.map { $0.bytes(run: run) }
+                + arguments.map { $0.bytes(of: server) }
         }
     }
 }
 
 extension RedisArgument {
-    fileprivate func bytes(run: String) -> [UInt8] {
+    fileprivate func bytes(of server: ServerFacts) -> [UInt8] {
         switch self {
         case .text(let text): Array(text.utf8)
         case .bytes(let bytes): bytes
         case .buffer(let buffer): Array(buffer.readableBytesView)
-        case .run: Array(run.utf8)
+        case .server(let fact): Array(server[fact].utf8)
         }
     }
 }

@@ -50,7 +50,7 @@ import Testing
     func slowRedis() {
         var leadership = ShardLeadership(Self.limits)
         _ = leadership.timePassed(now: 0, random: 5)
-        let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
+        let term = JournalTerm(term: 1, epoch: 2, secret: 3)
         _ = leadership.leadershipRequestAnswered(.granted(term, last: 0, isWhole: true, after: 0), now: 0)
         guard case .append(let append)? = leadership.recorded(ByteBuffer(string: "a"), now: 0).first else {
             Issue.record("no batch")
@@ -78,8 +78,14 @@ import Testing
         #expect(leadership.offerAnswered(to: "b", under: 5, 0, now: 0) == [transfer])
         let reinstate = LeadershipAction.reinstate(leaderToken: 7, before: 5, empties: false, isWhole: false)
         #expect(leadership.transferAnswered(.lost, now: 1, random: 7) == [.resumeServing, reinstate])
-        #expect(
-            leadership.reinstatementAnswered(.done(last: 0), now: 2, random: 8) == [] && leadership.keepsLogs)
+        let answer = JournalAnswer.Reinstatement.done(last: 0, term: 2)
+        guard
+            case .announceTerm(let term)? = leadership.reinstatementAnswered(answer, now: 2, random: 8).first
+        else {
+            Issue.record("the later term isn't announced")
+            return
+        }
+        #expect(term.term == 2 && term.lineage.terms == [1] && leadership.keepsLogs)
         #expect(
             leadership.transferRequested(to: "b", isLast: false, now: 2).count == 1, "it may be tried again")
     }
@@ -99,7 +105,7 @@ import Testing
         #expect(leadership.transferAnswered(.done, now: 3, random: 7) == [])
         #expect(leadership.timePassed(now: 4, random: 7) == [transfer])
         #expect(
-            leadership.transferAnswered(.ended, now: 5, random: 7) == [
+            leadership.transferAnswered(.ended(term: 9), now: 5, random: 7) == [
                 .stepDown("another node was asked to lead", closesLinks: false)
             ])
         #expect(!leadership.keepsLogs)
@@ -110,17 +116,17 @@ import Testing
         var leadership = ShardLeadership(Self.limits)
         leadership.becomeLeader(at: 0, last: 9)
         #expect(
-            leadership.appendAnswered(.renewal(of: 5, last: 9), .ended, now: 10, random: 6) == [
+            leadership.appendAnswered(.renewal(of: 5, last: 9), .ended(term: 9), now: 10, random: 6) == [
                 .awaitSuccessor("another node leads")
             ])
         let ask = LeadershipAction.transferLeadership(leaderToken: 5, last: 9, to: "")
         for now in stride(from: 20 as UInt64, to: 1_010, by: 100) {
             #expect(leadership.timePassed(now: now, random: 6) == [ask])
-            #expect(leadership.transferAnswered(.ended, now: now, random: 7) == [])
+            #expect(leadership.transferAnswered(.ended(term: 9), now: now, random: 7) == [])
         }
         #expect(leadership.timePassed(now: 1_010, random: 6) == [ask])
         #expect(
-            leadership.transferAnswered(.ended, now: 1_010, random: 7) == [
+            leadership.transferAnswered(.ended(term: 9), now: 1_010, random: 7) == [
                 .stepDown("another node leads", closesLinks: false)
             ])
         #expect(!leadership.keepsLogs)
@@ -132,7 +138,7 @@ import Testing
         var leadership = ShardLeadership(Self.limits)
         leadership.becomeLeader(at: 0, last: 9)
         #expect(
-            leadership.appendAnswered(.renewal(of: 5, last: 9), .ended, now: 10, random: 6) == [
+            leadership.appendAnswered(.renewal(of: 5, last: 9), .ended(term: 9), now: 10, random: 6) == [
                 .awaitSuccessor("another node leads")
             ])
         _ = leadership.timePassed(now: 20, random: 6)
@@ -145,7 +151,7 @@ import Testing
         #expect(
             leadership.transferAnswered(.lost, now: 2_100, random: 7)
                 == [.resumeServing, .reinstate(leaderToken: 7, before: 5, empties: false, isWhole: false)])
-        _ = leadership.reinstatementAnswered(.done(last: 9), now: 2_110, random: 8)
+        _ = leadership.reinstatementAnswered(.done(last: 9, term: 2), now: 2_110, random: 8)
         #expect(leadership.keepsLogs && leadership.writer?.written == 9)
     }
 
@@ -258,7 +264,7 @@ import Testing
     func hole() {
         var leadership = ShardLeadership(Self.limits)
         _ = leadership.timePassed(now: 0, random: 5)
-        let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
+        let term = JournalTerm(term: 1, epoch: 2, secret: 3)
         let prepared = [LeadershipAction.beginRecovery(term), .readJournal(leaderToken: 9, after: 0)]
         #expect(leadership.leadershipRequestAnswered(.successor(of: 9, term, last: 40), now: 0) == prepared)
         #expect(
@@ -273,7 +279,7 @@ import Testing
     func slowSuccessor() {
         var leadership = ShardLeadership(Self.limits)
         _ = leadership.timePassed(now: 0, random: 5)
-        let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
+        let term = JournalTerm(term: 1, epoch: 2, secret: 3)
         _ = leadership.leadershipRequestAnswered(.successor(of: 9, term, last: 40), now: 0)
         #expect(
             leadership.pageRead([(1, 1), (2, 1)], hasHeads: true, now: 300, random: 6) == [
@@ -290,7 +296,7 @@ import Testing
     @Test("what gathers is cut into batches, and each is waited for under a number of its own")
     func cut() {
         var writer = JournalWriter(
-            JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3), leaderToken: 5, written: 0, now: 0)
+            JournalTerm(term: 1, epoch: 2, secret: 3), leaderToken: 5, written: 0, now: 0)
         let half = ByteBuffer(repeating: 1, count: JournalWriter.batchBytesMax / 2)
         var numbers: [UInt64] = []
         for _ in 0..<5 {
@@ -323,7 +329,7 @@ import Testing
                 .requestLeadership(leaderToken: 5, createsJournal: true, electionDelay: 0, readUntil: nil)
             ],
             "a leader that lives would have written it again by now")
-        let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
+        let term = JournalTerm(term: 1, epoch: 2, secret: 3)
         #expect(
             leadership.leadershipRequestAnswered(.granted(term, last: 0, isWhole: true, after: 0), now: 0)
                 == [.beginRecovery(term), .becomeLeader(term, isAnew: false)])
@@ -346,7 +352,7 @@ import Testing
         var leadership = ShardLeadership(Self.limits)
         _ = leadership.timePassed(now: 0, random: 5)
         _ = leadership.leadershipRequestAnswered(
-            .granted(JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3), last: 0, isWhole: true, after: 0),
+            .granted(JournalTerm(term: 1, epoch: 2, secret: 3), last: 0, isWhole: true, after: 0),
             now: 0)
         guard case .append(let first)? = leadership.recorded(ByteBuffer(string: "a"), now: 0).first else {
             Issue.record("no batch")
@@ -380,7 +386,7 @@ extension ShardLeadership {
     /// Leads with the token 5, and has so many batches in the journal.
     fileprivate mutating func becomeLeader(at now: UInt64, last: UInt64 = 0) {
         _ = timePassed(now: now, random: 5)
-        let term = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
+        let term = JournalTerm(term: 1, epoch: 2, secret: 3)
         _ = leadershipRequestAnswered(.granted(term, last: last, isWhole: true, after: 0), now: now)
         guard last > 0 else { return }
         _ = pageRead([(last, 1)], hasHeads: true, now: now, random: 6)
@@ -392,357 +398,5 @@ extension JournalAppend {
     fileprivate static func renewal(of leaderToken: UInt64, last: UInt64) -> JournalAppend {
         JournalAppend(
             leaderToken: leaderToken, number: last, bytes: ByteBuffer(), oldestKept: last, isWhole: true)
-    }
-}
-
-/// Two nodes, one Redis, and what may happen to them. Time is virtual.
-private struct JournalWorld {
-    var random: SeededGenerator
-    var redis = SimulatedRedis(run: "0", scripts: JournalScripts.all)
-    private var runs = 0
-    var nodes: [ModelNode]
-    var now: UInt64 = 0
-    /// What has left a leader, in order.
-    var sent: [UInt8] = []
-    var faults: [String] = []
-    var terms = 0
-    /// How often a leader began with new logs.
-    var begun: Int { epochs.count }
-    private var epochs: Set<UInt64> = []
-    private var epoch: UInt64 = 0
-    /// The greatest term that callers know.
-    private var knownTerm: UInt64 = 0
-    private var next: UInt8 = 0
-    private let limits: JournalLimits
-    /// Calls on their way, with the time at which they arrive.
-    private var calls: [(node: Int, at: UInt64, action: LeadershipAction)] = []
-    private var snapshots: [SimulatedRedis] = []
-    private let commands: [JournalCommands]
-    private var isCalm = false
-    /// Connections are refused, and calls that are under way have no answer.
-    var isRedisAway = false
-
-    init(seed: UInt64, _ limits: JournalLimits) {
-        random = SeededGenerator(seed: seed)
-        self.limits = limits
-        nodes = [ModelNode(limits), ModelNode(limits)]
-        commands = (0..<2).map {
-            let names = JournalNames(prefix: "", of: .limits(), node: "\($0)", layout: "one shard")
-            return JournalCommands(names: names, limits: limits, isConfirmed: false)
-        }
-        load()
-    }
-
-    /// Redis gets the scripts from whoever connects.
-    private mutating func load() {
-        for script in JournalScripts.all {
-            _ = redis.answer(RedisCommand("SCRIPT", "LOAD", .text(script.source)), now: now)
-        }
-    }
-
-    private mutating func restart() {
-        runs += 1
-        redis.restart(as: "\(runs)")
-        load()
-    }
-
-    var leaders: [Int] { nodes.indices.filter { nodes[$0].leadership.keepsLogs } }
-
-    mutating func run(for milliseconds: UInt64) {
-        isCalm = true
-        let end = now + milliseconds
-        while now < end { tick() }
-    }
-
-    mutating func calm() {
-        isCalm = true
-        for index in nodes.indices { nodes[index].sleepsUntil = 0 }
-        run(for: 20_000)
-    }
-
-    /// Something happens, then some time passes.
-    mutating func step() {
-        switch Int.random(in: 0..<60, using: &random) {
-        case 0:
-            // Paused for a while, perhaps longer than the lease.
-            let index = Int.random(in: 0..<2, using: &random)
-            nodes[index].sleepsUntil = now + UInt64.random(in: 100...4_000, using: &random)
-        case 1:
-            // Killed, and started again.
-            let index = Int.random(in: 0..<2, using: &random)
-            nodes[index] = ModelNode(limits)
-            calls.removeAll { $0.node == index }
-            nodes[index].sleepsUntil = now + UInt64.random(in: 0...2_000, using: &random)
-        case 2:
-            // Restarted, with everything it had.
-            restart()
-        case 3:
-            redis.empty()
-            if Bool.random(using: &random) { restart() }
-        case 4:
-            // Another server with older data.
-            if let older = snapshots.last {
-                redis = older
-                restart()
-            }
-        case 5:
-            let index = Int.random(in: 0..<2, using: &random)
-            transfer(from: index, isLast: random.chance(1, in: 3))
-        case 6..<10: snapshots.append(redis)
-        default: break
-        }
-        if snapshots.count > 3 { snapshots.removeFirst() }
-        for index in nodes.indices where nodes[index].takesRequests && nodes[index].sleepsUntil <= now {
-            if random.chance(1, in: 3) { publish(at: index) }
-        }
-        for _ in 0..<Int.random(in: 1...6, using: &random) { tick() }
-    }
-
-    mutating func lose(_ loss: ShardLeadershipTests.Loss) {
-        switch loss {
-        case .restart: restart()
-        case .empty:
-            redis.empty()
-            restart()
-        case .flush: redis.empty()
-        case .rollBack:
-            redis = snapshots[0]
-            restart()
-        }
-    }
-
-    /// All nodes wait for a Redis that stands still. When it resumes, it makes the follower the
-    /// leader, but the follower doesn't wait for the answer any more.
-    mutating func leadershipGivenUnknown() {
-        let other = 1 - leaders[0]
-        for index in nodes.indices { nodes[index].sleepsUntil = now + 1_200 }
-        run(for: 1_150)
-        let request = commands[other].requestLeadership(
-            token(), epoch: nil, secret: 7, electionDelay: 0, readUntil: nil)
-        guard let reply = ask(request), case .granted? = JournalAnswer.LeadershipRequest(reply) else {
-            return faults.append("\(now): the leadership was not given")
-        }
-    }
-
-    /// Callers report the last term to a node.
-    mutating func reportTerm(to index: Int) {
-        perform(nodes[index].leadership.laterTermReported(knownTerm, now: now), at: index)
-    }
-
-    mutating func keepSnapshot() { snapshots.append(redis) }
-
-    mutating func publishTwice(at index: Int) {
-        publish(at: index)
-        publish(at: index)
-    }
-
-    /// The process has to end.
-    mutating func end(_ index: Int, within time: UInt64) {
-        nodes[index].stepDown = GracefulStepDown(within: time, now: now)
-    }
-
-    private mutating func awaitSuccessor(of index: Int) {
-        let keepsLogs = nodes[index].leadership.keepsLogs
-        let step = nodes[index].stepDown?.timePassed(
-            keepsShards: keepsLogs, isRedisUsable: !isRedisAway, now: now)
-        switch step {
-        case .wait, .report, nil:
-            if !isRedisAway { transfer(from: index, isLast: true) }
-        case .end, .giveUp:
-            nodes[index].leadership.stop()
-            nodes[index].hasEnded = true
-            nodes[index].stepDown = nil
-        }
-    }
-
-    mutating func publishAndTransfer(from index: Int) {
-        publishTwice(at: index)
-        transfer(from: index, isLast: false)
-    }
-
-    private mutating func transfer(from index: Int, isLast: Bool) {
-        let actions = nodes[index].leadership.transferRequested(to: "\(1 - index)", isLast: isLast, now: now)
-        perform(actions, at: index)
-    }
-
-    private mutating func publish(at index: Int) {
-        next &+= 1
-        nodes[index].memory.append(next)
-        nodes[index].waiting.append((nodes[index].leadership.writer?.pendingNumber ?? 0, [next]))
-        perform(nodes[index].leadership.recorded(ByteBuffer(bytes: [next]), now: now), at: index)
-    }
-
-    private mutating func tick() {
-        now += 25
-        let due = calls.filter { $0.at <= now && nodes[$0.node].sleepsUntil <= now }
-        calls.removeAll { $0.at <= now && nodes[$0.node].sleepsUntil <= now }
-        for call in due { carryOut(call.action, of: call.node) }
-        for index in nodes.indices where nodes[index].sleepsUntil <= now {
-            if !isRedisAway {
-                perform(nodes[index].leadership.timePassed(now: now, random: token()), at: index)
-            }
-            if nodes[index].stepDown != nil { awaitSuccessor(of: index) }
-        }
-    }
-
-    private mutating func token() -> UInt64 { .random(in: 1...UInt64.max, using: &random) }
-
-    private mutating func perform(_ actions: [LeadershipAction], at index: Int) {
-        for action in actions {
-            switch action {
-            case .requestLeadership, .readJournal, .append, .reinstate, .offerLeadership,
-                .transferLeadership:
-                calls.append((index, now + UInt64.random(in: 0...75, using: &random), action))
-            case .becomeLeader(let term, let isAnew): becomeLeader(index, term, isAnew: isAnew)
-            case .releaseOutput(let number): release(number, at: index)
-            case .writeCheckpoint: writeCheckpoint(index)
-            case .beginRecovery, .discardRecovery: nodes[index].memory = []
-            case .awaitSuccessor, .resumeServing: break
-            case .stepDown:
-                nodes[index].waiting = []
-                nodes[index].memory = []
-            case .refuse: faults.append("\(now): refused")
-            }
-        }
-    }
-
-    private mutating func becomeLeader(_ index: Int, _ term: JournalTerm, isAnew: Bool) {
-        terms += 1
-        if isAnew { nodes[index].memory = [] }
-        guard term.term == knownTerm || term.follows >= knownTerm else {
-            return perform(nodes[index].leadership.laterTermReported(knownTerm, now: now), at: index)
-        }
-        knownTerm = term.term
-        // Subscribers of logs of another epoch get a gap.
-        if term.epoch != epoch { sent = [] }
-        epoch = term.epoch
-        epochs.insert(epoch)
-        let memory = nodes[index].memory
-        if !isSubsequence(sent, of: memory) {
-            faults.append("\(now): node \(index) leads with \(memory), but \(sent) was sent")
-        }
-    }
-
-    /// What a dead leader wrote and never sent lies between: who attaches anew receives it then.
-    private func isSubsequence(_ sent: [UInt8], of memory: [UInt8]) -> Bool {
-        var rest = memory[...]
-        for entry in sent {
-            guard let place = rest.firstIndex(of: entry) else { return false }
-            rest = rest[(place + 1)...]
-        }
-        return true
-    }
-
-    private mutating func release(_ number: UInt64, at index: Int) {
-        let released = nodes[index].waiting.prefix { $0.number <= number }
-        nodes[index].waiting.removeFirst(released.count)
-        // Callers ignore a node that doesn't know the last term, and report that term to it.
-        guard nodes[index].leadership.writer?.term.term == knownTerm else {
-            return perform(nodes[index].leadership.laterTermReported(knownTerm, now: now), at: index)
-        }
-        for entry in released.flatMap(\.entries) { sent.append(entry) }
-        if !isSubsequence(sent, of: nodes[index].memory) {
-            faults.append("\(now): node \(index) sent \(sent), but it has \(nodes[index].memory)")
-        }
-    }
-
-    private mutating func writeCheckpoint(_ index: Int) {
-        let page = nodes[index].memory
-        perform(
-            nodes[index].leadership.checkpointPageMade(ByteBuffer(bytes: page), isLast: true, now: now),
-            at: index)
-    }
-
-    private mutating func ask(_ command: RedisCommand) -> RedisReply? {
-        try? redis.answer(command, now: now).get()
-    }
-
-    /// The call wasn't done.
-    private mutating func fail(_ action: LeadershipAction, of index: Int) {
-        let next = token()
-        let actions: [LeadershipAction] =
-            switch action {
-            case .requestLeadership: nodes[index].leadership.leadershipRequestFailed(now: now)
-            case .readJournal(let leaderToken, _):
-                leaderToken == nodes[index].leadership.readToken
-                    ? nodes[index].leadership.pageRead(nil, hasHeads: false, now: now, random: next) : []
-            case .append(let append):
-                nodes[index].leadership.appendAnswered(append, .unknown, now: now, random: next)
-            case .reinstate: nodes[index].leadership.reinstatementAnswered(.unknown, now: now, random: next)
-            case .transferLeadership:
-                nodes[index].leadership.transferAnswered(.unknown, now: now, random: next)
-            case .offerLeadership(let leaderToken, let successor):
-                nodes[index].leadership.offerAnswered(to: successor, under: leaderToken, nil, now: now)
-            default: []
-            }
-        perform(actions, at: index)
-    }
-
-    private mutating func carryOut(_ action: LeadershipAction, of index: Int) {
-        if isRedisAway { return fail(action, of: index) }
-        // An answer may get lost, after the call was done.
-        let isLost = !isCalm && Int.random(in: 0..<30, using: &random) == 0
-        switch action {
-        case .requestLeadership(let leaderToken, let createsJournal, let delay, let readUntil):
-            let command = commands[index].requestLeadership(
-                leaderToken, epoch: createsJournal ? now : nil, secret: 7, electionDelay: delay,
-                readUntil: readUntil)
-            guard let reply = ask(command), let answer = JournalAnswer.LeadershipRequest(reply) else {
-                return faults.append("\(now): no answer to a request for the leadership")
-            }
-            if isLost { return perform(nodes[index].leadership.leadershipRequestFailed(now: now), at: index) }
-            perform(nodes[index].leadership.leadershipRequestAnswered(answer, now: now), at: index)
-        case .readJournal(let leaderToken, let after):
-            guard leaderToken == nodes[index].leadership.readToken else { return }
-            let next = self.token()
-            if isLost {
-                return perform(
-                    nodes[index].leadership.pageRead(nil, hasHeads: false, now: now, random: next), at: index)
-            }
-            let reply = ask(commands[index].read(after: after))
-            // A page of a few, so that there are several.
-            let page = (reply.flatMap { JournalPage($0)?.batches } ?? []).prefix(3)
-            for batch in page {
-                for entry in batch.bytes where !nodes[index].memory.contains(entry) {
-                    nodes[index].memory.append(entry)
-                }
-            }
-            let batches = page.map { (number: $0.number, bytes: $0.bytes.count) }
-            perform(
-                nodes[index].leadership.pageRead(batches, hasHeads: true, now: now, random: next), at: index)
-        case .append(let append):
-            let answer = JournalAnswer.Append(redis.answer(commands[index].append(append), now: now))
-            let received = isLost ? JournalAnswer.Append.unknown : answer
-            perform(
-                nodes[index].leadership.appendAnswered(append, received, now: now, random: token()), at: index
-            )
-        case .reinstate(let leaderToken, let before, let empties, let isWhole):
-            guard let term = nodes[index].leadership.writer?.term else { return }
-            let command = commands[index].reinstate(
-                leaderToken, before: before, empties: empties, isWhole: isWhole, term)
-            let answer = JournalAnswer.Reinstatement(redis.answer(command, now: now))
-            let received = isLost ? JournalAnswer.Reinstatement.unknown : answer
-            let next = self.token()
-            perform(
-                nodes[index].leadership.reinstatementAnswered(received, now: now, random: next), at: index)
-        case .transferLeadership(let leaderToken, let last, let successor):
-            let command = commands[index].transfer(leaderToken, last: last, to: successor)
-            let answer = JournalAnswer.Transfer(redis.answer(command, now: now))
-            let next = self.token()
-            perform(
-                nodes[index].leadership.transferAnswered(isLost ? .unknown : answer, now: now, random: next),
-                at: index
-            )
-        case .offerLeadership(let leaderToken, let successor):
-            let ahead = ask(commands[index].offer(leaderToken, to: successor))?.number
-            perform(
-                nodes[index].leadership.offerAnswered(
-                    to: successor, under: leaderToken, isLost ? nil : ahead, now: now),
-                at: index)
-        case .becomeLeader, .beginRecovery, .discardRecovery, .releaseOutput, .writeCheckpoint,
-            .awaitSuccessor,
-            .resumeServing, .stepDown, .refuse:
-            break
-        }
     }
 }

@@ -26,7 +26,9 @@ struct MasterSearchTests {
         #expect(search.passed(start) == [])
         #expect(search.answered(1, Self.reply(1, epoch: 4), now: start) == [])
         #expect(
-            search.answered(2, Self.reply(2, epoch: 5), now: start) == [.use(SlotMap(all: Self.server(2)))])
+            search.answered(2, Self.reply(2, epoch: 5), now: start) == [
+                .use(SlotMap(all: Self.server(2), configEpoch: 5))
+            ])
         // The third one hasn't heard of the failover yet.
         #expect(search.answered(3, Self.reply(1, epoch: 4), now: start) == [])
         #expect(search.master == SentinelAnswer(endpoint: Self.server(2), epoch: 5))
@@ -46,7 +48,9 @@ struct MasterSearchTests {
         #expect(search.failed(1, "refused", now: start) == [])
         #expect(search.failed(2, "refused", now: start) == [])
         #expect(
-            search.answered(3, Self.reply(1, epoch: 4), now: start) == [.use(SlotMap(all: Self.server(1)))])
+            search.answered(3, Self.reply(1, epoch: 4), now: start) == [
+                .use(SlotMap(all: Self.server(1), configEpoch: 4))
+            ])
         for (epoch, expected) in [(3, 1), (5, 2)] as [(UInt64, Int)] {
             let now = start + .seconds(Int64(epoch))
             let numbers = search.passed(now).map { action in
@@ -57,6 +61,18 @@ struct MasterSearchTests {
             _ = search.answered(numbers[2], Self.reply(2, epoch: epoch), now: now)
             #expect(search.master?.endpoint == Self.server(expected))
         }
+    }
+
+    @Test("a server that was replaced and chosen again between two rounds has another history")
+    func chosenAgain() {
+        var search = MasterSearch(Self.sentinels, master: "mymaster")
+        _ = search.passed(start)
+        for number in 1...3 { _ = search.answered(number, Self.reply(1, epoch: 4), now: start) }
+        _ = search.passed(start + .seconds(1))
+        #expect(search.answered(4, Self.reply(1, epoch: 4), now: start) == [])
+        #expect(
+            search.answered(5, Self.reply(1, epoch: 6), now: start)
+                == [.use(SlotMap(all: Self.server(1), configEpoch: 6))])
     }
 
     @Test("sentinels that were set up anew are believed when all that answer agree")

@@ -18,7 +18,21 @@ struct ServerFactsTests {
         var facts = ServerFacts()
         facts.read("redis_version:7.0.15\r\nrun_id:abc\r\n")
         facts.read("role:master\r\n")
-        #expect(facts.run == "abc")
+        #expect(facts[.history] == "abc 0 ")
+    }
+
+    @Test("the history of its data: the process, the sentinels' epoch, and the replication id")
+    func history() {
+        var facts = ServerFacts(configEpoch: 3)
+        facts.read("run_id:abc\r\nserver_time_usec:5000000\r\nuptime_in_seconds:2\r\n")
+        facts.read("aof_enabled:1\r\n")
+        facts.read("role:master\r\nmaster_replid:def\r\nmaster_replid2:000\r\n")
+        #expect(facts[.history] == "abc 3 def" && facts[.startedAt] == "3000")
+        #expect(facts[.hasReadItsFile] == "1")
+        facts.configEpoch = 4
+        facts.read("role:master\r\nmaster_replid:ghi\r\nmaster_replid2:def\r\n")
+        #expect(facts[.history] == "abc 4 ghi" && facts[.historyBefore] == "def")
+        #expect(facts[.hasReadItsFile] == "0", "it was a replica")
     }
 
     @Test("another server isn't used, and the cause says what to set")

@@ -31,6 +31,11 @@ package final class RedisSentinelProcess: Sendable {
     /// Where clients find the sentinels.
     package var endpoints: String { sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ",") }
 
+    /// What a service is told to reach the master through the sentinels.
+    package var clientOptions: [String] {
+        ["--redis-mode", "sentinel", "--redis-endpoints", endpoints, "--redis-sentinel-master", Self.name]
+    }
+
     /// Sentinels write what they find out into their configuration.
     private static func sentinel(_ port: Int, of master: Int, in directory: URL) throws -> RedisNode {
         let file = directory.appending(path: "\(port).conf")
@@ -101,15 +106,31 @@ package final class RedisSentinelProcess: Sendable {
 
     /// The sentinels make the replica the master, and the master its replica.
     package func failOver() async throws {
-        let old = try master()
-        try await eventually("a sentinel begins the failover", within: .seconds(60)) {
-            (try? sentinels[0].command("SENTINEL", "FAILOVER", Self.name)) != nil
-        }
-        try await isMaster(otherThan: old)
+        try await chooseOther()
         try await isReplicated()
     }
 
-    private func isMaster(otherThan old: RedisNode) async throws {
+    /// The sentinels make the other server the master. They make the present one its replica only some seconds
+    /// later, and until then it takes writes.
+    package func chooseOther() async throws {
+        let old = try master()
+        // A sentinel gives a failover up when it finds no server that is good enough.
+        try await eventually("the sentinels choose the other server", within: .seconds(60)) {
+            _ = try? sentinels[0].command("SENTINEL", "FAILOVER", Self.name)
+            return try master().port != old.port
+        }
+    }
+
+    /// The process ends, and another one begins where it was, with the snapshot that was saved last, before the
+    /// sentinels notice it.
+    package func restart(_ server: RedisNode) async throws {
+        server.end()
+        let back = try RedisNode(port: server.port, in: directory, options: [])
+        running.withLock { $0 = $0.map { $0.port == server.port ? back : $0 } }
+        try await back.isListening()
+    }
+
+    package func isMaster(otherThan old: RedisNode) async throws {
         try await eventually("the replica is the master", within: .seconds(60)) {
             try master().port != old.port
         }

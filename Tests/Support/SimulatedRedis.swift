@@ -11,7 +11,14 @@ package struct SimulatedRedis {
     }
 
     /// Another one after each start.
-    package var run: String
+    private var run: String
+    /// When that was, in milliseconds.
+    private var startedAt: UInt64 = 0
+    /// The id of the history that it writes: another one after each start, and after each promotion of a replica.
+    private var replication: String
+    /// That of the master whose replica it was.
+    private var replicationBefore = "0"
+    private var promotions = 0
     /// So many batches stay in a stream that could be cut off: `MINID ~` cuts when that is cheap.
     package var uncutMax = 0
     /// In milliseconds.
@@ -23,13 +30,23 @@ package struct SimulatedRedis {
 
     package init(run: String, scripts: [RedisScript]) {
         self.run = run
+        replication = "history/\(run)"
         names = Dictionary(uniqueKeysWithValues: scripts.map { ($0.source, $0.name) })
     }
 
     /// Another process continues with these data.
     package mutating func restart(as run: String) {
         self.run = run
+        (startedAt, replication, replicationBefore) = (now, "history/\(run)", "0")
         loaded = []
+    }
+
+    /// It was a replica of this server, has these data of it, and is the master from now on. The process
+    /// stays.
+    package mutating func takeOver(from master: SimulatedRedis) {
+        promotions += 1
+        values = master.values
+        (replicationBefore, replication) = (master.replication, "history/\(run)/\(promotions)")
     }
 
     package mutating func empty() { values = [:] }
@@ -69,10 +86,13 @@ package struct SimulatedRedis {
         }
     }
 
-    private func facts(_ part: String) -> String {
+    package func facts(_ part: String) -> String {
         switch part {
-        case "server": "run_id:\(run)\r\nredis_mode:standalone\r\n"
-        case "replication": "role:master\r\n"
+        case "server":
+            "run_id:\(run)\r\nredis_mode:standalone\r\nserver_time_usec:\(now * 1_000)\r\n"
+                + "uptime_in_seconds:\((now - min(now, startedAt)) / 1_000)\r\n"
+        case "replication":
+            "role:master\r\nmaster_replid:\(replication)\r\nmaster_replid2:\(replicationBefore)\r\n"
         default: "maxmemory_policy:noeviction\r\n"
         }
     }

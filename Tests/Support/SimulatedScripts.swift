@@ -22,10 +22,10 @@ extension SimulatedRedis {
     private mutating func append(_ call: ScriptCall) -> RedisReply {
         let (head, batches) = (call.keys[0], call.keys[1])
         guard let token = get(head, "leaderToken") else { return .text("gone") }
-        // Another server may have lost something.
-        guard get(head, "run") == call[3] else { return .text("doubt") }
-        // Another node leads.
-        guard token == call[1] else { return .text("ended") }
+        // Another history may lack something.
+        guard get(head, "history") == call[3] else { return .text("doubt") }
+        // Another node leads, or did before.
+        guard token == call[1] else { return .texts("ended", get(head, "term") ?? "") }
         let (last, number) = (self.number(head, "last"), call.number(2))
         let ends = "\(now + call.number(4))"
         // The batch is there, or only the lease is prolonged.
@@ -79,34 +79,43 @@ extension SimulatedRedis {
         return .array((["nodes"] + living).map { .text($0) })
     }
 
-    /// `reinstate.lua`: lets a leader write its journal again under a new token, unless another leader has a
-    /// later term. A node that has nothing to write again never replaces another one.
+    /// `reinstate.lua`: lets a leader write its journal again under a new token and a later term, unless
+    /// another leader has a later one. A node that has nothing to write again never replaces another one.
     private mutating func reinstate(_ call: ScriptCall) -> RedisReply {
         let (head, batches) = (call.keys[0], call.keys[1])
         let (token, last) = (get(head, "leaderToken"), get(head, "last"))
-        let isOwn = token == call[2] || token == call[1]
-        // The present leader has written nothing and may never have known that it leads.
+        let (term, own) = (number(head, "term"), call.number(8))
+        let isOwn = token == nil || token == call[2] || token == call[1]
+        // This leadership itself, or one whose logs it continues.
+        let terms = ([call[8]] + call[13].split(separator: " ").map(String.init)).compactMap { UInt64($0) }
+        func isKnown(_ term: UInt64) -> Bool { term < (terms.last ?? 0) || terms.contains(term) }
+        let isContinued = isKnown(term) || (get(head, "node") == call[3] && term <= own)
+        // Another node may never have learned that it leads.
         let isUnused =
-            get(head, "run") != call[5] && get(head, "before") == call[2] && get(head, "base") == last
-        // A server that was replaced since had taken another token of this very leadership.
-        let isEarlierToken = get(head, "term") == call[8] && get(head, "node") == call[3]
+            get(head, "history") != call[5] && get(head, "base") == last
+            && lineage(head).first.map(isKnown) ?? false
+        // What the other node has written may have been acknowledged.
+        let isForked = !isOwn && !isContinued && !isUnused
         // A leader that begins anew has nothing to write again, so it replaces no other.
-        let mayTake = call[7] != "1" && (number(head, "term") < call.number(8) || isUnused || isEarlierToken)
-        if token != nil, !isOwn, !mayTake { return .texts("ended") }
+        if (!isOwn && call[7] == "1") || (isForked && term > own) {
+            return .texts("ended", get(head, "term") ?? "")
+        }
+        let next = "\(max(term, own, now) + jump(call))"
         set(
             head,
             [
-                "term": call[8], "leaderToken": call[1], "node": call[3], "until": "\(now + call.number(4))",
-                "run": call[5], "epoch": call[9], "secret": call[10], "layout": call[11], "successor": "",
-                "transferred": "", "doubt": "", "before": "", "base": "",
+                "term": next, "leaderToken": call[1], "node": call[3], "until": "\(now + call.number(4))",
+                "history": call[5], "epoch": call[9], "secret": call[10], "layout": call[11], "successor": "",
+                "transferred": "", "doubt": "", "base": "",
+                "lineage": call[7] == "1" ? "" : call[8] + " " + call[13],
                 "whole": call[6] == "1" ? call[7] : "0",
                 "confirms": call[12],
             ])
         // The batches of another leader don't continue this one's.
-        guard call[6] == "1" || !isOwn else { return .texts("done", last ?? "") }
+        guard call[6] == "1" || token == nil || !isOwn else { return .texts("done", last ?? "", next) }
         values[batches] = nil
         set(head, ["last": "0"])
-        return .texts("done", "0")
+        return .texts(isForked ? "forked" : "done", "0", next)
     }
 
     /// `offer.lua`: names the successor for a lease, and answers how far it has read.
@@ -121,8 +130,10 @@ extension SimulatedRedis {
     /// `transfer.lua`: lets the successor lead, if the server has everything that the leader has written.
     private mutating func transfer(_ call: ScriptCall) -> RedisReply {
         let head = call.keys[0]
-        guard let token = get(head, "leaderToken"), get(head, "run") == call[3] else { return .text("lost") }
-        guard token == call[1] else { return .text("ended") }
+        guard let token = get(head, "leaderToken"), get(head, "history") == call[3] else {
+            return .text("lost")
+        }
+        guard token == call[1] else { return .texts("ended", get(head, "term") ?? "") }
         guard get(head, "last") == call[2] else { return .text("lost") }
         let lease = call[4].isEmpty ? 0 : call.number(5)
         set(head, ["until": "\(now + lease)", "successor": call[4], "transferred": "1"])
@@ -134,30 +145,32 @@ extension SimulatedRedis {
     /// whole at a server that may have lost something.
     private mutating func requestLeadership(_ call: ScriptCall) -> RedisReply {
         let head = call.keys[0]
-        let (token, node, lease, run) = (call[1], call[2], call.number(3), call[4])
-        guard let term = get(head, "term") else {
+        let (token, node, lease, history) = (call[1], call[2], call.number(3), call[4])
+        guard get(head, "term") != nil else {
             guard call[5] == "1" else { return .texts("empty") }
+            let first = "\(now + jump(call))"
             set(
                 head,
                 [
-                    "term": "\(now)", "leaderToken": token, "node": node, "until": "\(now + lease)",
-                    "run": run, "last": "0", "whole": "1", "epoch": call[6], "secret": call[7],
+                    "term": first, "leaderToken": token, "node": node, "until": "\(now + lease)",
+                    "history": history, "last": "0", "whole": "1", "epoch": call[6], "secret": call[7],
                     "layout": call[8], "successor": "", "confirms": call[10],
                 ])
-            return .texts("granted", "\(now)", "0", "1", call[6], call[7], "\(now)", "")
+            return .texts("granted", first, "0", "1", call[6], call[7], "", "")
         }
         let layout = get(head, "layout") ?? ""
         guard layout == call[8] else { return .texts("other", layout) }
-        let (isSuccessor, isSameRun) = (get(head, "successor") == node, get(head, "run") == run)
+        let isSuccessor = get(head, "successor") == node
+        let isSameHistory = get(head, "history") == history
         let leaderToken = get(head, "leaderToken") ?? ""
         let hasRead = leaderToken == call[12] ? call[11] : "0"
         let isReady =
-            isSuccessor && isSameRun && get(head, "transferred") == "1" && get(head, "last") == hasRead
+            isSuccessor && isSameHistory && get(head, "transferred") == "1" && get(head, "last") == hasRead
         // A successor that has read everything needn't wait for the lease.
         if !isReady {
             let isOffered = get(head, "transferred") == "1" || number(head, "offered") > now
             // A successor that hasn't read everything reads ahead.
-            if isSuccessor, isOffered, isSameRun, number(head, "until") > now {
+            if isSuccessor, isOffered, isSameHistory, number(head, "until") > now {
                 set(head, ["ahead": hasRead])
                 return .array((["successor", leaderToken] + facts(head)).map { .text($0) })
             }
@@ -165,33 +178,62 @@ extension SimulatedRedis {
             guard ends <= now else { return held(head, until: ends) }
         }
         // A leader that lives gets the time to report what this server has lost.
-        if !isSameRun {
+        if !isSameHistory {
             if (get(head, "doubt") ?? "").isEmpty { set(head, ["doubt": "\(now)"]) }
             let ends = number(head, "doubt") + call.number(13)
             guard ends <= now else { return held(head, until: ends) }
         }
         // A term that Redis has forgotten must not be given again.
-        let next = "\(max(number(head, "term") + 1, now))"
-        let isKept = isSameRun || get(head, "confirms") == "1"
+        let next = "\(max(number(head, "term"), now) + jump(call))"
+        let isKept = isSameHistory || hasWhatWasConfirmed(head, call)
         let whole = isKept ? get(head, "whole") ?? "0" : "0"
+        let continued = ([number(head, "term")] + lineage(head)).prefix(16).map { "\($0)" }
+            .joined(separator: " ")
         set(
             head,
             [
-                "term": next, "leaderToken": token, "node": node, "until": "\(now + lease)", "run": run,
+                "term": next, "leaderToken": token, "node": node, "until": "\(now + lease)",
+                "history": history,
                 "whole": whole, "successor": "", "transferred": "", "doubt": "", "confirms": call[10],
-                "before": leaderToken, "base": get(head, "last") ?? "",
+                "lineage": continued, "base": get(head, "last") ?? "",
             ])
         return .texts(
             "granted", next, get(head, "last") ?? "", whole, get(head, "epoch") ?? "",
-            get(head, "secret") ?? "", term, leaderToken)
+            get(head, "secret") ?? "", continued, leaderToken)
     }
+
+    private func lineage(_ head: String) -> [UInt64] {
+        (get(head, "lineage") ?? "").split(separator: " ").compactMap { UInt64($0) }
+    }
+
+    /// Servers that know nothing of each other must not give the same term.
+    private func jump(_ call: ScriptCall) -> UInt64 { 1 + (UInt64(call[1].suffix(3)) ?? 0) }
 
     private func facts(_ head: String) -> [String] {
         ["term", "last", "epoch", "secret"].map { get(head, $0) ?? "" }
     }
 
     private func held(_ head: String, until ends: UInt64) -> RedisReply {
-        .array([.text("held"), .text(get(head, "node") ?? ""), .integer(Int(ends - now))])
+        .array([
+            .text("held"), .text(get(head, "node") ?? ""), .integer(Int(ends - now)),
+            .text(get(head, "term") ?? ""), .text(get(head, "last") ?? ""),
+        ])
+    }
+
+    /// A replica that was promoted out of the history that the leader wrote to has what it confirmed, if it
+    /// has run since before the last renewal; so has a server that has read its append-only file, if no other
+    /// was the master in between.
+    private func hasWhatWasConfirmed(_ head: String, _ call: ScriptCall) -> Bool {
+        let own = call[4].split(separator: " ", omittingEmptySubsequences: false)
+        let known = (get(head, "history") ?? "").split(separator: " ", omittingEmptySubsequences: false)
+        guard known.count == 3, own.count == 3 else { return false }
+        switch get(head, "confirms") {
+        case "replica":
+            return !known[2].isEmpty && known[2] == call[14] && !call[15].isEmpty
+                && call.number(15) + 2_000 + call.number(3) <= number(head, "until")
+        case "disk": return call[16] == "1" && known[1] == own[1]
+        default: return false
+        }
     }
 
     private func number(_ key: String, _ field: String) -> UInt64 {

@@ -159,6 +159,7 @@ extension SchemaMessage {
         SchemaMessage(Rtm_Service_AppendedEvent.self, rtm__service__appended_event__unpack),
         SchemaMessage(Rtm_Service_LeaderPush.self, rtm__service__leader_push__unpack),
         SchemaMessage(Rtm_Service_NodesPush.self, rtm__service__nodes_push__unpack),
+        SchemaMessage(Rtm_Service_EarlierTerm.self, rtm__service__earlier_term__unpack),
         SchemaMessage(Rtm_Service_NodeAddress.self, rtm__service__node_address__unpack),
         SchemaMessage(Rtm_Service_JournalBatch.self, rtm__service__journal_batch__unpack),
         SchemaMessage(Rtm_Service_JournaledEntries.self, rtm__service__journaled_entries__unpack),

@@ -164,7 +164,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
                     channel: key, interest: 1, after: position, ownership: 2, owner: 3, returns: true,
                     attempt: 4)),
             WrittenMessage(AttachResponse(position: position, ownership: 1)),
-            WrittenMessage(SkipPush(interest: 1, position: position, features: .all)),
+            WrittenMessage(SkipPush(interest: 1, position: position, features: .all, wentBack: true)),
             WrittenMessage(SupersededPush(interest: 1, owner: 2)),
             WrittenMessage(DetachPush(interest: 1, isLoggedOut: true)),
             messages.withUnsafeReadableBytes {
@@ -202,7 +202,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             },
             WrittenMessage(event),
             WrittenMessage(AppendResponse(position: position, timestampMilliseconds: 1)),
-            WrittenMessage(LeaderPush(term: 2, follows: 1)),
+            WrittenMessage(LeaderPush(term: 1, follows: 2, lineage: [EarlierTerm(term: 2)])),
+            WrittenMessage(EarlierTerm(term: 1)),
             WrittenMessage(NodesPush(nodes: [NodeAddress(host: "x", port: 1)])),
             WrittenMessage(NodeAddress(host: "x", port: 1)),
             WrittenMessage(entries(x)),

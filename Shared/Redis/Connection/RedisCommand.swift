@@ -34,20 +34,20 @@ package struct RedisCommand: Sendable {
     /// Writes the command as an array of bulk strings (RESP2).
     ///
     /// - Parameters:
-    ///   - run: what `RedisArgument.run` stands for.
+    ///   - server: what `RedisArgument.server` stands for.
     ///   - hash: under which the server knows the script; nil if it gets the text.
-    func encode(into buffer: inout ByteBuffer, run: String, hash: String?) {
+    func encode(into buffer: inout ByteBuffer, server: ServerFacts, hash: String?) {
         switch content {
         case .plain(let arguments):
             buffer.writeString("*\(arguments.count)\r\n")
-            for argument in arguments { argument.encode(into: &buffer, run: run) }
+            for argument in arguments { argument.encode(into: &buffer, server: server) }
         case .script(let script, let keys, let arguments):
             buffer.writeString("*\(3 + keys.count + arguments.count)\r\n")
             RedisArgument.encode(hash == nil ? "EVAL" : "EVALSHA", into: &buffer)
             RedisArgument.encode(hash ?? script.source, into: &buffer)
             RedisArgument.encode("\(keys.count)", into: &buffer)
             for key in keys { RedisArgument.encode(key, into: &buffer) }
-            for argument in arguments { argument.encode(into: &buffer, run: run) }
+            for argument in arguments { argument.encode(into: &buffer, server: server) }
         }
     }
 }
@@ -56,8 +56,8 @@ package enum RedisArgument: Sendable, ExpressibleByStringLiteral {
     case text(String)
     case bytes([UInt8])
     case buffer(ByteBuffer)
-    /// Stands for the run of the server that gets the command (`run_id`).
-    case run
+    /// Stands for what the server that gets the command says about itself.
+    case server(ServerFact)
 
     package init(stringLiteral text: String) { self = .text(text) }
     package init(_ text: String) { self = .text(text) }
@@ -68,10 +68,10 @@ package enum RedisArgument: Sendable, ExpressibleByStringLiteral {
         if case .text(let text) = self { text } else { nil }
     }
 
-    fileprivate func encode(into buffer: inout ByteBuffer, run: String) {
+    fileprivate func encode(into buffer: inout ByteBuffer, server: ServerFacts) {
         switch self {
         case .text(let text): Self.encode(text, into: &buffer)
-        case .run: Self.encode(run, into: &buffer)
+        case .server(let fact): Self.encode(server[fact], into: &buffer)
         case .bytes(let bytes):
             buffer.writeString("$\(bytes.count)\r\n")
             buffer.writeBytes(bytes)

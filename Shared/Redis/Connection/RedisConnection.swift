@@ -143,7 +143,7 @@ final class RedisConnection {
     }
 
     func write(_ command: RedisCommand, hash: String? = nil, _ done: @escaping Completion) {
-        command.encode(into: &outgoing, run: facts.run, hash: hash)
+        command.encode(into: &outgoing, server: facts, hash: hash)
         commandsSent += 1
         open.append(Open(sent: endOfTurn.now, done: done))
         guard !isDirty else { return }
@@ -271,7 +271,7 @@ final class RedisConnection {
         channel = nil
         outgoing.clear()
         hashes = [:]
-        facts = ServerFacts()
+        facts = ServerFacts(configEpoch: facts.configEpoch)
         isNew = false
         let wasUp = isUp
         isUp = false

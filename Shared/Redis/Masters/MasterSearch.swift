@@ -72,9 +72,10 @@ struct MasterSearch: MasterLocator {
         guard let best = answers.max(by: { $0.epoch < $1.epoch }), isBelieved(best, isMajority) else {
             return []
         }
-        let isOther = best.endpoint != master?.endpoint
+        // The same server may have been replaced and chosen again between two rounds.
+        let isOther = best != master
         master = best
-        return isOther ? [.use(SlotMap(all: best.endpoint))] : []
+        return isOther ? [.use(SlotMap(all: best.endpoint, configEpoch: best.epoch))] : []
     }
 
     /// An older epoch than the known one is believed only of a majority, when all have answered who will:

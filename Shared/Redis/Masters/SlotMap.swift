@@ -8,6 +8,8 @@ struct SlotMap: Sendable, Hashable {
 
     /// The masters that serve at least one slot.
     private(set) var masters: [RedisEndpoint] = []
+    /// The epoch of the failover that made the only master one; 0 without sentinels.
+    private(set) var configEpoch: UInt64 = 0
     /// By slot: the index of its master in `masters`, or -1.
     private var owners: [Int16]
 
@@ -24,8 +26,9 @@ struct SlotMap: Sendable, Hashable {
         forgetIdle()
     }
 
-    init(all master: RedisEndpoint) {
+    init(all master: RedisEndpoint, configEpoch: UInt64 = 0) {
         masters = [master]
+        self.configEpoch = configEpoch
         owners = Array(repeating: 0, count: HashSlot.count)
     }
 

@@ -123,7 +123,7 @@ package final class ShardConnections {
     /// A node announces that it leads.
     package func announced(_ push: LeaderPush, from link: ServiceLinkClient) -> Change {
         let known = next?.term ?? term
-        guard push.term == known || push.follows >= known else {
+        guard push.continues(known) else {
             link.push(service.outdated, LeaderPush(term: known, follows: known))
             return .none
         }
@@ -211,6 +211,14 @@ extension ShardConnections {
     private var way: RelayChoice.Leader {
         guard let leader, leader.isUp else { return .none }
         return leader.address.relayTarget.map { .relayed(to: $0) } ?? .direct
+    }
+}
+
+extension LeaderPush {
+    /// Whether the leader's logs continue those of this term, or are new since.
+    package func continues(_ known: UInt64) -> Bool {
+        guard known != term, let oldest = lineage.last?.term else { return known == term || known <= follows }
+        return known < oldest || lineage.contains { $0.term == known }
     }
 }
 

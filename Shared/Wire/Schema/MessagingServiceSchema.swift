@@ -10,6 +10,12 @@ extension Schema {
     package enum LeaderPush {
         package static var term: SchemaField<UInt64> { SchemaField(1) }
         package static var follows: SchemaField<UInt64> { SchemaField(2) }
+        package static var lineage: SchemaField<[EarlierTerm]> { SchemaField(3) }
+    }
+
+    /// rtm.service.EarlierTerm
+    package enum EarlierTerm {
+        package static var term: SchemaField<UInt64> { SchemaField(1) }
     }
 
     /// rtm.service.NodesPush
@@ -53,6 +59,7 @@ extension Schema {
         package static var interest: SchemaField<UInt64> { SchemaField(1) }
         package static var position: SchemaField<StreamPosition> { SchemaField(2) }
         package static var features: SchemaField<UInt32> { SchemaField(3) }
+        package static var wentBack: SchemaField<Bool> { SchemaField(4) }
     }
 
     /// rtm.service.SupersededPush
@@ -307,30 +314,59 @@ package enum EntryTrace: Int, Sendable, Hashable, CaseIterable {
 }
 
 /// A node announces that it leads the shard from now on. It is the first push over a link to a leader; every
-/// other node refuses all requests. The caller remembers the term. It doesn't accept a leader that continues
-/// the logs of an earlier term than that one: then Redis has come back with older data, and what was
-/// acknowledged since is missing.
+/// other node refuses all requests. The caller remembers the term. It doesn't accept a leader whose logs
+/// don't continue that term: then Redis has come back with older data, and what was acknowledged since is
+/// missing.
 package struct LeaderPush: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.LeaderPush
     package var term: UInt64
     /// The term of the leader whose logs it continues; if the logs are new, its own term.
     package var follows: UInt64
+    /// That term and those before it, the newest first; a term between them that isn't here isn't continued.
+    package var lineage: [EarlierTerm]
 
-    package init(term: UInt64 = 0, follows: UInt64 = 0) {
+    package init(term: UInt64 = 0, follows: UInt64 = 0, lineage: [EarlierTerm] = []) {
         self.term = term
         self.follows = follows
+        self.lineage = lineage
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.term, term)
         sink.field(Fields.follows, follows)
+        sink.field(Fields.lineage, lineage)
     }
 }
 
 extension LeaderPush: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__leader_push__unpack)
-        self.init(term: message.term, follows: message.follows)
+        var lineage: [EarlierTerm] = []
+        lineage.reserveCapacity(message.n_lineage)
+        for index in 0..<message.n_lineage {
+            lineage.append(try EarlierTerm(decoded: message.lineage[index]))
+        }
+        self.init(term: message.term, follows: message.follows, lineage: lineage)
+    }
+}
+
+package struct EarlierTerm: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.EarlierTerm
+    package var term: UInt64
+
+    package init(term: UInt64 = 0) {
+        self.term = term
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.term, term)
+    }
+}
+
+extension EarlierTerm {
+    init(decoded message: UnsafeMutablePointer<Rtm__Service__EarlierTerm>?) throws(WireError) {
+        guard let message = message?.pointee else { throw .undecodable }
+        self.init(term: message.term)
     }
 }
 
@@ -421,17 +457,24 @@ package struct SkipPush: WireMessage, Sendable, Hashable {
     package var position: StreamPosition
     /// Subscription features that select lost entries; of another log all may be lost.
     package var features: SubscriptionFeatures
+    /// The log ends before the caller's position, because Redis came back with older data.
+    package var wentBack: Bool
 
-    package init(interest: UInt64 = 0, position: StreamPosition, features: SubscriptionFeatures = []) {
+    package init(
+        interest: UInt64 = 0, position: StreamPosition, features: SubscriptionFeatures = [],
+        wentBack: Bool = false
+    ) {
         self.interest = interest
         self.position = position
         self.features = features
+        self.wentBack = wentBack
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.interest, interest)
         sink.field(Fields.position, position)
         sink.field(Fields.features, features.rawValue)
+        sink.field(Fields.wentBack, wentBack)
     }
 }
 
@@ -441,7 +484,7 @@ extension SkipPush: ArenaDecodable {
         guard let position = StreamPosition(message.position) else { throw .undecodable }
         self.init(
             interest: message.interest, position: position,
-            features: SubscriptionFeatures(rawValue: message.features))
+            features: SubscriptionFeatures(rawValue: message.features), wentBack: message.went_back != 0)
     }
 }
 

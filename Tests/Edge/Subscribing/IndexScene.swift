@@ -66,9 +66,12 @@ struct IndexScene {
     }
 
     mutating func skipped(
-        _ interest: UInt64, to position: StreamPosition, features: SubscriptionFeatures = .all
+        _ interest: UInt64, to position: StreamPosition, features: SubscriptionFeatures = .all,
+        wentBack: Bool = false
     ) {
-        change { $0.skipped(SkipPush(interest: interest, position: position, features: features)) }
+        let skip = SkipPush(
+            interest: interest, position: position, features: features, wentBack: wentBack)
+        change { $0.skipped(skip) }
     }
 
     mutating func attachFailed(_ interest: UInt64, _ failure: ServiceLinkRequestFailure = .timedOut) {

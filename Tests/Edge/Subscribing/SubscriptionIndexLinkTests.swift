@@ -63,6 +63,22 @@ struct SubscriptionIndexLinkTests {
         #expect(scene.taken(messages) == [10] && scene.taken(presence) == [10])
     }
 
+    @Test("a log that ends before the position is a gap, and what it has from there on arrives")
+    mutating func wentBack() throws {
+        let session = scene.session(1)
+        let interest = try scene.subscribe(session)
+        scene.gather(9, interest: interest)
+        scene.flush()
+        scene.index.linkLost(0)
+        #expect(scene.index.reattach(0, limit: 1).map(\.after) == [.at(9)])
+        scene.skipped(interest, to: .at(8), wentBack: true)
+        scene.attached(interest, at: .at(8))
+        #expect(scene.gaps == [.at(8)] && scene.position() == .at(8))
+        scene.gather(9, interest: interest)
+        scene.flush()
+        #expect(scene.taken(session) == [9, 9], "they are two messages")
+    }
+
     @Test("an attach that timed out, though messaging had performed it: nothing comes twice, nothing is lost")
     mutating func timedOutAttach() throws {
         let session = scene.session(1)

@@ -28,10 +28,7 @@ enum JournalVillain: Sendable {
     /// The options of presence that name it; none if presence keeps its rosters in memory.
     var presenceOptions: [String] {
         guard case .sentinels(let process, _) = self else { return [] }
-        return [
-            "--redis-mode", "sentinel", "--redis-endpoints", process.endpoints, "--redis-sentinel-master",
-            RedisSentinelProcess.name,
-        ]
+        return process.clientOptions
     }
 
     /// - Parameter nodesDie: what kills every messaging node and starts them again when the inner body has
@@ -70,11 +67,17 @@ enum JournalVillain: Sendable {
         _ process: RedisSentinelProcess, isDouble: Bool, _ random: inout SeededGenerator,
         _ nodesDie: (_ meanwhile: () async throws -> Void) async throws -> Void
     ) async throws {
-        switch Int.random(in: 0..<4, using: &random) {
+        switch Int.random(in: 0..<5, using: &random) {
         case 0: try await process.failOver()
+        case 3:
+            // The first master is chosen again before it has become a replica.
+            try await process.chooseOther()
+            await letPass(.milliseconds(Int.random(in: 3_000...9_000, using: &random)))
+            try await process.failOver()
         case 1:
-            // Shorter than the time after which its replica takes over, or so long that all have left it.
-            let pauses = [200...600, 4_500...6_000]
+            // Shorter than the time after which its replica takes over, just as long, or so long that all have
+            // left it.
+            let pauses = [200...600, 1_000...4_500, 4_500...6_000]
             let master = try process.master()
             master.pause()
             let pause = pauses.randomElement(using: &random) ?? 200...600

@@ -31,11 +31,7 @@ import Testing
         arguments: ["journal", "replica"])
     func both(durability: String) async throws {
         try await RedisSentinelProcess.with { process in
-            let sentinels = process.sentinels.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
-            let options = [
-                "--redis-mode", "sentinel", "--redis-endpoints", sentinels, "--redis-sentinel-master",
-                RedisSentinelProcess.name, "--durability", durability,
-            ]
+            let options = process.clientOptions + ["--durability", durability]
             try await RunningSystem.with(.fourProcesses, messaging: options) { system in
                 let (alice, bob) = (try system.client("alice"), try system.client("bob"))
                 for client in [alice, bob] { try await client.login() }

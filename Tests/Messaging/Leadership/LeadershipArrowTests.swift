@@ -76,9 +76,9 @@ enum Stage: String {
             _ = it.transferRequested(to: "b", isLast: false, now: 0)
             _ = it.offerAnswered(to: "b", under: 5, 9, now: 0)
         case .transferring: _ = it.transferAnswered(.done, now: 0, random: 7)
-        case .replaced: _ = it.appendAnswered(.renewal, .ended, now: 0, random: 7)
+        case .replaced: _ = it.appendAnswered(.renewal, .ended(term: 9), now: 0, random: 7)
         case .comparing: _ = it.appendAnswered(.renewal, .doubt, now: 0, random: 7)
-        case .emptying: _ = it.reinstatementAnswered(.done(last: 3), now: 0, random: 8)
+        case .emptying: _ = it.reinstatementAnswered(.done(last: 3, term: 2), now: 0, random: 8)
         case .startingAnew: _ = it.pageUnreadable(now: 0)
         case .stopped: it.stop()
         }
@@ -107,7 +107,7 @@ struct Arrow: CustomStringConvertible, Sendable {
     private static let election = [
         Arrow(.follower, .candidate, "the election delay is over") { $0.timePassed(now: 0, random: 5) },
         Arrow(.candidate, .follower, "another node leads") {
-            $0.leadershipRequestAnswered(.held(by: "b"), now: 0)
+            $0.leadershipRequestAnswered(.held(by: "b", term: 1, last: 0), now: 0)
         },
         Arrow(.candidate, .follower, "there is no journal yet") {
             $0.leadershipRequestAnswered(.empty, now: 0)
@@ -165,7 +165,7 @@ struct Arrow: CustomStringConvertible, Sendable {
             $0.pageRead(nil, hasHeads: false, now: 0, random: 6)
         },
         Arrow(.recovering, .follower, "another node leads") {
-            $0.appendAnswered(.renewal, .ended, now: 0, random: 6)
+            $0.appendAnswered(.renewal, .ended(term: 9), now: 0, random: 6)
         },
         Arrow(.confirming, .serving, "Redis is the same server") {
             $0.appendAnswered(.renewal, .done, now: 0, random: 6)
@@ -174,7 +174,7 @@ struct Arrow: CustomStringConvertible, Sendable {
             $0.appendAnswered(.renewal, .doubt, now: 0, random: 6)
         },
         Arrow(.confirming, .follower, "another node leads") {
-            $0.appendAnswered(.renewal, .ended, now: 0, random: 6)
+            $0.appendAnswered(.renewal, .ended(term: 9), now: 0, random: 6)
         },
     ]
 
@@ -194,13 +194,21 @@ struct Arrow: CustomStringConvertible, Sendable {
             $0.transferRequested(to: "", isLast: true, now: 0)
         },
         Arrow(.serving, .replaced, "another node leads") {
-            $0.appendAnswered(.renewal, .ended, now: 0, random: 6)
+            $0.appendAnswered(.renewal, .ended(term: 9), now: 0, random: 6)
         },
         Arrow(.serving, .comparing, "Redis may have lost something") {
             $0.appendAnswered(.renewal, .doubt, now: 0, random: 6)
         },
-        Arrow(.serving, .startingAnew, "a later term is reported") {
-            $0.laterTermReported(9, now: 0)
+        Arrow(.serving, .serving, "a later term is reported, and the master is looked for") {
+            _ = $0.laterTermReported(9, now: 0)
+            return $0.timePassed(now: 999, random: 6)
+        },
+        Arrow(.serving, .startingAnew, "a later term was reported a lease ago") {
+            _ = $0.laterTermReported(9, now: 0)
+            return $0.timePassed(now: 1_000, random: 6)
+        },
+        Arrow(.serving, .comparing, "Redis has an earlier term") {
+            $0.appendAnswered(.renewal, .ended(term: 1), now: 0, random: 6)
         },
     ]
 
@@ -220,22 +228,30 @@ struct Arrow: CustomStringConvertible, Sendable {
             $0.transferAnswered(.unknown, now: 0, random: 7)
         },
         Arrow(.draining, .follower, "another node leads") {
-            $0.transferAnswered(.ended, now: 0, random: 7)
+            $0.transferAnswered(.ended(term: 9), now: 0, random: 7)
         },
         Arrow(.draining, .follower, "any node may lead") {
             $0 = Stage.serving.leadership
             _ = $0.transferRequested(to: "", isLast: true, now: 0)
             return $0.transferAnswered(.done, now: 0, random: 7)
         },
+        Arrow(.draining, .startingAnew, "a later term was reported a lease ago") {
+            var it = Stage.serving.leadership
+            _ = it.recorded(ByteBuffer(string: "a"), now: 0)
+            _ = it.transferRequested(to: "b", isLast: false, now: 0)
+            _ = it.offerAnswered(to: "b", under: 5, 9, now: 0)
+            _ = it.laterTermReported(9, now: 0)
+            $0 = it
+            return $0.timePassed(now: 1_000, random: 6)
+        },
         Arrow(.draining, .comparing, "Redis has lost something") {
             $0.transferAnswered(.lost, now: 0, random: 7)
         },
-        Arrow(.draining, .startingAnew, "a later term is reported") { $0.laterTermReported(9, now: 0) },
         Arrow(.transferring, .transferring, "the successor does not lead yet") {
             $0.transferAnswered(.done, now: 999, random: 7)
         },
         Arrow(.transferring, .follower, "the successor leads") {
-            $0.transferAnswered(.ended, now: 0, random: 7)
+            $0.transferAnswered(.ended(term: 9), now: 0, random: 7)
         },
         Arrow(.transferring, .follower, "the process ends and any node may lead") {
             $0 = Stage.serving.leadership
@@ -252,29 +268,30 @@ struct Arrow: CustomStringConvertible, Sendable {
             _ = $0.transferAnswered(.lost, now: 0, random: 7)
             return $0.transferAnswered(.lost, now: 1_000, random: 7)
         },
-        Arrow(.transferring, .startingAnew, "a later term is reported") { $0.laterTermReported(9, now: 0) },
         Arrow(.replaced, .replaced, "another node leads for less than a lease") {
-            $0.transferAnswered(.ended, now: 999, random: 7)
+            $0.transferAnswered(.ended(term: 9), now: 999, random: 7)
         },
         Arrow(.replaced, .follower, "another node leads for a lease") {
-            $0.transferAnswered(.ended, now: 1_000, random: 7)
+            $0.transferAnswered(.ended(term: 9), now: 1_000, random: 7)
         },
         Arrow(.replaced, .comparing, "Redis has lost something for a lease") {
             _ = $0.transferAnswered(.lost, now: 0, random: 7)
             return $0.transferAnswered(.lost, now: 1_000, random: 7)
         },
-        Arrow(.replaced, .startingAnew, "a later term is reported") { $0.laterTermReported(9, now: 0) },
     ]
 
     private static let rebuilding = [
         Arrow(.comparing, .serving, "Redis has lost nothing") {
-            $0.reinstatementAnswered(.done(last: 9), now: 0, random: 8)
+            $0.reinstatementAnswered(.done(last: 9, term: 2), now: 0, random: 8)
         },
         Arrow(.comparing, .serving, "Redis is empty and the checkpoint begins") {
-            $0.reinstatementAnswered(.done(last: 0), now: 0, random: 8)
+            $0.reinstatementAnswered(.done(last: 0, term: 2), now: 0, random: 8)
         },
         Arrow(.comparing, .emptying, "Redis lacks a batch") {
-            $0.reinstatementAnswered(.done(last: 3), now: 0, random: 8)
+            $0.reinstatementAnswered(.done(last: 3, term: 2), now: 0, random: 8)
+        },
+        Arrow(.comparing, .startingAnew, "another node has written something") {
+            $0.reinstatementAnswered(.forked(term: 2), now: 0, random: 8)
         },
         Arrow(.comparing, .replaced, "another node leads") {
             $0.reinstatementAnswered(.ended, now: 0, random: 8)
@@ -285,16 +302,14 @@ struct Arrow: CustomStringConvertible, Sendable {
             _ = $0.transferAnswered(.lost, now: 1_000, random: 7)
             return $0.reinstatementAnswered(.ended, now: 1_000, random: 8)
         },
-        Arrow(.comparing, .startingAnew, "a later term is reported") { $0.laterTermReported(9, now: 0) },
         Arrow(.emptying, .serving, "Redis is empty and the checkpoint begins") {
-            $0.reinstatementAnswered(.done(last: 0), now: 0, random: 8)
+            $0.reinstatementAnswered(.done(last: 0, term: 2), now: 0, random: 8)
         },
         Arrow(.emptying, .replaced, "another node leads") {
             $0.reinstatementAnswered(.ended, now: 0, random: 8)
         },
-        Arrow(.emptying, .startingAnew, "a later term is reported") { $0.laterTermReported(9, now: 0) },
         Arrow(.startingAnew, .serving, "the new journal has begun") {
-            $0.reinstatementAnswered(.done(last: 0), now: 0, random: 8)
+            $0.reinstatementAnswered(.done(last: 0, term: 2), now: 0, random: 8)
         },
         Arrow(.startingAnew, .follower, "another node leads") {
             $0.reinstatementAnswered(.ended, now: 0, random: 8)
@@ -311,7 +326,7 @@ struct Arrow: CustomStringConvertible, Sendable {
 }
 
 extension JournalTerm {
-    fileprivate static let first = JournalTerm(term: 1, follows: 1, epoch: 2, secret: 3)
+    fileprivate static let first = JournalTerm(term: 1, epoch: 2, secret: 3)
 }
 
 extension JournalAnswer.LeadershipRequest {

@@ -14,6 +14,8 @@ final class CompanyFaults {
         /// A node and Redis don't learn of each other; edges learn of both.
         case blockRedis, cutRedis
         case restartRedis, emptyRedis, rollBackRedis, failOverRedis, flushRedis, slowRedis, hangRedis
+        /// A master that was replaced is the master again, with the data from before.
+        case returnRedis
         /// An edge and a node don't learn of each other; other nodes learn of both.
         case cutEdge
     }
@@ -40,7 +42,9 @@ final class CompanyFaults {
         self.random = random
         isOneAtATime = random.chance(2, in: 3)
         // A network on which leases end by themselves would be one more thing that fails.
-        if isOneAtATime { installation.network.sheltered = [RedisProcess.host] }
+        if isOneAtATime {
+            installation.network.sheltered = Set(RedisProcess.hosts + [RedisProcess.sentinel])
+        }
         let some = Kind.allCases.filter { _ in random.chance(1, in: 3) }
         kinds = some.isEmpty ? Kind.allCases : some
         pace = random.number(in: 2_000...15_000)
@@ -115,7 +119,7 @@ final class CompanyFaults {
         case .blockRedis: block(host)
         case .cutRedis:
             let over = disturb("\(host) loses its connections to Redis")
-            installation.network.cut(host, RedisProcess.host)
+            installation.network.cut(host, redis.host)
             over()
         case .restartRedis: restart("Redis is restarted", .withEverything)
         case .emptyRedis: restart("Redis is restarted without its data", .empty)
@@ -134,6 +138,7 @@ final class CompanyFaults {
                 self.installation.world.after(self.redis.backlog) { over() }
             }
         case .hangRedis: hang()
+        case .returnRedis: returnFormerMaster()
         case .cutEdge: cutEdge(from: host)
         }
     }
@@ -208,7 +213,7 @@ final class CompanyFaults {
 
     private func block(_ host: Host) {
         let over = disturb("\(host) and Redis don't hear of each other")
-        let way = Way(from: host, to: RedisProcess.host)
+        let way = Way(from: host, to: redis.host)
         let ways = random.pick([[way], [way.back], [way, way.back]]) ?? [way]
         for way in ways { installation.network.block(way) }
         after(500, 3_000, 30_000) {
@@ -235,6 +240,26 @@ final class CompanyFaults {
             self.redis.start()
             self.note("another Redis is there")
             over()
+        }
+    }
+
+    /// The sentinel chooses the other server, in half of the cases because the master stands still, and soon
+    /// chooses the first one again: the same process, which has taken writes meanwhile.
+    private func returnFormerMaster() {
+        let over = disturb("another Redis is chosen, and then the one of before")
+        let stands = random.chance(1, in: 2)
+        let standing = random.milliseconds(1_000...6_000)
+        if stands { redis.hang(for: standing) }
+        // Sentinels come late.
+        let late = TimeAmount.seconds(20)
+        installation.world.after(random.milliseconds(stands ? 500...3_000 : 0...0)) {
+            self.redis.chooseOther(lag: self.random.number(in: 0...500), replicatedAfter: late)
+            self.installation.world.after(self.random.milliseconds(500...12_000)) {
+                guard !self.isOver else { return }
+                self.note("the Redis of before is the master again")
+                self.redis.chooseOther(lag: 0, replicatedAfter: late)
+                self.installation.world.after(.seconds(1)) { over() }
+            }
         }
     }
 

@@ -36,7 +36,8 @@ final class MessagingJournals {
         let logger = Logger(label: "\(host)") { label in
             TextLogHandler(label: label, now: { "" }) { news.value(.log(String($0.dropLast()))) }
         }
-        var redis = RedisConfiguration(.server(.tcp(host: RedisProcess.host.description, port: 1)))
+        let sentinel = RedisEndpoint.tcp(host: RedisProcess.sentinel.description, port: 1)
+        var redis = RedisConfiguration(.sentinel([sentinel], master: RedisProcess.master))
         redis.dialer = SimulatedRedisDialer(network, from: host)
         redis.random = { bound.value.share() }
         redis.commandTimeout = company.commandTimeout
@@ -91,6 +92,7 @@ private final class WatchedShard: JournalDelegate {
         shard.didBecomeLeader(term, isAnew: isAnew)
     }
 
+    func didReinstate(_ term: JournalTerm) { shard.didReinstate(term) }
     func didBeginRecovery(_ term: JournalTerm) { shard.didBeginRecovery(term) }
     func didDiscardRecovery() { shard.didDiscardRecovery() }
     func didReadBatch(_ batch: UnsafeRawBufferPointer) throws(JournalFault) {

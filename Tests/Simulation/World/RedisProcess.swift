@@ -6,10 +6,13 @@ import RTMTestSupport
 @testable import RTMMessagingServer
 @testable import RTMTestKit
 
-/// The Redis of an installation: a server at the network that answers one command after the other. It can
-/// come back with other data than it had.
+/// The Redis of an installation: a master and a replica at the network, which answer one command after the
+/// other, and a sentinel that names the master. The master can come back with other data than it had, and the
+/// sentinel can choose the other server: the replica, or a master of before that isn't a replica yet.
 final class RedisProcess {
-    static let host = Host("redis")
+    static let sentinel = Host("sentinel")
+    static let hosts = [Host("redis1"), Host("redis2")]
+    static let master = "main"
     /// How often a copy is made, with which it may come back, and how many there are.
     private static let copyInterval = TimeAmount.milliseconds(50)
     private static let copiesMax = 60
@@ -21,87 +24,154 @@ final class RedisProcess {
         case older(milliseconds: Int)
     }
 
+    private struct Server {
+        var data: SimulatedRedis
+        var busyUntil = NIODeadline.uptimeNanoseconds(0)
+        /// Grows with each end of the process.
+        var life = 0
+        var isRunning = false
+    }
+
     private let network: SimulatedNetwork
     private let random: RandomStream
-    private(set) var data: SimulatedRedis
+    private var servers: [Server]
+    private var masterIndex = 0
+    private var configEpoch: UInt64 = 0
+    /// Whether the other server follows the master. One that was the master takes writes until somebody makes
+    /// it a replica.
+    private var isReplicated = true
+    /// Of the master.
     private var copies: [SimulatedRedis] = []
     /// Of a command, in microseconds.
     var cost = 20...200
-    private var busyUntil = NIODeadline.uptimeNanoseconds(0)
-    private var life = 0
-    private var isRunning = false
 
     init(in network: SimulatedNetwork, random: RandomStream) {
         self.network = network
         self.random = random
-        data = SimulatedRedis(run: "run 0", scripts: JournalScripts.all)
-        data.uncutMax = random.pick([0, 3, 100]) ?? 0
-        start()
+        let uncutMax = random.pick([0, 3, 100]) ?? 0
+        servers = Self.hosts.map { host in
+            var data = SimulatedRedis(run: "\(host)", scripts: JournalScripts.all)
+            data.uncutMax = uncutMax
+            return Server(data: data)
+        }
+        for index in servers.indices { start(index) }
+        network.listen(Self.sentinel) { [unowned self] socket in serve(socket) { self.answerAsSentinel($0) } }
         copy()
     }
 
+    var data: SimulatedRedis { servers[masterIndex].data }
+    var host: Host { Self.hosts[masterIndex] }
+
     private func copy() {
         network.world.after(Self.copyInterval) {
-            if self.isRunning { self.copies.append(self.data) }
+            if self.servers[self.masterIndex].isRunning { self.copies.append(self.data) }
             if self.copies.count > Self.copiesMax { self.copies.removeFirst() }
             self.copy()
         }
     }
 
-    func start() {
-        guard !isRunning else { return }
-        isRunning = true
-        busyUntil = network.world.loop.now
-        network.listen(Self.host) { [unowned self] in serve($0) }
+    /// The data of the master so many milliseconds ago.
+    private func copy(from milliseconds: Int) -> SimulatedRedis {
+        let age = milliseconds / Int(Self.copyInterval.nanoseconds / 1_000_000)
+        return copies.dropLast(age).last ?? copies.first ?? data
     }
 
-    /// The process ends.
+    /// The master runs.
+    func start() { start(masterIndex) }
+
+    private func start(_ index: Int) {
+        guard !servers[index].isRunning else { return }
+        servers[index].isRunning = true
+        servers[index].busyUntil = network.world.loop.now
+        network.listen(Self.hosts[index]) { [unowned self] socket in
+            serve(socket) { self.answer($0, at: index, to: socket) }
+        }
+    }
+
+    /// The process of the master ends.
     ///
     /// - Parameter silently: with its machine.
     func kill(silently: Bool, _ comeback: Comeback) {
-        isRunning = false
-        life += 1
-        network.kill(Self.host, silently: silently)
+        end(masterIndex, silently: silently)
         switch comeback {
         case .withEverything: break
-        case .empty: data.empty()
-        case .older(let milliseconds):
-            let age = milliseconds / Int(Self.copyInterval.nanoseconds / 1_000_000)
-            if let copy = copies.dropLast(age).last ?? copies.first { data = copy }
+        case .empty: servers[masterIndex].data.empty()
+        case .older(let milliseconds): servers[masterIndex].data = copy(from: milliseconds)
         }
         copies = []
-        data.restart(as: "run \(life)")
+        servers[masterIndex].data.restart(as: "\(host), run \(servers[masterIndex].life)")
+    }
+
+    private func end(_ index: Int, silently: Bool) {
+        servers[index].isRunning = false
+        servers[index].life += 1
+        network.kill(Self.hosts[index], silently: silently)
+    }
+
+    /// The sentinel makes the other server the master.
+    ///
+    /// - Parameters:
+    ///   - lag: how many milliseconds a replica is behind the master.
+    ///   - time: after that the server that was the master is a replica.
+    func chooseOther(lag: Int, replicatedAfter time: TimeAmount) {
+        let other = 1 - masterIndex
+        if isReplicated { servers[other].data.takeOver(from: copy(from: lag)) }
+        (masterIndex, copies, isReplicated) = (other, [], false)
+        configEpoch += 1
+        start()
+        let epoch = configEpoch
+        network.world.after(time) { [self] in
+            guard epoch == configEpoch else { return }
+            // Whoever is still connected there would only be refused.
+            end(1 - masterIndex, silently: false)
+            start(1 - masterIndex)
+            isReplicated = true
+        }
     }
 
     /// For how long what it was asked already keeps it busy.
-    var backlog: TimeAmount { max(.zero, busyUntil - network.world.loop.now) }
+    var backlog: TimeAmount { max(.zero, servers[masterIndex].busyUntil - network.world.loop.now) }
 
     /// All data are deleted, and no client is told.
-    func flush() { data.empty() }
+    func flush() { servers[masterIndex].data.empty() }
 
-    /// For so long no command is answered.
-    func hang(for time: TimeAmount) { busyUntil = network.world.loop.now + time }
+    /// For so long no command is answered. What was sent meanwhile is done afterwards.
+    func hang(for time: TimeAmount) { servers[masterIndex].busyUntil = network.world.loop.now + time }
 
-    private func serve(_ socket: Socket) {
+    private func serve(_ socket: Socket, _ answer: @escaping ([[UInt8]]) -> RedisReply?) {
         var words = RedisWords()
         socket.open(
             onBytes: { bytes in
                 words.feed(bytes)
-                while let command = words.next() { self.answer(command, to: socket) }
+                while let command = words.next() {
+                    guard let reply = answer(command) else { continue }
+                    var bytes = ByteBuffer()
+                    reply.encode(into: &bytes)
+                    socket.write(bytes) {}
+                }
             }, onEnd: { _ in })
     }
 
+    private func answerAsSentinel(_ command: [[UInt8]]) -> RedisReply {
+        guard command.count == 3 else { return .text("PONG") }
+        let words = ["ip", "\(host)", "port", "1", "config-epoch", "\(configEpoch)"]
+        return .array(words.map { .text($0) })
+    }
+
     /// A command that was read is done, also when its client has gone.
-    private func answer(_ command: [[UInt8]], to socket: Socket) {
+    private func answer(_ command: [[UInt8]], at index: Int, to socket: Socket) -> RedisReply? {
         let loop = network.world.loop
-        busyUntil = max(busyUntil, loop.now) + .microseconds(Int64(random.number(in: cost)))
-        let life = life
-        loop.scheduleTask(deadline: busyUntil) {
-            guard life == self.life else { return }
+        servers[index].busyUntil =
+            max(servers[index].busyUntil, loop.now) + .microseconds(Int64(random.number(in: cost)))
+        let life = servers[index].life
+        loop.scheduleTask(deadline: servers[index].busyUntil) {
+            guard life == self.servers[index].life else { return }
             var bytes = ByteBuffer()
-            self.data.answer(command, now: self.network.world.utcMilliseconds).encode(into: &bytes)
+            self.servers[index].data.answer(command, now: self.network.world.utcMilliseconds)
+                .encode(into: &bytes)
             socket.write(bytes) {}
         }
+        return nil
     }
 }
 
@@ -121,8 +191,9 @@ struct SimulatedRedisDialer: RedisDialing {
         on eventLoop: any EventLoop, failed: @escaping (_ cause: String) -> Void
     ) {
         let network = network.value
+        guard case .tcp(let host, _) = endpoint else { return failed("no address") }
         network.connect(
-            from: caller, to: RedisProcess.host, timeout: .init(configuration.connectTimeout)
+            from: caller, to: Host(host), timeout: .init(configuration.connectTimeout)
         ) { result in
             do {
                 try SocketHandler.attach(handler, to: result.get(), on: network.world.loop)

@@ -96,11 +96,13 @@ struct EdgeChannel {
 
     // MARK: Entries
 
-    /// Whether a position lies behind ours, or in another log. A skip that comes again, because an attach had
-    /// timed out, doesn't.
-    func isBefore(_ position: StreamPosition) -> Bool {
-        guard let own = self.position else { return false }
-        return own.epoch != position.epoch || own.offset < position.offset
+    /// Whether deliveries continue elsewhere than behind our position: later, in another log, or in a log of
+    /// before, which ends earlier. A skip that comes again, because an attach had timed out, leads to an
+    /// earlier position, too, and changes nothing.
+    func isMoved(by skip: SkipPush) -> Bool {
+        guard let own = position else { return false }
+        guard own.epoch == skip.position.epoch else { return true }
+        return skip.wentBack ? skip.position.offset < own.offset : own.offset < skip.position.offset
     }
 
     /// Entries have arrived.

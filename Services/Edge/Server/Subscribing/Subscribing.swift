@@ -360,7 +360,7 @@ extension Subscribing {
     func skipped(_ skip: SkipPush) {
         let channel = subscriptions.channels.index(of: skip.interest).map { subscriptions.channels[$0] }
         change { $0.skipped(skip) }
-        guard let channel, let position = channel.position, channel.isBefore(skip.position) else { return }
+        guard let channel, let position = channel.position, channel.isMoved(by: skip) else { return }
         facts.append(
             .init(
                 kind: .gap(after: position), channel: channel.key, userID: "", session: 0, at: wallClock(),

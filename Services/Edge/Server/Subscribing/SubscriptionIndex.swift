@@ -376,7 +376,7 @@ extension SubscriptionIndex {
     /// what comes next.
     mutating func skipped(_ skip: SkipPush) -> [SubscribeAction] {
         guard let channelIndex = channels.index(of: skip.interest),
-            channels[channelIndex].isBefore(skip.position)
+            channels[channelIndex].isMoved(by: skip)
         else {
             return []
         }

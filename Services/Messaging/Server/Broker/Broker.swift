@@ -102,6 +102,8 @@ extension Broker {
         /// Set if entries after the caller's position, or the log they were in, are gone: what is missed
         /// begins after this position.
         package let skippedTo: StreamPosition?
+        /// Whether the log ends before the caller's position: it is one of before.
+        package let wentBack: Bool
         /// The features that select what is gone.
         package let lost: SubscriptionFeatures
         /// The entries that follow the caller's position. They are delivered before anything newer.
@@ -138,7 +140,7 @@ extension Broker {
         let tail = channels.tail(of: slot)
         return Attached(
             position: channels.position(of: slot), skippedTo: continuation?.skippedTo,
-            lost: continuation?.lost ?? [],
+            wentBack: continuation?.wentBack ?? false, lost: continuation?.lost ?? [],
             missed: continuation?.entries.map { tail.entry(at: $0) } ?? [],
             ownership: ownership == nil ? 0 : channels[slot].ownership?.number ?? 0, superseded: superseded)
     }

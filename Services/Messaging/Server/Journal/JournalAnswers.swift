@@ -3,7 +3,10 @@ import RTMRedis
 /// What the scripts of the journal answer. The head of each script says what its answers mean.
 enum JournalAnswer {
     enum LeadershipRequest: Equatable {
-        case held(by: String)
+        /// - Parameters:
+        ///   - term: of the journal.
+        ///   - last: the last batch that it has.
+        case held(by: String, term: UInt64, last: UInt64)
         case empty
         /// The leader is about to transfer the leadership to this node.
         ///
@@ -21,8 +24,8 @@ enum JournalAnswer {
 
     enum Append: Equatable {
         case done
-        /// Another node leads.
-        case ended
+        /// Redis has another leadership. If its term isn't later, Redis has gone back in time.
+        case ended(term: UInt64)
         /// Redis may have lost something.
         case doubt
         /// There was no answer. The batch may be there or not.
@@ -31,8 +34,8 @@ enum JournalAnswer {
 
     enum Transfer: Equatable {
         case done
-        /// Another node leads.
-        case ended
+        /// Redis has another leadership. If its term isn't later, Redis has gone back in time.
+        case ended(term: UInt64)
         /// Redis may not have everything.
         case lost
         /// There was no answer. It may be done or not.
@@ -40,7 +43,10 @@ enum JournalAnswer {
     }
 
     enum Reinstatement: Equatable {
-        case done(last: UInt64)
+        case done(last: UInt64, term: UInt64)
+        /// This node leads again, and new logs have to begin: what another node had written meanwhile may have
+        /// been acknowledged, and isn't in the memory of this one.
+        case forked(term: UInt64)
         case ended
         case unknown
     }
@@ -51,20 +57,23 @@ extension JournalAnswer.LeadershipRequest {
         guard let fields = reply.elements, let kind = fields.first?.string else { return nil }
         switch (kind, fields.count) {
         case ("empty", _): self = .empty
-        case ("held", 2...): self = .held(by: fields[1].string ?? "")
+        case ("held", 5...):
+            guard let term = fields[3].number, let last = fields[4].number else { return nil }
+            self = .held(by: fields[1].string ?? "", term: term, last: last)
         case ("other", 2...): self = .otherLayout(fields[1].string ?? "")
         case ("successor", 6...):
             guard let leader = fields[1].number, let term = fields[2].number, let last = fields[3].number,
                 let epoch = fields[4].number, let secret = fields[5].number
             else { return nil }
             self = .successor(
-                of: leader, JournalTerm(term: term, follows: term, epoch: epoch, secret: secret), last: last)
+                of: leader, JournalTerm(term: term, epoch: epoch, secret: secret), last: last)
         case ("granted", 8...):
             guard let term = fields[1].number, let last = fields[2].number, let epoch = fields[4].number,
-                let secret = fields[5].number, let follows = fields[6].number
+                let secret = fields[5].number
             else { return nil }
+            let lineage = Lineage(fields[6].string ?? "")
             self = .granted(
-                JournalTerm(term: term, follows: follows, epoch: epoch, secret: secret), last: last,
+                JournalTerm(term: term, lineage: lineage, epoch: epoch, secret: secret), last: last,
                 isWhole: fields[3].number == 1, after: fields[7].number ?? 0)
         default: return nil
         }
@@ -73,37 +82,44 @@ extension JournalAnswer.LeadershipRequest {
 
 extension JournalAnswer.Append {
     init(_ outcome: Result<RedisReply, RedisFailure>) {
-        switch (try? outcome.get())?.string {
+        let reply = try? outcome.get()
+        switch reply?.string {
         case "done": self = .done
-        case "ended": self = .ended
         case "doubt", "gone": self = .doubt
-        default: self = .unknown
+        default: self = reply?.endingTerm.map { .ended(term: $0) } ?? .unknown
         }
     }
 }
 
 extension JournalAnswer.Transfer {
     init(_ outcome: Result<RedisReply, RedisFailure>) {
-        switch (try? outcome.get())?.string {
+        let reply = try? outcome.get()
+        switch reply?.string {
         case "done": self = .done
-        case "ended": self = .ended
         case "lost": self = .lost
-        default: self = .unknown
+        default: self = reply?.endingTerm.map { .ended(term: $0) } ?? .unknown
         }
     }
 }
 
 extension JournalAnswer.Reinstatement {
     init(_ outcome: Result<RedisReply, RedisFailure>) {
-        guard let fields = (try? outcome.get())?.elements else {
-            self = .unknown
-            return
-        }
-        switch (fields.first?.string, fields.count > 1 ? fields[1].number : nil) {
-        case ("done", let last?): self = .done(last: last)
+        let fields = (try? outcome.get())?.elements ?? []
+        let numbers = fields.dropFirst().compactMap(\.number)
+        switch (fields.first?.string, numbers.count) {
+        case ("done", 2): self = .done(last: numbers[0], term: numbers[1])
+        case ("forked", 2): self = .forked(term: numbers[1])
         case ("ended", _): self = .ended
         default: self = .unknown
         }
+    }
+}
+
+extension RedisReply {
+    /// The term of the other leadership in the answer of `append.lua` and `transfer.lua`; nil in others.
+    fileprivate var endingTerm: UInt64? {
+        guard let fields = elements, fields.count == 2, fields[0].string == "ended" else { return nil }
+        return fields[1].number
     }
 }
 

@@ -7,8 +7,7 @@ struct JournalCommands: Sendable {
 
     let names: JournalNames
     let limits: JournalLimits
-    /// Whether only what a replica or a disk of Redis has is acknowledged.
-    let isConfirmed: Bool
+    let durability: JournalDurability
 
     private var lease: RedisArgument { RedisArgument(limits.lease) }
 
@@ -33,11 +32,12 @@ struct JournalCommands: Sendable {
         RedisCommand(
             JournalScripts.requestLeadership, keys: [names.head],
             [
-                RedisArgument(leaderToken), .text(names.node), lease, .run,
+                RedisArgument(leaderToken), .text(names.node), lease, .server(.history),
                 RedisArgument(epoch != nil), RedisArgument(epoch ?? 0), RedisArgument(secret),
-                .text(names.layout), RedisArgument(electionDelay), RedisArgument(isConfirmed),
+                .text(names.layout), RedisArgument(electionDelay), .text(durability.rawValue),
                 RedisArgument(readUntil?.last ?? 0), RedisArgument(readUntil?.leaderToken ?? 0),
-                RedisArgument(limits.lossReportTime),
+                RedisArgument(limits.lossReportTime), .server(.historyBefore), .server(.startedAt),
+                .server(.hasReadItsFile),
             ])
     }
 
@@ -52,7 +52,7 @@ struct JournalCommands: Sendable {
         RedisCommand(
             JournalScripts.append, keys: [names.head, names.batches],
             [
-                RedisArgument(append.leaderToken), RedisArgument(append.number), .run, lease,
+                RedisArgument(append.leaderToken), RedisArgument(append.number), .server(.history), lease,
                 RedisArgument(append.oldestKept), .buffer(append.bytes), RedisArgument(append.isWhole),
             ])
     }
@@ -63,10 +63,10 @@ struct JournalCommands: Sendable {
         RedisCommand(
             JournalScripts.reinstate, keys: [names.head, names.batches],
             [
-                RedisArgument(leaderToken), RedisArgument(before), .text(names.node), lease, .run,
-                RedisArgument(empties), RedisArgument(isWhole), RedisArgument(term.term),
+                RedisArgument(leaderToken), RedisArgument(before), .text(names.node), lease,
+                .server(.history), RedisArgument(empties), RedisArgument(isWhole), RedisArgument(term.term),
                 RedisArgument(term.epoch), RedisArgument(term.secret), .text(names.layout),
-                RedisArgument(isConfirmed),
+                .text(durability.rawValue), .text(term.lineage.text),
             ])
     }
 
@@ -79,7 +79,7 @@ struct JournalCommands: Sendable {
     func transfer(_ leaderToken: UInt64, last: UInt64, to successor: String) -> RedisCommand {
         RedisCommand(
             JournalScripts.transfer, keys: [names.head],
-            [RedisArgument(leaderToken), RedisArgument(last), .run, .text(successor), lease])
+            [RedisArgument(leaderToken), RedisArgument(last), .server(.history), .text(successor), lease])
     }
 
     /// - Parameter lease: how long the node counts as living, in milliseconds; 0: it leaves the list.

@@ -22,8 +22,6 @@ struct JournalConfirmation: Sendable {
         waitMax = max(10, lease / 4 / UInt64(shards))
     }
 
-    var isNeeded: Bool { durability != .journal }
-
     /// Nil if the answer of the script is enough.
     var question: RedisCommand? {
         switch durability {

@@ -20,6 +20,8 @@ protocol JournalDelegate: AnyObject {
     ///
     /// - Parameter isAnew: whether what was read doesn't count.
     func didBecomeLeader(_ term: JournalTerm, isAnew: Bool)
+    /// This node still leads, under a later term.
+    func didReinstate(_ term: JournalTerm)
     /// What has happened in this turn so far. It belongs to the batch that gathers now, whose number the gate
     /// has.
     func takeRecords() -> ByteBuffer
@@ -63,7 +65,7 @@ final class RedisJournal {
     private var isAssigned = false
     /// Whether Redis has answered who leads.
     private var hasAnswer = false
-    /// Whether this process has neither begun a journal nor read one.
+    /// Whether this process has never seen a journal of the shard.
     private var mayHaveFirstEpoch = true
     private var shutdown: (successor: String, done: () -> Void)?
 
@@ -76,7 +78,7 @@ final class RedisJournal {
         self.client = client
         self.names = names
         commands = JournalCommands(
-            names: names, limits: limits, isConfirmed: confirmation.isNeeded)
+            names: names, limits: limits, durability: confirmation.durability)
         makeRandom = random
         eventLoop = client.eventLoop
         self.probe = probe
@@ -218,6 +220,8 @@ final class RedisJournal {
         case .becomeLeader(let term, let isAnew): becomeLeader(term, isAnew: isAnew)
         case .releaseOutput(let number): delegate?.didWriteBatches(through: number)
         case .writeCheckpoint(let isFirst): writeCheckpoint(isFirst: isFirst)
+        case .announceTerm(let term): delegate?.didReinstate(term)
+        case .searchMaster: client.doubt()
         case .awaitSuccessor(let reason): delegate?.didBeginAwaitingSuccessor(reason)
         case .resumeServing: delegate?.didResumeServing()
         case .stepDown(let reason, let closesLinks):
@@ -271,7 +275,7 @@ final class RedisJournal {
                 return leadershipRequestFailed(outcome)
             }
             hasAnswer = true
-            if case .granted = answer { mayHaveFirstEpoch = false }
+            if answer != .empty { mayHaveFirstEpoch = false }
             logLeader(answer)
             let now = now
             update { $0.leadershipRequestAnswered(answer, now: now) }
@@ -286,7 +290,7 @@ final class RedisJournal {
 
     private func logLeader(_ answer: JournalAnswer.LeadershipRequest) {
         switch answer {
-        case .held(let node):
+        case .held(let node, _, _):
             probe.ready()
             if node != leader { logger.info("another node leads", metadata: ["node": "\(node)"]) }
             leader = node

@@ -33,6 +33,10 @@ enum LeadershipAction: Equatable {
     ///
     /// - Parameter isAnew: with empty logs, because the journal may lack what was acknowledged.
     case becomeLeader(JournalTerm, isAnew: Bool)
+    /// This node still leads, under a later term: announce that.
+    case announceTerm(JournalTerm)
+    /// Look at once whether Redis has another master.
+    case searchMaster
     /// Everything that waits for the batches up to this one may leave the node.
     case releaseOutput(UInt64)
     /// Make the next page of the checkpoint.

@@ -73,6 +73,8 @@ struct ShardLeadership {
     /// Another node became the leader, Redis was replaced since, and that node was silent for a lease.
     private var isAfterSilence = false
     private var missingJournal = MissingJournal()
+    private var newest = NewestJournal()
+    private var contest: Contest?
 
     init(_ limits: JournalLimits) { self.limits = limits }
 
@@ -98,6 +100,7 @@ struct ShardLeadership {
 
     /// - Parameter random: a new random number, for a leader token.
     mutating func timePassed(now: UInt64, random: UInt64) -> [LeadershipAction] {
+        if let contest, now >= contest.decidedAt, isWriting { return supersede(contest.term, now: now) }
         switch state {
         case .follower(let nextAttempt):
             guard now >= nextAttempt else { return [] }
@@ -153,8 +156,9 @@ struct ShardLeadership {
     {
         guard case .candidate(let leaderToken) = state else { return [] }
         switch answer {
-        case .held:
+        case .held(_, let term, let last):
             missingJournal.found()
+            newest.seen(term: term, last: last)
             return follow(now)
         case .empty:
             missingJournal.missed(now: now)
@@ -163,9 +167,11 @@ struct ShardLeadership {
             return follow(now) + [.refuse("the journal in Redis has \(layout)")]
         case .successor(let leaderToken, let term, let last):
             missingJournal.found()
+            newest.seen(term: term.term, last: last)
             return readAhead(under: leaderToken, term, last: last, now: now)
         case .granted(let term, let last, let isWhole, let tokenBefore):
             missingJournal.found()
+            let isWhole = isWhole && !newest.isAhead(of: term.lineage.terms.first ?? term.term, last: last)
             let read = reader.take() ?? JournalReader(under: tokenBefore, now: now)
             let isContinued = isWhole && read.leaderToken == tokenBefore && read.hasHeads
             let reader = isContinued ? read : JournalReader(under: tokenBefore, now: now)
@@ -181,7 +187,7 @@ struct ShardLeadership {
     }
 
     private mutating func follow(_ now: UInt64) -> [LeadershipAction] {
-        writer = nil
+        (writer, contest) = (nil, nil)
         state = .follower(nextAttempt: now + limits.attemptInterval)
         return reader.take() == nil ? [] : [.discardRecovery]
     }
@@ -275,11 +281,11 @@ struct ShardLeadership {
     ) -> [LeadershipAction] {
         guard append.leaderToken == leaderToken else { return [] }
         switch answer {
-        case .ended: return replaced(now)
+        case .ended(let term) where isLater(term): return replaced(now)
         case .unknown:
             writer?.unanswered()
             return []
-        case .doubt:
+        case .doubt, .ended:
             writer?.unanswered()
             guard isWriting else { return follow(now) }
             isAfterSilence = false
@@ -302,6 +308,10 @@ struct ShardLeadership {
         }
     }
 
+    /// Whether a leadership of this term is one after this node's. Otherwise a Redis that names it has gone
+    /// back in time.
+    private func isLater(_ term: UInt64) -> Bool { writer.map { term > $0.term.term } ?? true }
+
     /// Another node has become the leader. If Redis turns out to have forgotten that, this node resumes.
     private mutating func replaced(_ now: UInt64) -> [LeadershipAction] {
         guard keepsLogs else { return stepDown(now) }
@@ -315,7 +325,8 @@ struct ShardLeadership {
         _ now: UInt64, _ reason: String = "another node leads"
     ) -> [LeadershipAction] {
         let wasLeader = isLeader
-        (writer, transfer, reader) = (nil, nil, nil)
+        if let writer { newest.seen(term: writer.term.term, last: writer.written) }
+        (writer, transfer, reader, contest) = (nil, nil, nil, nil)
         state = .follower(nextAttempt: now)
         return [.stepDown(reason, closesLinks: wasLeader)]
     }
@@ -383,6 +394,8 @@ struct ShardLeadership {
     mutating func transferAnswered(
         _ answer: JournalAnswer.Transfer, now: UInt64, random: UInt64
     ) -> [LeadershipAction] {
+        var answer = answer
+        if case .ended(let term) = answer, !isLater(term) { answer = .lost }
         guard case .leader(let leader) = state, leader != .serving, leader != .draining(awaitsRedis: false),
             let outcome = transfer?.answered(answer, to: leader, limits, now: now)
         else { return [] }
@@ -434,25 +447,33 @@ struct ShardLeadership {
         case (.ended, .comparing) where isAfterSilence: return stepDown(now)
         case (.ended, .comparing), (.ended, .emptying): return replaced(now)
         case (.ended, .startingAnew): return stepDown(now)
+        case (.forked(let term), _):
+            writer?.term.begunAnew(term)
+            return startAnew(under: leaderToken, "another node has written to a journal of before", now: now)
         case (.unknown, _):
             isReinstatementDue = true
             return []
-        case (.done, .startingAnew):
+        case (.done(_, let term), .startingAnew):
+            writer?.term.begunAnew(term)
             writer?.emptied(leaderToken)
             writer?.checkpointWritten()
             return becomeLeader(isAnew: true)
-        case (.done(written), .comparing):
+        case (.done(written, let term), .comparing):
             writer?.reinstated(leaderToken)
-            state = .leader(.serving)
-            return next(now: now)
-        case (.done(let last), .comparing) where last > 0:
+            return serveAgain(under: term) + next(now: now)
+        case (.done(let last, _), .comparing) where last > 0:
             writer?.reinstated(leaderToken)
             return reinstate(random, .emptying)
-        case (.done, .comparing), (.done, .emptying):
+        case (.done(_, let term), .comparing), (.done(_, let term), .emptying):
             writer?.emptied(leaderToken)
-            state = .leader(.serving)
-            return [.writeCheckpoint(isFirst: true)]
+            return serveAgain(under: term) + [.writeCheckpoint(isFirst: true)]
         }
+    }
+
+    private mutating func serveAgain(under term: UInt64) -> [LeadershipAction] {
+        writer?.term.reinstated(term)
+        state = .leader(.serving)
+        return writer.map { [.announceTerm($0.term)] } ?? []
     }
 
     /// The next page of the checkpoint was made from memory, for a journal that was lost.
@@ -469,14 +490,37 @@ struct ShardLeadership {
         return next(now: now)
     }
 
-    /// A caller knows a later term than this node's, of which Redis knows nothing any more: Redis came back
-    /// with older data. What was acknowledged in the later term is lost.
+    /// A caller knows a term that this node's logs don't continue. What was acknowledged in it isn't here, so
+    /// new logs have to begin, unless this node is the one that was replaced and hasn't learned that yet.
+    ///
+    /// Two nodes that are told of each other must not supersede each other in turn. So a node first has the
+    /// master looked for, and waits until Redis has prolonged its lease there: for a lease if the other term is
+    /// later, and a quarter of it otherwise.
     mutating func laterTermReported(_ term: UInt64, now: UInt64) -> [LeadershipAction] {
-        guard keepsLogs, let leaderToken, let next = writer?.term.superseding(term) else { return [] }
+        guard keepsLogs, let own = writer?.term, own.superseding(term) != nil else { return [] }
+        let wait = own.term > term ? limits.renewal : limits.lease
+        let isNew = contest == nil
+        contest = Contest(
+            term: max(contest?.term ?? 0, term), decidedAt: contest?.decidedAt ?? now + wait)
+        return isNew ? [.searchMaster] : []
+    }
+
+    private mutating func supersede(_ term: UInt64, now: UInt64) -> [LeadershipAction] {
+        contest = nil
+        guard let leaderToken, let next = writer?.term.superseding(term) else { return [] }
+        writer?.term = next
+        return startAnew(under: leaderToken, "Redis has forgotten another leader", now: now)
+    }
+
+    /// What this node has in memory doesn't count any more.
+    private mutating func startAnew(under leaderToken: UInt64, _ reason: String, now: UInt64)
+        -> [LeadershipAction]
+    {
+        guard let term = writer?.term else { return [] }
         let wasLeader = isLeader
-        transfer = nil
-        writer = JournalWriter(next, leaderToken: leaderToken, written: 0, now: now)
-        return [.stepDown("Redis has forgotten a later leader", closesLinks: wasLeader)] + startAnew()
+        (transfer, contest) = (nil, nil)
+        writer = JournalWriter(term, leaderToken: leaderToken, written: 0, now: now)
+        return [.stepDown(reason, closesLinks: wasLeader)] + startAnew()
     }
 
     // MARK: - The end
@@ -534,6 +578,14 @@ extension ShardLeadership.Leader {
         case .transferring, .replaced: true
         }
     }
+}
+
+/// A caller knows of another leader, whose logs this one doesn't continue.
+private struct Contest {
+    /// The latest term that was reported.
+    let term: UInt64
+    /// From when on this node supersedes the other one, if Redis still lets it lead; in milliseconds.
+    let decidedAt: UInt64
 }
 
 /// Since when Redis has had no journal, and when a new one may begin. Pure.

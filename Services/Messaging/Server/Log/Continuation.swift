@@ -22,6 +22,8 @@ struct Continuation {
     /// Set if entries that the reader may miss, or the log they were in, are gone: the reader continues
     /// after this position.
     let skippedTo: StreamPosition?
+    /// Whether the log ends before the reader's position: it is one of before.
+    var wentBack = false
     /// The features that select what is lost.
     let lost: SubscriptionFeatures
     /// What follows of the features that the reader wants, in order, with its own entries.
@@ -43,7 +45,8 @@ extension ChannelChain {
         }
         guard position.offset <= partitionHead.offset else {
             return Continuation(
-                skippedTo: StreamPosition(epoch: epoch, offset: head), lost: .ofEntries, entries: [])
+                skippedTo: StreamPosition(epoch: epoch, offset: head), wentBack: true, lost: .ofEntries,
+                entries: [])
         }
         let present = features(after: position.offset).intersection(scope.features)
         // Nothing that the reader wants has come, so there is nothing to look for.

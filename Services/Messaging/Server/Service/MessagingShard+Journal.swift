@@ -27,7 +27,7 @@ extension MessagingShard {
         guard let journal else { return LeaderPush(term: 1, follows: 1) }
         let leadership = journal.redis.leadership
         guard leadership.isLeader, let term = leadership.writer?.term else { return nil }
-        return LeaderPush(term: term.term, follows: term.follows)
+        return term.announcement
     }
 
     func startJournal() { journal?.redis.start(delegate: self) }
@@ -107,9 +107,14 @@ extension MessagingShard: JournalDelegate {
         }
         journal?.replay = nil
         broker.keepJournal(settlingFor: Self.settlingTime, now: clock())
-        let announcement = LeaderPush(term: term.term, follows: term.follows)
-        for link in links.values { link.push(MessagingMethod.leader, announcement) }
+        announce(term)
         closeGate()
+    }
+
+    func didReinstate(_ term: JournalTerm) { announce(term) }
+
+    private func announce(_ term: JournalTerm) {
+        for link in links.values { link.push(MessagingMethod.leader, term.announcement) }
     }
 
     private func newBroker(_ term: JournalTerm) -> Broker {
@@ -151,6 +156,6 @@ extension MessagingShard: JournalDelegate {
         if closesLinks { closeLinks(reason) }
         journal?.replay = nil
         journal?.gate.open(through: .max)
-        broker = newBroker(JournalTerm(term: 0, follows: 0, epoch: 1, secret: 0))
+        broker = newBroker(JournalTerm(term: 0, epoch: 1, secret: 0))
     }
 }

@@ -221,7 +221,9 @@ extension MessagingShard: ServiceLinkHandler {
             metrics.gaps.increment()
             link.push(
                 MessagingMethod.skip,
-                SkipPush(interest: request.interest, position: start, features: attached.lost))
+                SkipPush(
+                    interest: request.interest, position: start, features: attached.lost,
+                    wentBack: attached.wentBack))
         }
         var offset = attached.skippedTo?.offset ?? request.after?.offset ?? 0
         for entry in attached.missed {

@@ -46,7 +46,7 @@ extension RedisPresenceStore {
             PresenceScripts.claim, keys: [keys.due(part), keys.facts(part), keys.absent(part)],
             [
                 RedisArgument(now), RedisArgument(now + Self.claim),
-                RedisArgument(UInt64(Self.channelsPerSweep)), .run,
+                RedisArgument(UInt64(Self.channelsPerSweep)), .server(.history),
             ]
         ) { [self] outcome in
             // The first element says when the data began, and is no channel.

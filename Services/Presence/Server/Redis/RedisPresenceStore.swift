@@ -71,7 +71,7 @@ package final class RedisPresenceStore: PresenceStore {
         let rules = self.rules.announce(in: channel.type)
         let head: [RedisArgument] = [
             RedisArgument(clock()), RedisArgument(UInt64(rules.announceMax)), RedisArgument(rules.interval),
-            RedisArgument(rules.debounce), RedisArgument(.random(in: 1...UInt64.max)), .run,
+            RedisArgument(rules.debounce), RedisArgument(.random(in: 1...UInt64.max)), .server(.history),
             .text(RedisKeys.field(channel)), RedisArgument(Self.claim), RedisArgument(link.number),
             RedisArgument(UInt64(rules.statesBytesMax)),
         ]

@@ -7,7 +7,7 @@
 local function int(number) return string.format('%.0f', number) end
 
 -- Reads what is known of the part. key: a hash with
---   born  when these data began; run  the server that has them (its run_id); turn  how often that was another one
+--   born  when these data began; run  the history of the server that has them; turn  how often that was another one
 -- Gives: born, and the run together with the turn. The data may be older than in the run before, and a server that has
 -- lost them to another one and got them back isn't in the same run.
 local function readPart(key, now, run)

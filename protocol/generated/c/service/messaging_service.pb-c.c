@@ -52,6 +52,51 @@ void   rtm__service__leader_push__free_unpacked
   assert(message->base.descriptor == &rtm__service__leader_push__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__service__earlier_term__init
+                     (Rtm__Service__EarlierTerm         *message)
+{
+  static const Rtm__Service__EarlierTerm init_value = RTM__SERVICE__EARLIER_TERM__INIT;
+  *message = init_value;
+}
+size_t rtm__service__earlier_term__get_packed_size
+                     (const Rtm__Service__EarlierTerm *message)
+{
+  assert(message->base.descriptor == &rtm__service__earlier_term__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__service__earlier_term__pack
+                     (const Rtm__Service__EarlierTerm *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__service__earlier_term__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__service__earlier_term__pack_to_buffer
+                     (const Rtm__Service__EarlierTerm *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__service__earlier_term__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Service__EarlierTerm *
+       rtm__service__earlier_term__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Service__EarlierTerm *)
+     protobuf_c_message_unpack (&rtm__service__earlier_term__descriptor,
+                                allocator, len, data);
+}
+void   rtm__service__earlier_term__free_unpacked
+                     (Rtm__Service__EarlierTerm *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__service__earlier_term__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__service__nodes_push__init
                      (Rtm__Service__NodesPush         *message)
 {
@@ -1357,7 +1402,7 @@ void   rtm__service__explained_link__free_unpacked
   assert(message->base.descriptor == &rtm__service__explained_link__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__service__leader_push__field_descriptors[2] =
+static const ProtobufCFieldDescriptor rtm__service__leader_push__field_descriptors[3] =
 {
   {
     "term",
@@ -1383,15 +1428,28 @@ static const ProtobufCFieldDescriptor rtm__service__leader_push__field_descripto
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "lineage",
+    3,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__LeaderPush, n_lineage),
+    offsetof(Rtm__Service__LeaderPush, lineage),
+    &rtm__service__earlier_term__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__leader_push__field_indices_by_name[] = {
   1,   /* field[1] = follows */
+  2,   /* field[2] = lineage */
   0,   /* field[0] = term */
 };
 static const ProtobufCIntRange rtm__service__leader_push__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor rtm__service__leader_push__descriptor =
 {
@@ -1401,11 +1459,49 @@ const ProtobufCMessageDescriptor rtm__service__leader_push__descriptor =
   "Rtm__Service__LeaderPush",
   "rtm.service",
   sizeof(Rtm__Service__LeaderPush),
-  2,
+  3,
   rtm__service__leader_push__field_descriptors,
   rtm__service__leader_push__field_indices_by_name,
   1,  rtm__service__leader_push__number_ranges,
   (ProtobufCMessageInit) rtm__service__leader_push__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__service__earlier_term__field_descriptors[1] =
+{
+  {
+    "term",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__EarlierTerm, term),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__service__earlier_term__field_indices_by_name[] = {
+  0,   /* field[0] = term */
+};
+static const ProtobufCIntRange rtm__service__earlier_term__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 1 }
+};
+const ProtobufCMessageDescriptor rtm__service__earlier_term__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.service.EarlierTerm",
+  "EarlierTerm",
+  "Rtm__Service__EarlierTerm",
+  "rtm.service",
+  sizeof(Rtm__Service__EarlierTerm),
+  1,
+  rtm__service__earlier_term__field_descriptors,
+  rtm__service__earlier_term__field_indices_by_name,
+  1,  rtm__service__earlier_term__number_ranges,
+  (ProtobufCMessageInit) rtm__service__earlier_term__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor rtm__service__nodes_push__field_descriptors[1] =
@@ -1742,7 +1838,7 @@ const ProtobufCMessageDescriptor rtm__service__attach_response__descriptor =
   (ProtobufCMessageInit) rtm__service__attach_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__skip_push__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__service__skip_push__field_descriptors[4] =
 {
   {
     "interest",
@@ -1780,16 +1876,29 @@ static const ProtobufCFieldDescriptor rtm__service__skip_push__field_descriptors
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "went_back",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__SkipPush, went_back),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__skip_push__field_indices_by_name[] = {
   2,   /* field[2] = features */
   0,   /* field[0] = interest */
   1,   /* field[1] = position */
+  3,   /* field[3] = went_back */
 };
 static const ProtobufCIntRange rtm__service__skip_push__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__service__skip_push__descriptor =
 {
@@ -1799,7 +1908,7 @@ const ProtobufCMessageDescriptor rtm__service__skip_push__descriptor =
   "Rtm__Service__SkipPush",
   "rtm.service",
   sizeof(Rtm__Service__SkipPush),
-  3,
+  4,
   rtm__service__skip_push__field_descriptors,
   rtm__service__skip_push__field_indices_by_name,
   1,  rtm__service__skip_push__number_ranges,

@@ -260,8 +260,8 @@ package nonisolated enum Rtm_Service_EntryTrace: SwiftProtobuf.Enum, Swift.CaseI
 }
 
 /// A node announces that it leads the shard from now on. It is the first push over a link to a leader; every other node refuses
-/// all requests. The caller remembers the term. It doesn't accept a leader that continues the logs of an earlier term than that
-/// one: then Redis has come back with older data, and what was acknowledged since is missing.
+/// all requests. The caller remembers the term. It doesn't accept a leader whose logs don't continue that term: then Redis has
+/// come back with older data, and what was acknowledged since is missing.
 package nonisolated struct Rtm_Service_LeaderPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -271,6 +271,21 @@ package nonisolated struct Rtm_Service_LeaderPush: Sendable {
 
   /// the term of the leader whose logs it continues; if the logs are new, its own term
   package var follows: UInt64 = 0
+
+  /// that term and those before it, the newest first; a term between them that isn't here isn't continued
+  package var lineage: [Rtm_Service_EarlierTerm] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Rtm_Service_EarlierTerm: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var term: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -421,6 +436,9 @@ package nonisolated struct Rtm_Service_SkipPush: Sendable {
 
   /// subscription features that select lost entries; of another log all may be lost
   package var features: UInt32 = 0
+
+  /// the log ends before the caller's position, because Redis came back with older data
+  package var wentBack: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1088,7 +1106,7 @@ nonisolated extension Rtm_Service_EntryTrace: SwiftProtobuf._ProtoNameProviding 
 
 nonisolated extension Rtm_Service_LeaderPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".LeaderPush"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}term\0\u{1}follows\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}term\0\u{1}follows\0\u{1}lineage\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1098,6 +1116,7 @@ nonisolated extension Rtm_Service_LeaderPush: SwiftProtobuf.Message, SwiftProtob
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.term) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.follows) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.lineage) }()
       default: break
       }
     }
@@ -1110,12 +1129,46 @@ nonisolated extension Rtm_Service_LeaderPush: SwiftProtobuf.Message, SwiftProtob
     if self.follows != 0 {
       try visitor.visitSingularUInt64Field(value: self.follows, fieldNumber: 2)
     }
+    if !self.lineage.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.lineage, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_LeaderPush, rhs: Rtm_Service_LeaderPush) -> Bool {
     if lhs.term != rhs.term {return false}
     if lhs.follows != rhs.follows {return false}
+    if lhs.lineage != rhs.lineage {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Rtm_Service_EarlierTerm: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".EarlierTerm"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}term\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.term) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.term != 0 {
+      try visitor.visitSingularUInt64Field(value: self.term, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Service_EarlierTerm, rhs: Rtm_Service_EarlierTerm) -> Bool {
+    if lhs.term != rhs.term {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1336,7 +1389,7 @@ nonisolated extension Rtm_Service_AttachResponse: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Rtm_Service_SkipPush: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SkipPush"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0\u{1}position\0\u{1}features\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}interest\0\u{1}position\0\u{1}features\0\u{3}went_back\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1347,6 +1400,7 @@ nonisolated extension Rtm_Service_SkipPush: SwiftProtobuf.Message, SwiftProtobuf
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.interest) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._position) }()
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.features) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.wentBack) }()
       default: break
       }
     }
@@ -1366,6 +1420,9 @@ nonisolated extension Rtm_Service_SkipPush: SwiftProtobuf.Message, SwiftProtobuf
     if self.features != 0 {
       try visitor.visitSingularUInt32Field(value: self.features, fieldNumber: 3)
     }
+    if self.wentBack != false {
+      try visitor.visitSingularBoolField(value: self.wentBack, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1373,6 +1430,7 @@ nonisolated extension Rtm_Service_SkipPush: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.interest != rhs.interest {return false}
     if lhs._position != rhs._position {return false}
     if lhs.features != rhs.features {return false}
+    if lhs.wentBack != rhs.wentBack {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

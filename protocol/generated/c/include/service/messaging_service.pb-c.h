@@ -17,6 +17,7 @@ PROTOBUF_C__BEGIN_DECLS
 #include "client/channel.pb-c.h"
 
 typedef struct Rtm__Service__LeaderPush Rtm__Service__LeaderPush;
+typedef struct Rtm__Service__EarlierTerm Rtm__Service__EarlierTerm;
 typedef struct Rtm__Service__NodesPush Rtm__Service__NodesPush;
 typedef struct Rtm__Service__NodeAddress Rtm__Service__NodeAddress;
 typedef struct Rtm__Service__ChannelKey Rtm__Service__ChannelKey;
@@ -168,8 +169,8 @@ typedef enum _Rtm__Service__EntryTrace {
 
 /*
  * A node announces that it leads the shard from now on. It is the first push over a link to a leader; every other node refuses
- * all requests. The caller remembers the term. It doesn't accept a leader that continues the logs of an earlier term than that
- * one: then Redis has come back with older data, and what was acknowledged since is missing.
+ * all requests. The caller remembers the term. It doesn't accept a leader whose logs don't continue that term: then Redis has
+ * come back with older data, and what was acknowledged since is missing.
  */
 struct  Rtm__Service__LeaderPush
 {
@@ -179,10 +180,25 @@ struct  Rtm__Service__LeaderPush
    * the term of the leader whose logs it continues; if the logs are new, its own term
    */
   uint64_t follows;
+  /*
+   * that term and those before it, the newest first; a term between them that isn't here isn't continued
+   */
+  size_t n_lineage;
+  Rtm__Service__EarlierTerm **lineage;
 };
 #define RTM__SERVICE__LEADER_PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__leader_push__descriptor) \
-    , 0, 0 }
+    , 0, 0, 0,NULL }
+
+
+struct  Rtm__Service__EarlierTerm
+{
+  ProtobufCMessage base;
+  uint64_t term;
+};
+#define RTM__SERVICE__EARLIER_TERM__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__service__earlier_term__descriptor) \
+    , 0 }
 
 
 /*
@@ -304,10 +320,14 @@ struct  Rtm__Service__SkipPush
    * subscription features that select lost entries; of another log all may be lost
    */
   uint32_t features;
+  /*
+   * the log ends before the caller's position, because Redis came back with older data
+   */
+  protobuf_c_boolean went_back;
 };
 #define RTM__SERVICE__SKIP_PUSH__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__skip_push__descriptor) \
-    , 0, NULL, 0 }
+    , 0, NULL, 0, 0 }
 
 
 /*
@@ -878,6 +898,25 @@ Rtm__Service__LeaderPush *
 void   rtm__service__leader_push__free_unpacked
                      (Rtm__Service__LeaderPush *message,
                       ProtobufCAllocator *allocator);
+/* Rtm__Service__EarlierTerm methods */
+void   rtm__service__earlier_term__init
+                     (Rtm__Service__EarlierTerm         *message);
+size_t rtm__service__earlier_term__get_packed_size
+                     (const Rtm__Service__EarlierTerm   *message);
+size_t rtm__service__earlier_term__pack
+                     (const Rtm__Service__EarlierTerm   *message,
+                      uint8_t             *out);
+size_t rtm__service__earlier_term__pack_to_buffer
+                     (const Rtm__Service__EarlierTerm   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Service__EarlierTerm *
+       rtm__service__earlier_term__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__service__earlier_term__free_unpacked
+                     (Rtm__Service__EarlierTerm *message,
+                      ProtobufCAllocator *allocator);
 /* Rtm__Service__NodesPush methods */
 void   rtm__service__nodes_push__init
                      (Rtm__Service__NodesPush         *message);
@@ -1434,6 +1473,9 @@ void   rtm__service__explained_link__free_unpacked
 typedef void (*Rtm__Service__LeaderPush_Closure)
                  (const Rtm__Service__LeaderPush *message,
                   void *closure_data);
+typedef void (*Rtm__Service__EarlierTerm_Closure)
+                 (const Rtm__Service__EarlierTerm *message,
+                  void *closure_data);
 typedef void (*Rtm__Service__NodesPush_Closure)
                  (const Rtm__Service__NodesPush *message,
                   void *closure_data);
@@ -1531,6 +1573,7 @@ extern const ProtobufCEnumDescriptor    rtm__service__messaging_method__descript
 extern const ProtobufCEnumDescriptor    rtm__service__publish_outcome__descriptor;
 extern const ProtobufCEnumDescriptor    rtm__service__entry_trace__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__leader_push__descriptor;
+extern const ProtobufCMessageDescriptor rtm__service__earlier_term__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__nodes_push__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__node_address__descriptor;
 extern const ProtobufCMessageDescriptor rtm__service__channel_key__descriptor;
