@@ -33,10 +33,12 @@ extension RTMClient {
         /// id, which serves apps without certificate (S-1).
         public var token: String?
         /// Where tokens come from. A `login` that brings none asks it, unless the client is connected. So
-        /// does the client when the token of the session expires within 30 seconds, or has expired while it
-        /// was away. When the answer fails, or its token can't be presented, it is asked again after 1, 2, 4
-        /// … and at most 30 seconds. It is asked by one call at a time. `nil`, the default, leaves all of
-        /// that to the app.
+        /// does the client when the token of the session expires within 30 seconds, or has expired. A
+        /// provider that throws, or that takes longer than `requestTimeout`, fails the attempt that needs
+        /// its token, and the next attempt asks it again: after 2, 4, 8 … and at most 30 seconds (S-14,
+        /// S-53). Before the token expires it is asked again after 1, 2, 4 … and at most 30 seconds. It is
+        /// asked by one call at a time. A call whose answer isn't wanted any more, as after a logout, is
+        /// cancelled. `nil`, the default, leaves all of that to the app.
         public var tokenProvider: TokenProvider?
         /// The default is TLS, unless the server is on this machine (N-3).
         public var tls: TLS = .automatic()

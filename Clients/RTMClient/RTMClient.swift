@@ -32,8 +32,6 @@ public final class RTMClient: Sendable {
     let requestIDs: RequestIDs
     /// `nil` outside of a test environment.
     let watch: (any ClientWatch)?
-    /// `nil` without a provider of tokens.
-    let tokenKeeper: TokenKeeper?
     /// `nil` where there is no real network.
     private let networkPath: NetworkPath?
 
@@ -56,7 +54,7 @@ public final class RTMClient: Sendable {
             link = Link(
                 configuration, dialer: EnvironmentDialer(environment: environment), hub: hub,
                 requestIDs: requestIDs, eventLoop: eventLoop, clock: environment.clock,
-                random: environment.random)
+                random: environment.random, watch: environment.watch)
         } else {
             let dialer = try Dialer(
                 to: configuration.servers, tls: configuration.tls, proxy: configuration.proxy,
@@ -71,11 +69,6 @@ public final class RTMClient: Sendable {
         self.link = box
         watch = environment?.watch
         networkPath = environment == nil ? NetworkPath(eventLoop, box) : nil
-        tokenKeeper = configuration.tokenProvider.map { TokenKeeper($0, eventLoop: eventLoop) }
-        if let tokenKeeper {
-            tokenKeeper.keep(self)
-            hub.add(tokenKeeper)
-        }
         watch?.joined(WatchedClient(hub: hub, link: box))
     }
 
@@ -111,7 +104,8 @@ public final class RTMClient: Sendable {
     /// - Parameter token: a token for this app and user. `nil` presents the token of the configuration or,
     ///   while a session is being taken up again, the newest token of that session. If there is none the app
     ///   id is sent, which serves apps without certificate (S-1). With a
-    ///   ``Configuration/tokenProvider`` that one is asked instead.
+    ///   ``Configuration/tokenProvider`` that one is asked instead, as a part of each attempt that needs a
+    ///   token (S-53).
     /// - Throws: `.loginCanceled` (-10023) if a newer `login`, a `logout` or a cancellation replaced this
     ///   call (S-6); `.loginTimeout` (-10011) if no server was reached within two minutes, or within the
     ///   configured `reconnectTimeout` (S-13); and the errors with which the server refuses a login:
@@ -120,10 +114,8 @@ public final class RTMClient: Sendable {
     ///   (-10016). `.loginRejected` (-10012) also says that the proxy refuses (N-1). Without a
     ///   `reconnectTimeout` attempts continue even after `.loginTimeout` (-10011).
     public func login(token: String? = nil) async throws(RTMError) {
-        var token = token
-        if token == nil { token = try await tokenForLogin() }
         if let token { try check(.login) { () throws(RTMError) in try Credential.check(token) } }
-        try await perform(.login) { [token] link, completion in link.calls.login(token: token, completion) }
+        try await perform(.login) { link, completion in link.calls.login(token: token, completion) }
     }
 
     /// Reports that the device's network has changed, or that waiting any longer makes no sense. A client

@@ -88,7 +88,8 @@ struct TokenProviderTests {
         let alice = try await alice(in: world, server)
         try await alice.login()
         server.fail(8)
-        #expect(await world.advance(upTo: .seconds(700)) { alice.linkState == .failed })
+        #expect(await world.advance(upTo: .seconds(700)) { alice.linkState != .connected })
+        #expect(alice.linkState == .disconnected, "the session is not over")
         #expect(await world.advance(upTo: .seconds(300)) { alice.linkState == .connected })
         await world.end()
     }
@@ -105,12 +106,26 @@ struct TokenProviderTests {
         await world.end()
     }
 
-    @Test("hears the provider's failure from its login")
+    @Test("S-53: is asked again when it fails at a login")
     func failedLogin() async throws {
         let world = try await world()
-        let alice = try await alice(in: world, TokenServer(world, failures: 1))
-        let error = await #expect(throws: RTMError.self) { try await alice.login() }
-        #expect(error?.code == .invalidToken)
+        let server = TokenServer(world, failures: 3)
+        let alice = try await alice(in: world, server)
+        let login = Task { try await alice.login() }
+        #expect(await world.advance(upTo: .seconds(60)) { alice.linkState == .connected })
+        try await login.value
+        #expect(server.count == 4)
+        await world.end()
+    }
+
+    @Test("S-13, S-53: learns from its login why no token came")
+    func noToken() async throws {
+        let world = try await world()
+        let alice = try await alice(in: world, TokenServer(world, failures: 1_000))
+        let login = Task { try await alice.login() }
+        await world.advance(by: .seconds(121))
+        let error = await #expect(throws: RTMError.self) { try await login.value }
+        #expect(error?.code == .loginTimeout)
         #expect(error?.reason.contains("Unavailable") == true)
         await world.end()
     }

@@ -175,6 +175,116 @@ test('a token is asked for again when it has expired, and renewed before it does
   assert.deepEqual(presented.slice(2), ['token 2', 'token 3']);
 });
 
+/** A provider that answers when the test says so, and a world that notes what is presented. */
+function slowProvider(seed) {
+  const world = new World(seed, { calm: true });
+  const asked = [];
+  const presented = [];
+  const logIn = world.logIn.bind(world);
+  world.logIn = (socket, login, ...rest) => {
+    presented.push(login.token);
+    return logIn(socket, login, ...rest);
+  };
+  const tokenProvider = () => new Promise((resolve, reject) => asked.push({ resolve, reject }));
+  const ends = [];
+  const logInWith = (client, options) => client.login(options).then(() => ends.push('in'), ({ code }) => ends.push(code));
+  return { world, asked, presented, ends, logInWith, client: world.client('alice', { tokenProvider }) };
+}
+
+for (const [how, code] of [['logout', -10023], ['close', -10018]]) {
+  test(`S-53: a ${how} ends a login that waits for the provider, whose late answer is thrown away`, async () => {
+    const { world, asked, presented, ends, logInWith, client } = slowProvider(15);
+    logInWith(client);
+    await world.pass(100);
+    assert.equal(client.state, 'connecting');
+    await client[how]();
+    asked[0].resolve('late');
+    await world.pass(1000);
+    assert.deepEqual([client.state, ends, presented, world.timers], ['idle', [code], [], 0]);
+    if (how === 'close') return;
+    // What belongs to the first login isn't taken for the answer to the second one.
+    logInWith(client);
+    await world.pass(100);
+    asked[1].resolve('new');
+    await world.pass(100);
+    assert.deepEqual([client.state, ends, presented], ['connected', [code, 'in'], ['new']]);
+  });
+}
+
+test('S-53: of two logins the newer one goes on, and one that is given a token waits for no provider', async () => {
+  const { world, asked, presented, ends, logInWith, client } = slowProvider(16);
+  logInWith(client);
+  logInWith(client);
+  await world.pass(100);
+  assert.deepEqual([ends, asked.length], [[-10023], 2]);
+  logInWith(client, { token: 'given' });
+  await world.pass(100);
+  for (const { resolve } of asked) resolve('late');
+  await world.pass(100);
+  assert.deepEqual([client.state, ends, presented], ['connected', [-10023, -10023, 'in'], ['given']]);
+});
+
+test('S-53: a provider that fails or hangs at a login is asked again', async () => {
+  const { world, asked, presented, ends, logInWith, client } = slowProvider(17);
+  logInWith(client);
+  await world.pass(100);
+  asked[0].reject(new Error('my server is away'));
+  await world.pass(100);
+  assert.equal(client.state, 'disconnected');
+  assert.match(client.seen.at(-1).reason, /my server is away/);
+  await world.pass(5000, () => asked.length === 2);
+  await world.pass(9900);
+  assert.equal(client.state, 'connecting');
+  await world.pass(10_000, () => asked.length === 3);
+  asked[1].resolve('late');
+  await world.pass(100);
+  assert.deepEqual(presented, []);
+  asked[2].resolve('new');
+  await world.pass(100);
+  assert.deepEqual([client.state, ends, presented], ['connected', ['in'], ['new']]);
+});
+
+test('S-13, S-53: a login without any token ends when the link is suspended, and says why', async () => {
+  const world = new World(18, { calm: true });
+  let error;
+  const client = world.client('alice', { tokenProvider: () => Promise.reject(new Error('not today')) });
+  client.login().catch((refusal) => (error = refusal));
+  await world.pass(121_000);
+  assert.equal(error.code, -10011);
+  assert.match(error.message, /not today/);
+  await client.logout();
+  assert.equal(world.timers, 0);
+});
+
+test('S-53: a renewal belongs to its connection, and another connection asks again', async () => {
+  const { world, asked, ends, logInWith, client } = slowProvider(19);
+  const renewed = [];
+  const serve = world.serve.bind(world);
+  world.serve = (socket, request) => {
+    if (!request.renewToken) return serve(socket, request);
+    renewed.push(request.renewToken.token);
+    return socket.push(request.requestId, 'tokenRenewed', {});
+  };
+  logInWith(client);
+  await world.pass(100);
+  asked[0].resolve('first');
+  await world.pass(100);
+  const warn = () => [...world.sockets][0].push(0, 'tokenWillExpire', { remainingMs: 30_000 });
+  warn();
+  await world.pass(100);
+  assert.equal(asked.length, 2);
+  world.cut();
+  await world.pass(10_000, () => client.state === 'connected');
+  warn();
+  await world.pass(100);
+  assert.equal(asked.length, 3);
+  asked[1].resolve('late');
+  asked[2].resolve('second');
+  await world.pass(100);
+  assert.deepEqual([renewed, ends], [['second'], ['in']]);
+  assert.equal(client.seen.filter(({ type }) => type === 'tokenWillExpire').length, 1);
+});
+
 test('without a provider an expired token ends the session', async () => {
   const world = new World(6, { calm: true });
   const client = world.client('alice');

@@ -28,6 +28,8 @@ final class Link {
     private let requestIDs: RequestIDs
     private let timer: LinkTimer
     private var random: any RandomNumberGenerator
+    /// `nil` outside of a test environment.
+    private let watch: (any ClientWatch)?
 
     private(set) lazy var session = LinkSession(
         configuration, logger: logger, clock: clock, timer: timer, delegate: self)
@@ -63,9 +65,14 @@ final class Link {
         locks: locks)
     private(set) lazy var opening = SessionOpening(
         session: session, requests: requests, events: events, instance: instance, subscribed: subscribed,
-        subscriptions: subscriptions, followedUsers: followedUsers, messages: messages, locks: locks)
+        subscriptions: subscriptions, followedUsers: followedUsers, messages: messages, locks: locks,
+        tokens: tokens)
     private(set) lazy var calls = SessionCalls(
         session: session, requests: requests, events: events, rosters: rosters)
+    /// `nil` if the app has no provider of tokens.
+    private(set) lazy var tokens = configuration.tokenProvider.map {
+        TokenKeeper($0, session: session, requests: requests, eventLoop: eventLoop, watch: watch)
+    }
     /// `nil` if the app has opened none.
     var outbox: Outbox?
     /// `nil` if the client has no second path.
@@ -74,12 +81,13 @@ final class Link {
     init(
         _ configuration: RTMClient.Configuration, dialer: any Dialing, hub: EventHub, requestIDs: RequestIDs,
         eventLoop: any EventLoop, clock: LinkClock = .system,
-        random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+        random: any RandomNumberGenerator = SystemRandomNumberGenerator(), watch: (any ClientWatch)? = nil
     ) {
         self.configuration = configuration
         self.dialer = dialer
         self.requestIDs = requestIDs
         self.random = random
+        self.watch = watch
         self.eventLoop = eventLoop
         self.clock = SessionClock(clock)
         recorder = FlightRecorder(capacity: configuration.flightRecorderCapacity, clock: clock)
@@ -121,14 +129,30 @@ extension Link: LinkSessionDelegate {
     private func perform(_ action: LinkAction) {
         switch action {
         case .announce(let change): announce(change)
+        case .askForToken(let attempt): tokens?.ask { [weak self] in self?.tokenAnswered(attempt, $0) }
         case .connect(let attempt, let server): connect(attempt: attempt, to: configuration.servers[server])
         case .takeOver(let attempt, let reason): takeOver(attempt, reason: reason)
         case .pathChanged: pathChanged()
-        case .disconnect(let reason): disconnect(reason: reason)
-        case .sendLogout: sendLogout()
+        case .disconnect(let reason):
+            tokens?.giveUp()
+            disconnect(reason: reason)
+        case .sendLogout:
+            tokens?.giveUp()
+            sendLogout()
         case .reauthenticate(let id, let token): calls.reauthenticate(id, token: token)
         case .completeLogin(let id, let error): calls.completeLogin(id, error)
         case .forgetSubscriptions: forgetSession()
+        }
+    }
+
+    private func tokenAnswered(_ attempt: UInt64, _ answer: Result<String, RTMError>) {
+        switch answer {
+        case .success(let token):
+            session.perform(session.machine.tokenProvided(token, attempt: attempt, now: now))
+        case .failure(let error):
+            session.perform(
+                session.machine.connectionEnded(
+                    attempt: attempt, .connectionError(error.reason), now: now, random: &random))
         }
     }
 

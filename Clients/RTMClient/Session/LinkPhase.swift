@@ -60,6 +60,8 @@ struct LinkAttempt {
     var beginsAt: ContinuousClock.Instant?
     /// The server accepted the login, and subscriptions are being restored.
     var isRestoring = false
+    /// The app's provider has made the token for this round.
+    var isTokenFresh = false
 }
 
 /// What the link-state machine has to know before it begins.
@@ -72,12 +74,16 @@ struct LinkParameters: Sendable {
     var reconnectTimeout: Duration?
     /// What a login presents that brings no token. `nil` means the app id.
     var token: String?
+    /// Whether the app's provider is asked for a token instead (S-53).
+    var hasTokenProvider = false
 }
 
 /// What the link-state machine wants done.
 enum LinkAction: Sendable, Equatable {
     /// Announce the change to the app. `state` is the new one already.
     case announce(LinkChange)
+    /// Ask the app's provider for a token. The answer carries the number of the attempt that waits for it.
+    case askForToken(attempt: UInt64)
     /// Open a connection to the server with this index and log in. Reports about it carry the number.
     case connect(attempt: UInt64, server: Int)
     /// Drop the present connection, continue over the one that stands by, and log in there. Reports about it

@@ -49,7 +49,8 @@ final class LinkSession {
             .init(
                 timing: configuration.timing, serverCount: configuration.servers.count,
                 attemptTimeout: configuration.requestTimeout,
-                reconnectTimeout: configuration.reconnectTimeout, token: configuration.token))
+                reconnectTimeout: configuration.reconnectTimeout, token: configuration.token,
+                hasTokenProvider: configuration.tokenProvider != nil))
     }
 
     var userID: String { configuration.userID }

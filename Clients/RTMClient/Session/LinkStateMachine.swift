@@ -26,6 +26,8 @@ struct LinkStateMachine: Sendable {
     /// The login call that waits for its completion (S-13).
     private(set) var pendingLogin: UInt64?
     private var credential = Credential()
+    /// The next connection has to wait for a token of the app's provider (S-53).
+    private var isTokenNeeded = false
 
     init(_ parameters: Parameters) { self.parameters = parameters }
 
@@ -89,12 +91,36 @@ extension LinkStateMachine {
     /// A login that brings no token keeps the token of a lost session, which may have been renewed. A new
     /// session begins with the token of the configuration (S-1).
     private mutating func present(_ token: String?) {
+        isTokenNeeded = token == nil && parameters.hasTokenProvider
         switch phase {
         case .connecting(_, let outage), .disconnected(let outage), .suspended(let outage):
             if outage.wasConnected { return credential.replace(with: token ?? credential.token) }
         case .idle, .connected, .failed: break
         }
         credential = Credential(token ?? parameters.token)
+    }
+
+    /// The app's provider has answered the attempt that waits for it (S-53). Connecting and logging in may
+    /// take as long again.
+    mutating func tokenProvided(_ token: String, attempt number: UInt64, now: Instant) -> [Action] {
+        guard isTokenNeeded, case .connecting(var attempt, let outage) = phase, attempt.number == number
+        else { return [] }
+        isTokenNeeded = false
+        credential.replace(with: token)
+        attempt.isTokenFresh = true
+        attempt.deadline = now + parameters.attemptTimeout
+        phase = .connecting(attempt, outage)
+        return [firstStep(of: number)]
+    }
+
+    /// With a provider an expired token is a reason to ask for another one, and none to give up. The provider
+    /// has to bring one that is taken (S-53).
+    private mutating func replacesToken(after loss: LinkLoss, isTokenFresh: Bool = false) -> Bool {
+        guard parameters.hasTokenProvider, loss.reasonCode == .tokenExpired, !isTokenFresh else {
+            return false
+        }
+        isTokenNeeded = true
+        return true
     }
 
     /// The server took the new token (S-7, S-52).
@@ -227,7 +253,7 @@ extension LinkStateMachine {
     private mutating func connectedEnded(
         _ loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) -> [Action] {
-        if loss.isFatal { return fail(loss) }
+        if loss.isFatal, !replacesToken(after: loss) { return fail(loss) }
         var outage = newOutage(wasConnected: true, since: now)
         outage.scheduleRetry(after: loss, now: now, random: &random)
         let operation: LinkOperation = loss == .heartbeatTimeout ? .heartbeatTimeout : .serverTimeout
@@ -247,14 +273,20 @@ extension LinkStateMachine {
         random: inout some RandomNumberGenerator
     ) -> [Action] {
         let isReturn = outage.wasConnected || pendingLogin == nil
-        let hasOtherServer = attempt.serversTried < parameters.serverCount
-        if loss.isFatal, !(isReturn && loss.mayPassLater), !(hasOtherServer && loss.isRefusalOfProxy) {
+        // Without a token no server has been tried.
+        let hasOtherServer = attempt.serversTried < parameters.serverCount && !isTokenNeeded
+        if loss.isFatal, !(isReturn && loss.mayPassLater), !(hasOtherServer && loss.isRefusalOfProxy),
+            !replacesToken(after: loss, isTokenFresh: attempt.isTokenFresh)
+        {
             return fail(loss)
         }
         var actions: [Action] = [.disconnect(reason: loss.text)]
         if hasOtherServer {
             server = (server + 1) % parameters.serverCount
-            actions.append(begin(outage, serversTried: attempt.serversTried + 1, now: now))
+            actions.append(
+                begin(
+                    outage, serversTried: attempt.serversTried + 1, isTokenFresh: attempt.isTokenFresh,
+                    now: now))
             return actions
         }
         server = 0
@@ -287,7 +319,10 @@ extension LinkStateMachine {
             if isToGiveUp(outage, now: now) { return giveUp(outage) }
             if let beginsAt = attempt.beginsAt, now >= beginsAt { return [dial(attempt, outage)] }
             guard now >= attempt.deadline else { return [] }
-            let what = attempt.isRestoring ? "restoring the subscriptions" : "connecting and logging in"
+            let what =
+                isTokenNeeded
+                ? "asking the app's token provider"
+                : attempt.isRestoring ? "restoring the subscriptions" : "connecting and logging in"
             let loss = LinkLoss.connectionError("\(what) took more than \(parameters.attemptTimeout)")
             return connectionEnded(attempt: attempt.number, loss, now: now, random: &random)
         case .disconnected(let outage):
@@ -324,7 +359,7 @@ extension LinkStateMachine {
         var attempt = attempt
         attempt.beginsAt = nil
         phase = .connecting(attempt, outage)
-        return .connect(attempt: attempt.number, server: server)
+        return firstStep(of: attempt.number)
     }
 
     /// The link has been down for the whole window (T10).
@@ -372,14 +407,21 @@ extension LinkStateMachine {
         return [.announce(change), connect]
     }
 
-    private mutating func begin(_ outage: Outage, serversTried: Int, now: Instant) -> Action {
+    private mutating func begin(
+        _ outage: Outage, serversTried: Int, isTokenFresh: Bool = false, now: Instant
+    ) -> Action {
         lastAttempt += 1
         var outage = outage
         outage.attemptBegins()
         let attempt = LinkAttempt(
-            number: lastAttempt, serversTried: serversTried, deadline: now + parameters.attemptTimeout)
+            number: lastAttempt, serversTried: serversTried, deadline: now + parameters.attemptTimeout,
+            isTokenFresh: isTokenFresh)
         phase = .connecting(attempt, outage)
-        return .connect(attempt: lastAttempt, server: server)
+        return firstStep(of: lastAttempt)
+    }
+
+    private func firstStep(of attempt: UInt64) -> Action {
+        isTokenNeeded ? .askForToken(attempt: attempt) : .connect(attempt: attempt, server: server)
     }
 
     private mutating func fail(_ loss: LinkLoss) -> [Action] {

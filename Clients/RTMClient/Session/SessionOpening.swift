@@ -15,12 +15,13 @@ final class SessionOpening {
     private let followedUsers: FollowedUsers
     private let messages: Messages
     private let locks: OwnLocks
+    private let tokens: TokenKeeper?
 
     /// - Parameter instance: the number of this client object (S-12b).
     init(
         session: LinkSession, requests: Requests, events: EventOutlet, instance: UInt64,
         subscribed: LinkSubscriptions, subscriptions: Subscriptions, followedUsers: FollowedUsers,
-        messages: Messages, locks: OwnLocks
+        messages: Messages, locks: OwnLocks, tokens: TokenKeeper?
     ) {
         self.session = session
         self.requests = requests
@@ -31,6 +32,7 @@ final class SessionOpening {
         self.followedUsers = followedUsers
         self.messages = messages
         self.locks = locks
+        self.tokens = tokens
     }
 
     /// Hello and Login leave in one write, so that a login costs one round trip.
@@ -125,8 +127,9 @@ final class SessionOpening {
         locks.queueAgain()
     }
 
-    /// The event is emitted once per token (S-50).
+    /// The event is emitted once per token (S-50). A provider is asked on each connection that says so.
     func received(_ notice: Rtm_Client_TokenWillExpire) {
+        if notice.channel.isEmpty { tokens?.renew() }
         guard !notice.channel.isEmpty || session.machine.announceTokenExpiry() else { return }
         events.emit(
             .tokenWillExpire(

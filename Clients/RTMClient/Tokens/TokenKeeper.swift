@@ -1,110 +1,132 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import RTMModel
+import RTMProtocol
+import SwiftProtobuf
 
-/// Gets tokens from the app's provider: for a login, and for the session before its token expires. What it
-/// does and when, `TokenRenewal` decides.
-final class TokenKeeper: EventSink {
-    private struct Contents {
-        var renewal = TokenRenewal()
-        /// The call of the provider that is under way.
-        var call: Task<String, any Error>?
-        weak var client: RTMClient?
+/// Gets tokens from the app's provider: for an attempt to log in, and for the session before its token
+/// expires (S-53). When a renewal asks, `TokenRenewal` decides.
+///
+/// An answer belongs to the attempt or the connection that asked. When that has ended, the call of the
+/// provider is cancelled, and what it still answers is thrown away.
+final class TokenKeeper {
+    typealias Answer = Result<String, RTMError>
+
+    /// The call of the provider that is under way.
+    private struct Call {
+        let number: UInt64
+        let task: Asking
+        let answered: (Answer) -> Void
     }
 
     private let provider: RTMClient.TokenProvider
+    private let session: LinkSession
+    private let requests: Requests
     private let eventLoop: any EventLoop
-    private let contents = NIOLockedValueBox(Contents())
+    /// `nil` outside of a test environment.
+    private let watch: (any ClientWatch)?
+    private var renewal = TokenRenewal()
+    private var call: Call?
+    private var callsMade: UInt64 = 0
 
-    init(_ provider: @escaping RTMClient.TokenProvider, eventLoop: any EventLoop) {
+    init(
+        _ provider: @escaping RTMClient.TokenProvider, session: LinkSession, requests: Requests,
+        eventLoop: any EventLoop, watch: (any ClientWatch)?
+    ) {
         self.provider = provider
+        self.session = session
+        self.requests = requests
         self.eventLoop = eventLoop
+        self.watch = watch
     }
 
-    /// Renews the tokens of this client from now on, for as long as it lives.
-    func keep(_ client: RTMClient) { contents.withLockedValue { $0.client = client } }
-
-    /// Asks the provider. Whoever needs a token meanwhile gets the same answer.
-    func token() async throws -> String {
-        let call = contents.withLockedValue { contents in
-            if let present = contents.call { return present }
-            // Unstructured: several wait for the answer, and none may end it for the others.
-            let call = Task { [provider] in try await provider() }
-            contents.call = call
-            return call
+    /// Asks the provider. What was asked before isn't wanted any more.
+    func ask(_ answered: @escaping (Answer) -> Void) {
+        cancelCall()
+        callsMade += 1
+        let number = callsMade
+        let keeper = NIOLoopBound(self, eventLoop: eventLoop)
+        // In the world of a test, time stands still while the app is at work.
+        watch?.began()
+        watch?.answered()
+        let task = Self.ask(provider) { [eventLoop, watch] answer in
+            eventLoop.execute {
+                keeper.value.answered(number, answer)
+                watch?.resumed()
+            }
         }
-        defer { contents.withLockedValue { if $0.call == call { $0.call = nil } } }
-        return try await call.value
+        call = Call(number: number, task: task, answered: answered)
     }
 
-    // MARK: Events
+    private typealias Asking = Task<Void, Never>
 
-    func append(_ event: RTMEvent) {
-        switch event {
-        case .tokenWillExpire(let notice) where notice.channelName == nil: perform { $0.needed() }
-        case .linkState(let change): linkChanged(change)
-        default: break
-        }
-    }
-
-    func finish() { end() }
-
-    private func linkChanged(_ change: LinkStateEvent) {
-        switch change.currentState {
-        case .failed where change.reasonCode == .tokenExpired: perform { $0.needed() }
-        case .failed, .idle: end()
-        default: break
-        }
-    }
-
-    private func end() { contents.withLockedValue { $0.renewal.ended() } }
-
-    // MARK: Renewing
-
-    private func perform(_ change: (inout TokenRenewal) -> TokenRenewal.Action?) {
-        switch contents.withLockedValue({ change(&$0.renewal) }) {
-        case nil: break
-        case .ask(let round)?:
-            // Unstructured: the session continues meanwhile, and no caller waits.
-            Task { await renew(round) }
-        case .wait(let delay, let round)?:
-            // A failure is noticed on any thread, and in the world of a test only its own has timers.
-            eventLoop.execute { [self] in
-                eventLoop.scheduleTask(in: TimeAmount(delay)) { self.perform { $0.waited(round) } }
+    private static func ask(
+        _ provider: @escaping RTMClient.TokenProvider, _ answered: @escaping @Sendable (Answer) -> Void
+    ) -> Asking {
+        // Unstructured: the link can't wait. Its answer, or `cancelCall`, ends it.
+        Task {
+            do {
+                let token = try await provider()
+                try Credential.check(token)
+                answered(.success(token))
+            } catch {
+                let reason = (error as? RTMError)?.reason ?? "\(error)"
+                answered(.failure(RTMError(.invalidToken, "the app's token provider failed: \(reason)")))
             }
         }
     }
 
-    private func renew(_ round: UInt64) async {
-        do {
-            let token = try await token()
-            let client = contents.withLockedValue { $0.renewal.isWanted(round) ? $0.client : nil }
-            // While connected this renews the token, and otherwise it takes the session up again (S-7).
-            try await client?.login(token: token)
-            contents.withLockedValue { $0.renewal.succeeded(round) }
-        } catch {
-            perform { $0.failed(round) }
+    private func answered(_ number: UInt64, _ answer: Answer) {
+        guard let call, call.number == number else { return }
+        self.call = nil
+        call.answered(answer)
+    }
+
+    /// The connection, or the attempt to open one, has ended.
+    func giveUp() {
+        renewal.ended()
+        cancelCall()
+    }
+
+    private func cancelCall() {
+        call?.task.cancel()
+        call = nil
+    }
+
+    // MARK: Renewing
+
+    /// The token of the session expires soon.
+    func renew() { perform(renewal.needed()) }
+
+    private func perform(_ action: TokenRenewal.Action?) {
+        switch action {
+        case nil: break
+        case .ask(let round)?: ask { [weak self] in self?.answered($0, in: round) }
+        case .wait(let delay, let round)?:
+            let keeper = NIOLoopBound(self, eventLoop: eventLoop)
+            eventLoop.scheduleTask(in: TimeAmount(delay)) {
+                keeper.value.perform(keeper.value.renewal.waited(round))
+            }
         }
+    }
+
+    private func answered(_ answer: Answer, in round: UInt64) {
+        guard case .success(let token) = answer else { return perform(renewal.failed(round)) }
+        requests.call(.renewToken, .renewToken(.with { $0.token = token })) { [weak self] result in
+            self?.presented(token, result, in: round)
+        }
+    }
+
+    private func presented(_ token: String, _ result: Result<ServerBody, RTMError>, in round: UInt64) {
+        guard case .success(.tokenRenewed) = result else { return perform(renewal.failed(round)) }
+        session.machine.tokenRenewed(token)
+        renewal.succeeded(round)
     }
 }
 
 extension RTMClient {
-    /// Gets a token from the app's own server. It is asked by one call at a time.
+    /// Gets a token from the app's own server. It is asked by one call at a time, and a call whose answer
+    /// isn't wanted any more is cancelled.
     public typealias TokenProvider = @Sendable () async throws -> String
-
-    /// The token for a login that brings none.
-    ///
-    /// - Throws: `.invalidToken` (-10005) if the provider fails.
-    func tokenForLogin() async throws(RTMError) -> String? {
-        guard let tokenKeeper, linkState != .connected else { return nil }
-        do {
-            return try await tokenKeeper.token()
-        } catch let error as RTMError {
-            throw error.with(operation: .login)
-        } catch {
-            throw RTMError(.invalidToken, "the app's token provider failed: \(error)").with(operation: .login)
-        }
-    }
 }
 
 /// When the app's token provider is asked, and when again. Pure.

@@ -51,7 +51,7 @@ export interface Configuration {
   token?: string;
   /**
    * Where tokens come from. It is asked by a login that is given none, when the token expires within 30 seconds, and when it has
-   * expired while the client was away.
+   * expired. One that fails, or that takes longer than `requestTimeout`, is asked again.
    */
   tokenProvider?: () => string | Promise<string>;
   /**

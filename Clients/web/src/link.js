@@ -1,7 +1,7 @@
 // Decides what the link does and when (docs/behaviour.md 2.3, T1 to T17, S-6, S-13 to S-18). Pure: every call gets the time, the
 // random numbers are given, and what is to be done comes back as a list of actions, which the session performs in order:
 //
-//   ['announce', change]  ['connect', attempt, server]  ['disconnect']  ['sendLogout']
+//   ['announce', change]  ['askForToken', attempt]  ['connect', attempt, server]  ['disconnect']  ['sendLogout']
 //   ['renew', login, token]  ['login', login, error or null]  ['forget']
 
 import { loginError, loss } from './losses.js';
@@ -30,6 +30,9 @@ export class Link {
   #deadline = Infinity;
   #beginsAt = Infinity;
   #isRestoring = false;
+  /** The next connection has to wait for a token of the provider, and this round has got its token from there (S-53). */
+  #needsToken = false;
+  #isTokenFresh = false;
   #tried = 0;
   #server = 0;
   #options;
@@ -59,6 +62,7 @@ export class Link {
     if (state === 'connected') return token && token !== this.token ? [['renew', login, token]] : [['login', login, null]];
     const actions = this.#finish(loginError(-10023, 'a newer login replaced this one'));
     this.pending = login;
+    this.#needsToken = !token && this.#options.hasProvider;
     if (this.#outage?.was) this.token = token ?? this.token;
     else {
       this.token = token ?? this.#options.token;
@@ -68,7 +72,7 @@ export class Link {
     return [...actions, ...this.#connect(now, 'login', state === 'idle' ? 'login' : 'relogin', 'login')];
   }
 
-  logout() {
+  logout(error = loginError(-10023, 'a logout replaced this login')) {
     if (this.state === 'idle') return [];
     const isOpen = this.state === 'connected' || this.#isRestoring;
     this.#outage = null;
@@ -76,7 +80,7 @@ export class Link {
       [isOpen ? 'sendLogout' : 'disconnect'],
       this.#move('idle', 'logout', 'logout', 'logout'),
       ['forget'],
-      ...this.#finish(loginError(-10023, 'a logout replaced this login')),
+      ...this.#finish(error),
     ];
   }
 
@@ -98,6 +102,23 @@ export class Link {
   }
 
   // MARK: What the connection reports
+
+  /** The provider has answered the attempt that waits for it. Connecting and logging in may take as long again. */
+  provided(attempt, token, now) {
+    if (this.state !== 'connecting' || attempt !== this.attempt || !this.#needsToken) return [];
+    this.#needsToken = false;
+    this.#isTokenFresh = true;
+    this.token = token;
+    this.#deadline = now + this.#options.attemptTimeout;
+    return [this.#firstStep()];
+  }
+
+  /** With a provider an expired token is no reason to give up, unless the provider has just made it. */
+  #replacesToken({ fatal }, isTokenFresh) {
+    if (fatal !== 'tokenExpired' || !this.#options.hasProvider || isTokenFresh) return false;
+    this.#needsToken = true;
+    return true;
+  }
 
   /** The login is accepted. Restoring may take as long again. */
   accepted(attempt, now) {
@@ -131,7 +152,7 @@ export class Link {
   }
 
   #connectionEnded(loss, now) {
-    if (loss.fatal) return this.#fail(loss);
+    if (loss.fatal && !this.#replacesToken(loss, false)) return this.#fail(loss);
     this.#begins(now, true);
     this.#schedule(loss, now);
     const operation = loss.cause === 'heartbeat' ? 'heartbeatTimeout' : 'serverTimeout';
@@ -146,11 +167,14 @@ export class Link {
   #attemptEnded(loss, now) {
     const outage = this.#outage;
     const returns = outage.was || this.pending === null;
-    if (loss.fatal && !(returns && loss.later)) return this.#fail(loss);
+    // Without a token no server has been tried.
+    const hasOther = this.#tried < this.#options.servers && !this.#needsToken;
+    const isFresh = this.#isTokenFresh;
+    if (loss.fatal && !(returns && loss.later) && !this.#replacesToken(loss, isFresh)) return this.#fail(loss);
     const actions = [['disconnect']];
-    if (this.#tried < this.#options.servers) {
+    if (hasOther) {
       this.#server = (this.#server + 1) % this.#options.servers;
-      return [...actions, ...this.#begin(now, this.#tried + 1)];
+      return [...actions, ...this.#begin(now, this.#tried + 1, 0, isFresh)];
     }
     this.#server = 0;
     const operation = outage.failures === 0 && !outage.was ? 'login' : 'autoReconnect';
@@ -182,9 +206,10 @@ export class Link {
     if (state === 'connecting') {
       if (now >= this.#beginsAt) {
         this.#beginsAt = Infinity;
-        return [['connect', this.attempt, this.#server]];
+        return [this.#firstStep()];
       }
-      const reason = `no ${this.#isRestoring ? 'restoration' : 'login'} within ${this.#options.attemptTimeout / 1000} seconds`;
+      const what = this.#needsToken ? 'token of the provider' : this.#isRestoring ? 'restoration' : 'login';
+      const reason = `no ${what} within ${this.#options.attemptTimeout / 1000} seconds`;
       return this.#attemptEnded(loss('error', reason), now);
     }
     return state === 'disconnected' && now >= outage.since + resumeWindow ? this.#suspend() : this.#again(now);
@@ -243,15 +268,20 @@ export class Link {
   }
 
   /** An attempt, at once or after a pause. `tried` counts the servers. */
-  #begin(now, tried = 1, pause = 0) {
+  #begin(now, tried = 1, pause = 0, isTokenFresh = false) {
     this.#outage.retryAt = Infinity;
     this.#outage.notBefore = 0;
     this.#isRestoring = false;
+    this.#isTokenFresh = isTokenFresh;
     this.#tried = tried;
     this.#beginsAt = pause > 0 ? now + pause : Infinity;
     this.#deadline = now + pause + this.#options.attemptTimeout;
     this.attempt++;
-    return pause > 0 ? [] : [['connect', this.attempt, this.#server]];
+    return pause > 0 ? [] : [this.#firstStep()];
+  }
+
+  #firstStep() {
+    return this.#needsToken ? ['askForToken', this.attempt] : ['connect', this.attempt, this.#server];
   }
 
   #fail({ reason, reasonCode, error }, operation = 'serverReject') {

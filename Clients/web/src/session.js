@@ -34,7 +34,14 @@ export function openSession(client, config, environment) {
     /** The bits of what a subscriber may receive, by the options of a subscribe; modules add theirs. */
     features: { messages: 4, quiet: 16 },
     subscriptions: new Subscriptions(userId),
-    link: new Link({ token, servers: servers.length, reconnectTimeout, attemptTimeout: requestTimeout, random }),
+    link: new Link({
+      token,
+      hasProvider: !!config.tokenProvider,
+      servers: servers.length,
+      reconnectTimeout,
+      attemptTimeout: requestTimeout,
+      random,
+    }),
     clockOffset: 0,
     get now() {
       return now();
@@ -58,25 +65,26 @@ export function openSession(client, config, environment) {
     wake,
     sendFrame,
     ended,
+    perform,
     restored,
     /** What arrives while subscriptions are restored is shown after the link event. */
     emit: (event) => (link.state === 'connecting' ? outlet.hold(event) : outlet.show(event)),
     async login(token) {
       if (session.closed) throw session.closed;
       unwatch ??= watch(wake, () => link.state === 'connected' && wake());
-      if (!token && config.tokenProvider && link.state !== 'connected') token = await config.tokenProvider();
       return new Promise((resolve, reject) => perform(link.login({ resolve, reject }, token, now())));
     },
-    logout() {
+    logout(error) {
       if (link.state === 'idle') throw noLogin('logout');
-      perform(link.logout());
+      perform(link.logout(error));
       unwatch?.();
       unwatch = undefined;
     },
     close() {
       if (session.closed) return;
-      if (link.state !== 'idle') session.logout();
-      session.closed = new RTMError(-10018, 'the client is closed');
+      const closed = new RTMError(-10018, 'the client is closed');
+      if (link.state !== 'idle') session.logout(closed);
+      session.closed = closed;
       outlet.end();
     },
   };
@@ -92,6 +100,7 @@ export function openSession(client, config, environment) {
   const opening = makeOpening(session, 1 + Math.floor(random() * (2 ** 53 - 2)));
   const actions = {
     announce,
+    askForToken: (attempt) => tokens.ask(attempt),
     connect: dial,
     disconnect: () => drop(detach()),
     sendLogout: leave,
@@ -167,13 +176,10 @@ export function openSession(client, config, environment) {
 
   // MARK: Connections
 
-  async function dial(attempt, server) {
+  function dial(attempt, server) {
     const since = now();
     const own = (connection = { attempt, frameMax: 40_960 });
-    const isCurrent = () => connection === own;
     try {
-      await tokens.refresh(own);
-      if (!isCurrent()) return;
       const socket = (own.socket = new WebSocket(servers[server]));
       socket.binaryType = 'arraybuffer';
       socket.onopen = () => {
@@ -189,7 +195,7 @@ export function openSession(client, config, environment) {
       socket.onclose = socket.onerror = () =>
         ended(loss('error', 'the connection was closed', { quick: !own.login && now() < since + 1000 }));
     } catch ({ message }) {
-      if (isCurrent()) ended(loss('error', message));
+      ended(loss('error', message));
     }
   }
 
@@ -227,7 +233,7 @@ export function openSession(client, config, environment) {
   }
 
   function ended(loss) {
-    perform(link.ended(connection.attempt, tokens.judge(loss, connection), now()));
+    perform(link.ended(connection.attempt, loss, now()));
   }
 
   function detach() {

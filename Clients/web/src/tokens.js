@@ -1,4 +1,6 @@
-// Tokens that end: who learns of it, and where the next one comes from.
+// Where tokens come from, and who learns that one ends (docs/behaviour.md S-50, S-53).
+
+import { loss } from './losses.js';
 
 // How soon a provider that fails is asked again, and how seldom at last.
 const firstPause = 1000;
@@ -7,8 +9,9 @@ const lastPause = 30_000;
 export function makeTokens(session) {
   const { requests, link, config } = session;
   const { tokenProvider } = config;
-  let isNeeded = false;
   let announcedFor;
+  /** The connection whose token is being renewed. */
+  let renewing;
 
   /** Replaces the token of the session, or that of a stream channel. */
   async function renew(token, channel = '') {
@@ -16,43 +19,44 @@ export function makeTokens(session) {
     if (!channel) link.token = token;
   }
 
-  async function renewByProvider(pause) {
-    const { connection } = session;
+  async function renewByProvider(connection, pause) {
+    const isCurrent = () => session.connection === connection;
     try {
-      await renew(await tokenProvider());
+      const token = await tokenProvider();
+      // What comes too late for this connection is thrown away.
+      if (!isCurrent()) return;
+      await renew(token);
+      if (renewing === connection) renewing = undefined;
     } catch {
-      if (session.connection !== connection) return;
-      requests.later('token', pause, () => renewByProvider(Math.min(2 * pause, lastPause)));
+      if (isCurrent()) requests.later('token', pause, () => renewByProvider(connection, Math.min(2 * pause, lastPause)));
     }
   }
 
   return {
     renew,
-    onForget: () => (isNeeded = false),
 
-    /** Before a connection: a token that was refused is replaced. */
-    async refresh(connection) {
-      if (!isNeeded) return;
-      const token = await tokenProvider();
-      if (session.connection !== connection) return;
-      link.token = token;
-      isNeeded = false;
-      connection.isTokenFresh = true;
-    },
-
-    /** With a provider an expired token is no reason to give up. */
-    judge(loss, { isTokenFresh }) {
-      if (loss.fatal !== 'tokenExpired' || !tokenProvider || isTokenFresh) return loss;
-      isNeeded = true;
-      return { ...loss, fatal: undefined };
+    /** Asks the provider for an attempt. The link passes over what comes after the attempt's end. */
+    async ask(attempt) {
+      let token;
+      let failure;
+      try {
+        token = await tokenProvider();
+      } catch (error) {
+        failure = loss('error', `the token provider failed: ${error?.message ?? error}`);
+      }
+      session.perform(failure ? link.ended(attempt, failure, session.now) : link.provided(attempt, token, session.now));
     },
 
     tokenWillExpire({ remainingMs, channel }) {
       // Once per token (S-50).
-      if (!channel && announcedFor === link.token) return;
-      if (!channel) announcedFor = link.token;
-      session.emit({ type: 'tokenWillExpire', remaining: remainingMs, channelName: channel || undefined });
-      if (!channel && tokenProvider) renewByProvider(firstPause);
+      if (channel || announcedFor !== link.token) {
+        session.emit({ type: 'tokenWillExpire', remaining: remainingMs, channelName: channel || undefined });
+      }
+      if (channel) return;
+      announcedFor = link.token;
+      if (!tokenProvider || renewing === session.connection) return;
+      renewing = session.connection;
+      renewByProvider(renewing, firstPause);
     },
   };
 }

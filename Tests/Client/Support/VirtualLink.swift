@@ -37,6 +37,8 @@ struct VirtualLink {
     private(set) var elapsed = Duration.zero
     private(set) var changes: [(at: Duration, change: LinkChange)] = []
     private(set) var attempts: [(at: Duration, number: UInt64, server: Int)] = []
+    /// When the app's provider was asked for a token, and by which attempt.
+    private(set) var questions: [(at: Duration, number: UInt64)] = []
     private(set) var completions: [Completed] = []
     private(set) var others: [LinkStateMachine.Action] = []
 
@@ -69,6 +71,10 @@ struct VirtualLink {
         perform(machine.cancelLogin(id, error: .cancelled(.login)))
     }
 
+    mutating func provide(_ token: String, to attempt: UInt64) {
+        perform(machine.tokenProvided(token, attempt: attempt, now: now))
+    }
+
     mutating func lose(_ loss: LinkLoss = .connectionError("cut")) {
         guard let number = attempts.last?.number else { return }
         perform(machine.connectionEnded(attempt: number, loss, now: now, random: &random))
@@ -89,6 +95,7 @@ struct VirtualLink {
             case .announce(let change): changes.append((elapsed, change))
             case .completeLogin(let id, let error):
                 completions.append(Completed(at: elapsed, login: id, error: error))
+            case .askForToken(let number): questions.append((elapsed, number))
             case .connect(let number, let server): connect(number, server)
             case .takeOver(let number, _):
                 others.append(action)
