@@ -90,6 +90,38 @@ import Testing
     }
 
     @Test(
+        "W-24: another content under the same key is refused, also by the next leader",
+        arguments: [false, true])
+    func otherContent(isCheckpoint: Bool) throws {
+        func origin(_ hash: UInt64) -> PublishOrigin {
+            PublishOrigin(instance: 5, sequence: hash, againAfter: 0)
+        }
+        // The hashes in both orders, and two of which an entry of the log has the same half.
+        for (hash, other) in [(7, 9), (9, 7), (7, 7 + (1 << 40))] as [(UInt64, UInt64)] {
+            var first = Broker(limits: .limits(), firstEpoch: 7)
+            first.keepJournal(settlingFor: 0, now: 1)
+            let published = try first.publish("1", to: lobby, if: nil, origin: origin(hash), now: 1)
+            #expect(published.outcome == .published)
+            let refused = try first.publish("1", to: lobby, if: nil, origin: origin(other), now: 2)
+            #expect(refused.outcome == .otherContent)
+            var batches = [first.takeJournal()]
+            if isCheckpoint {
+                var cursor = CheckpointCursor()
+                batches = [first.checkpointPage(&cursor, now: 5).bytes]
+            }
+            var second = try Broker(reading: batches, now: 60_000)
+            let late = try second.publish("1", to: lobby, if: nil, origin: origin(other), now: 60_000)
+            #expect(late.outcome == .otherContent)
+            let again = try second.publish("1", to: lobby, if: nil, origin: origin(hash), now: 60_000)
+            #expect(again.outcome == .repeated && again.position == published.position)
+            // In another channel, the key is another one.
+            let elsewhere = try second.publish(
+                "1", to: .message("other"), if: nil, origin: origin(other), now: 60_001)
+            #expect(elsewhere.outcome == .published)
+        }
+    }
+
+    @Test(
         "W-26, W-27: the next leader compares with what the last one knew",
         arguments: [false, true])
     func successor(isCheckpoint: Bool) throws {

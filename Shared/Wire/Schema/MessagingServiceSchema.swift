@@ -295,6 +295,8 @@ package enum PublishOutcome: Int, Sendable, Hashable, CaseIterable {
     case outdatedPosition = 2
     /// The channel's last version isn't below that of the condition.
     case outdatedVersion = 3
+    /// Another message was published with the same instance.
+    case otherContent = 4
 }
 
 /// What a log knows of an offset.

@@ -124,8 +124,23 @@ import Testing
                     #expect(batch.value("results", index, "replayed") == nil)
                     #expect(batchAgain.value("results", index, "replayed") as? Bool == true)
                 }
-                _ = try await publish("8", nil)
-                for number in 6...8 { #expect(await received.nextMessage()?.payload == .text("\(number)")) }
+                // What the first request had is not to be taken for what the second one has.
+                let other = try await publish("other", "one")
+                #expect(other.status == 422 && other.error == "idempotencyKeyReused", "\(other.text)")
+                let retry = try await gateway.call(
+                    "POST", "/v1/dev/batch", #"{"messages": [{"channel": "a", "message": "7"}]}"#,
+                    headers: header)
+                #expect(retry.status == 207, "\(retry.text)")
+                #expect(retry.string("results", 0, "error", "name") == "idempotencyKeyReused")
+                let own = #"{"channel": "a", "message": "8", "idempotencyKey": "eight"}"#
+                for rest in ["", #", {"channel": "a", "message": "9"}"#] {
+                    let answer = try await gateway.call(
+                        "POST", "/v1/dev/batch", #"{"messages": [\#(own)\#(rest)]}"#)
+                    #expect(answer.status == 200, "\(answer.text)")
+                }
+                let replay = try await gateway.call("POST", "/v1/dev/publish", own)
+                #expect(replay.value("replayed") as? Bool == true)
+                for number in 6...9 { #expect(await received.nextMessage()?.payload == .text("\(number)")) }
             }
         }
     }

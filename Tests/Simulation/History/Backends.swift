@@ -137,10 +137,12 @@ final class Backends {
 
     private func message(_ publish: HTTPPublish) -> GatewayMessage? {
         do {
+            let payload = ByteBuffer(string: publish.text)
             return try GatewayMessage(
                 to: ChannelKey(appID: "app", type: .message, name: publish.place.name),
-                by: publish.device.user, .text, ByteBuffer(string: publish.text), customType: "",
-                origin: Idempotency(publish.text, of: "key", in: "app").origin(0),
+                by: publish.device.user, .text, payload, customType: "",
+                origin: Idempotency(publish.text, of: "key", in: "app")
+                    .origin(of: .init(.text, payload, customType: "")),
                 condition: publish.condition.map { PublishCondition(newest: $0) })
         } catch {
             journal.record(.broken("\(publish.text) is refused: \(error.reason)"))
@@ -159,6 +161,7 @@ final class Backends {
                 .backend(.accepted(publish.text, epoch: position.epoch, offset: position.offset)))
             end(publish, .published(offset: position.offset, timestamp: response.timestampMilliseconds))
         case .outdatedPosition, .outdatedVersion: end(publish, .failed(.channelPublishMessageFailed))
+        case .otherContent: journal.record(.broken("the key of \(publish.text) is taken for another one's"))
         }
     }
 

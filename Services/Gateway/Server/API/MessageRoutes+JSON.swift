@@ -25,6 +25,7 @@ extension MessageRoutes.Message {
             case .ifEpoch?: try ifEpoch.take(json.number())
             case .version?: try version.take(json.number())
             case .versionEpoch?: try versionEpoch.take(json.text())
+            case .idempotencyKey?: try idempotencyKey.take(json.text())
             case nil: throw PlainJSON.Unusual()
             }
         }

@@ -42,10 +42,12 @@ struct MessageRoutes: Sendable {
         /// of the channel, or if that has another epoch.
         var version: UInt64?
         var versionEpoch: String?
+        /// An Idempotency-Key of this message's own, in place of the one that the request's header makes.
+        var idempotencyKey: String?
 
         enum CodingKeys: String, CodingKey, CaseIterable {
             case channel, user, message, data, customType, publisher, store, ifOffset, ifEpoch, version
-            case versionEpoch
+            case versionEpoch, idempotencyKey
         }
     }
 
@@ -108,7 +110,7 @@ struct MessageRoutes: Sendable {
         let client = try context.admitted(.publish)
         let body = try await request.body(Message.self, upTo: api.bodyBytesMax)
         try api.rates.spend(by: client, now: .now())
-        let item = try outgoing(body, by: client, request.idempotency(client).origin(0))
+        let item = try outgoing(body, by: client, request.idempotency(client), 0)
         let published = try await publish([item])[0].get()
         return Response(json: JSONWriter(Published(published)))
     }
@@ -146,7 +148,7 @@ struct MessageRoutes: Sendable {
         var items: [(index: Int, item: Item)] = []
         for (index, message) in messages.enumerated() {
             do {
-                items.append((index, try outgoing(message, by: client, idempotency.origin(index))))
+                items.append((index, try outgoing(message, by: client, idempotency, index)))
             } catch {
                 outcomes[index].error = error
             }
@@ -169,8 +171,9 @@ struct MessageRoutes: Sendable {
         let isStored: Bool
     }
 
+    /// - Parameter index: the message's place in the request.
     private func outgoing(
-        _ body: Message, by client: APIClient, _ origin: PublishOrigin
+        _ body: Message, by client: APIClient, _ idempotency: Idempotency, _ index: Int
     ) throws(APIError) -> Item {
         let channel = try api.channel(body.channel, body.user, of: client)
         let (type, payload): (MessageType, ByteBuffer)
@@ -183,6 +186,13 @@ struct MessageRoutes: Sendable {
         }
         let publisher = try client.actingUser(body.publisher) ?? api.publisher
         let condition = try body.condition
+        let content = Idempotency.Content(type, payload, customType: body.customType ?? "")
+        let origin =
+            if let key = body.idempotencyKey {
+                try Idempotency(checking: key, of: client).origin(of: content)
+            } else {
+                idempotency.origin(index, of: content)
+            }
         do throws(RTMError) {
             return Item(
                 message: try GatewayMessage(
@@ -305,33 +315,62 @@ extension Request {
     /// What makes a message recognisable when the backend sends the request again. The log remembers it for
     /// as long as its tail reaches back, which is two minutes or more (M-25).
     func idempotency(_ client: APIClient) throws(APIError) -> Idempotency {
-        guard let key = headers[.idempotencyKey] else { return Idempotency(number: nil) }
+        guard let key = headers[.idempotencyKey] else { return .none }
+        return try Idempotency(checking: key, of: client)
+    }
+}
+
+/// What is made of an Idempotency-Key (W-24). The log finds the message by the key, and by a hash of the
+/// content it sees whether the key was used for another one.
+struct Idempotency: Sendable {
+    /// What subscribers get to see of a message.
+    struct Content {
+        fileprivate let type: MessageType
+        fileprivate let payload: ByteBuffer
+        fileprivate let customType: String
+
+        init(_ type: MessageType, _ payload: ByteBuffer, customType: String) {
+            (self.type, self.payload, self.customType) = (type, payload, customType)
+        }
+
+        fileprivate var bytes: [UInt8] {
+            Array("\(type.rawValue)\n\(customType)\n".utf8) + payload.readableBytesView
+        }
+    }
+
+    /// Nil if the request has no key: then its messages are published each time.
+    private let number: UInt64?
+
+    private init(number: UInt64?) { self.number = number }
+
+    fileprivate static let none = Idempotency(number: nil)
+
+    /// - Parameter client: the keys of different clients are different ones.
+    init(_ key: String, of client: String, in app: String) {
+        number = Self.hash(Array("\(app)\n\(client)\n\(key)".utf8))
+    }
+
+    fileprivate init(checking key: String, of client: APIClient) throws(APIError) {
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
             throw APIError(
                 .badRequest, "invalidIdempotencyKey",
                 "an Idempotency-Key has 1 to 255 visible ASCII characters")
         }
-        return Idempotency(key, of: client.name, in: client.app)
-    }
-}
-
-/// What is made of a request's Idempotency-Key.
-struct Idempotency: Sendable {
-    /// Nil if the request has no key: then its messages are published each time.
-    fileprivate let number: UInt64?
-
-    fileprivate init(number: UInt64?) { self.number = number }
-
-    /// - Parameter client: the keys of different clients are different ones.
-    init(_ key: String, of client: String, in app: String) {
-        let code = MessageCode.make(
-            over: Array("\(app)\n\(client)\n\(key)".utf8), key: Array("Idempotency-Key".utf8))
-        number = code.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        self.init(key, of: client.name, in: client.app)
     }
 
+    private static func hash(_ bytes: [UInt8]) -> UInt64 {
+        let code = MessageCode.make(over: bytes, key: Array("Idempotency-Key".utf8))
+        return code.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The hash of the content has 53 bits, which every database and every reader of JSON keeps.
+    ///
     /// - Parameter index: the message's place in the request.
-    func origin(_ index: Int) -> PublishOrigin {
+    func origin(_ index: Int = 0, of content: Content) -> PublishOrigin {
         guard let number else { return .none }
-        return PublishOrigin(instance: max(1, number &+ UInt64(index)), sequence: 1, againAfter: 0)
+        return PublishOrigin(
+            instance: max(1, number &+ UInt64(index)), sequence: max(1, Self.hash(content.bytes) >> 11),
+            againAfter: 0)
     }
 }

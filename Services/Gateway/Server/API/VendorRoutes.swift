@@ -116,9 +116,11 @@ struct VendorRoutes: Sendable {
     ) async throws -> Result<Void, APIError> {
         let client = try api.admit(context, .publish)
         let publisher = try client.actingUser(try context.parameter("user")) ?? api.publisher
+        let payload = ByteBuffer(string: payload)
+        let origin = try request.idempotency(client).origin(of: .init(.text, payload, customType: ""))
         let message = try GatewayMessage(
-            to: try api.channel(channel, user, of: client), by: publisher, .text, ByteBuffer(string: payload),
-            customType: "", origin: request.idempotency(client).origin(0))
+            to: try api.channel(channel, user, of: client), by: publisher, .text, payload, customType: "",
+            origin: origin)
         let results = try await MessageRoutes(api: api).publish([.init(message: message, isStored: isStored)])
         return results[0].map { _ in }
     }

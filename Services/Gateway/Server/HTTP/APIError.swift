@@ -81,6 +81,10 @@ final class APIError: Error {
             self.init(
                 .conflict, "outdatedOffset", "the channel's newest message is another one",
                 conflict: Conflict(epoch: position.epoch, offset: position.offset))
+        case .otherContent:
+            self.init(
+                .unprocessableContent, "idempotencyKeyReused",
+                "another message was published with this Idempotency-Key, and this one was not")
         case .outdatedVersion:
             self.init(
                 .conflict, "outdatedVersion",

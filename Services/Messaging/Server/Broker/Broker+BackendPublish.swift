@@ -13,6 +13,10 @@ extension Broker {
     ) throws(RTMError) -> (response: BackendPublishResponse, appended: Appended?) {
         let channel = ChannelView(
             appID: request.appID, type: request.channelType ?? .none, name: request.channel)
+        if isOtherContent(request, in: channel) {
+            let newest = channels.newestMessage(of: channel)
+            return (BackendPublishResponse(outcome: .otherContent, position: newest), nil)
+        }
         let version = ChannelVersion(condition)
         if let condition, try !isRepeated(request, to: channel, now: now) {
             if let refusal = refusal(of: condition, version, at: channel) { return (refusal, nil) }
@@ -32,6 +36,16 @@ extension Broker {
             rememberedMilliseconds: isRemembered
                 ? channels.apps.window(of: request.appID.string, now: now) : 0)
         return (response, isRepeated ? nil : appended)
+    }
+
+    /// Whether the channel has a message of the same instance with another hash. One instance stands for one
+    /// message, so that is another message under the same key (W-24).
+    private func isOtherContent(_ request: PublishRequest, in channel: ChannelView) -> Bool {
+        let origin = names.origin(request)
+        guard origin.client != 0, let slot = channels.slot(of: channel),
+            let published = channels[slot].chain.lastSequence(of: origin.client)
+        else { return false }
+        return published != origin.sequence
     }
 
     private func isRepeated(

@@ -145,6 +145,9 @@ extension ChannelChain {
         return EntryOrigin(user: entry.user, client: entry.client, sequence: sequence)
     }
 
+    /// The sequence of the newest message of a client; `nil` if it isn't remembered.
+    func lastSequence(of client: UInt64) -> UInt64? { publishers.lastSequence(of: client) }
+
     /// What the channel knows of a publish that its client sends once more.
     enum Memory {
         /// The message is here.

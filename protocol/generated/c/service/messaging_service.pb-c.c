@@ -3703,18 +3703,20 @@ const ProtobufCEnumDescriptor rtm__service__messaging_method__descriptor =
   rtm__service__messaging_method__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue rtm__service__publish_outcome__enum_values_by_number[4] =
+static const ProtobufCEnumValue rtm__service__publish_outcome__enum_values_by_number[5] =
 {
   { "PUBLISH_OUTCOME_PUBLISHED", "RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_PUBLISHED", 0 },
   { "PUBLISH_OUTCOME_REPEATED", "RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_REPEATED", 1 },
   { "PUBLISH_OUTCOME_OUTDATED_POSITION", "RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_OUTDATED_POSITION", 2 },
   { "PUBLISH_OUTCOME_OUTDATED_VERSION", "RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_OUTDATED_VERSION", 3 },
+  { "PUBLISH_OUTCOME_OTHER_CONTENT", "RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_OTHER_CONTENT", 4 },
 };
 static const ProtobufCIntRange rtm__service__publish_outcome__value_ranges[] = {
-{0, 0},{0, 4}
+{0, 0},{0, 5}
 };
-static const ProtobufCEnumValueIndex rtm__service__publish_outcome__enum_values_by_name[4] =
+static const ProtobufCEnumValueIndex rtm__service__publish_outcome__enum_values_by_name[5] =
 {
+  { "PUBLISH_OUTCOME_OTHER_CONTENT", 4 },
   { "PUBLISH_OUTCOME_OUTDATED_POSITION", 2 },
   { "PUBLISH_OUTCOME_OUTDATED_VERSION", 3 },
   { "PUBLISH_OUTCOME_PUBLISHED", 0 },
@@ -3727,9 +3729,9 @@ const ProtobufCEnumDescriptor rtm__service__publish_outcome__descriptor =
   "PublishOutcome",
   "Rtm__Service__PublishOutcome",
   "rtm.service",
-  4,
+  5,
   rtm__service__publish_outcome__enum_values_by_number,
-  4,
+  5,
   rtm__service__publish_outcome__enum_values_by_name,
   1,
   rtm__service__publish_outcome__value_ranges,

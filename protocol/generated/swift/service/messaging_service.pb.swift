@@ -160,6 +160,9 @@ package nonisolated enum Rtm_Service_PublishOutcome: SwiftProtobuf.Enum, Swift.C
 
   /// the channel's last version isn't below that of the condition
   case outdatedVersion // = 3
+
+  /// another message was published with the same instance
+  case otherContent // = 4
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -172,6 +175,7 @@ package nonisolated enum Rtm_Service_PublishOutcome: SwiftProtobuf.Enum, Swift.C
     case 1: self = .repeated
     case 2: self = .outdatedPosition
     case 3: self = .outdatedVersion
+    case 4: self = .otherContent
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -182,6 +186,7 @@ package nonisolated enum Rtm_Service_PublishOutcome: SwiftProtobuf.Enum, Swift.C
     case .repeated: return 1
     case .outdatedPosition: return 2
     case .outdatedVersion: return 3
+    case .otherContent: return 4
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -192,6 +197,7 @@ package nonisolated enum Rtm_Service_PublishOutcome: SwiftProtobuf.Enum, Swift.C
     .repeated,
     .outdatedPosition,
     .outdatedVersion,
+    .otherContent,
   ]
 
 }
@@ -509,10 +515,10 @@ package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   /// the Login.instance of the publishing client; 0 = its messages are never sent again
   package var instance: UInt64 = 0
 
-  /// the number of the first message at this instance; each further message has one more
+  /// the number of the first message at this instance; each further message has one more. A backend's
   package var sequence: UInt64 = 0
 
-  /// one message that may be in the log already: then nothing is appended, and the first
+  /// instance has one message, and the number is a hash of its content
   package var again: Bool = false
 
   /// response comes once more. ERROR_CHANNEL_PUBLISH_MESSAGE_FAILED when the log's tail
@@ -1097,7 +1103,7 @@ nonisolated extension Rtm_Service_MessagingMethod: SwiftProtobuf._ProtoNameProvi
 }
 
 nonisolated extension Rtm_Service_PublishOutcome: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PUBLISH_OUTCOME_PUBLISHED\0\u{1}PUBLISH_OUTCOME_REPEATED\0\u{1}PUBLISH_OUTCOME_OUTDATED_POSITION\0\u{1}PUBLISH_OUTCOME_OUTDATED_VERSION\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PUBLISH_OUTCOME_PUBLISHED\0\u{1}PUBLISH_OUTCOME_REPEATED\0\u{1}PUBLISH_OUTCOME_OUTDATED_POSITION\0\u{1}PUBLISH_OUTCOME_OUTDATED_VERSION\0\u{1}PUBLISH_OUTCOME_OTHER_CONTENT\0")
 }
 
 nonisolated extension Rtm_Service_EntryTrace: SwiftProtobuf._ProtoNameProviding {

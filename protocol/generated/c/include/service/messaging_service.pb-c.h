@@ -131,7 +131,11 @@ typedef enum _Rtm__Service__PublishOutcome {
   /*
    * the channel's last version isn't below that of the condition
    */
-  RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_OUTDATED_VERSION = 3
+  RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_OUTDATED_VERSION = 3,
+  /*
+   * another message was published with the same instance
+   */
+  RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_OTHER_CONTENT = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(RTM__SERVICE__PUBLISH_OUTCOME)
 } Rtm__Service__PublishOutcome;
 /*
@@ -391,9 +395,12 @@ struct  Rtm__Service__PublishRequest
    */
   uint64_t instance;
   /*
-   * the number of the first message at this instance; each further message has one more
+   * the number of the first message at this instance; each further message has one more. A backend's
    */
   uint64_t sequence;
+  /*
+   * instance has one message, and the number is a hash of its content
+   */
   /*
    * one message that may be in the log already: then nothing is appended, and the first
    */
