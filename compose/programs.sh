@@ -38,6 +38,12 @@ ldd "$out"/root/usr/bin/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -
     done
 # Clients and links over TLS trust what the system trusts.
 install -D -m 0644 /etc/ssl/certs/ca-certificates.crt "$out/root/etc/ssl/certs/ca-certificates.crt"
+# What is in it, by whom, and under which licences.
+documents=$out/root/usr/share/doc/heliograph
+install -D -m 0644 -t "$documents" LICENSE THIRD-PARTY-NOTICES
+packaging/supply.py sbom --version "$(sed -n 's/.*static let version = "\(.*\)"/\1/p' Shared/Model/Release.swift)" \
+    --commit "${RTM_COMMIT:-$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)}" \
+    --root "$out/root" --copyrights "$documents/licenses" >"$documents/sbom.cdx.json"
 # A volume that is mounted here takes over to whom the folder belongs.
 mkdir -p "$out/data"
 echo "This folder holds the database of rtm-storage." >"$out/data/README"

@@ -7,4 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 RTM_COMMIT=${RTM_COMMIT:-$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)}
 export RTM_COMMIT
+# The packages are those that were tested, with the same files.
+packaging/supply.py pin
+swift package resolve >&2
+packaging/supply.py check
 exec swift build -c release -Xswiftc -enforce-exclusivity=unchecked "$@"

@@ -41,7 +41,11 @@ Files: *
 Copyright: 2026 The Heliograph authors
 License: Apache-2.0
  On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.
+Comment: The programs contain packages of others and come with the runtime of
+ Swift. THIRD-PARTY-NOTICES.gz has their licences, sbom.cdx.json their versions.
 COPYRIGHT
+gzip -9nc THIRD-PARTY-NOTICES >"$documents/THIRD-PARTY-NOTICES.gz"
+packaging/supply.py sbom --version "$release" --commit "$commit" >"$documents/sbom.cdx.json"
 {
     echo "heliograph ($release) unstable; urgency=medium"
     printf '\n  * Built from commit %s.\n\n' "$commit"

@@ -23,26 +23,4 @@ struct VersionTests {
         #expect(try Self.text("docs/swift.md").contains("from: \"\(Release.version)\""))
     }
 
-    @Test("the versions of packages that were tested are those of this build")
-    func packages() throws {
-        let page = try Self.text("docs/packages.md").split(whereSeparator: \.isWhitespace).joined(
-            separator: " ")
-        let pins = try JSONDecoder().decode(Pins.self, from: Data(Self.text("Package.resolved").utf8)).pins
-        #expect(pins.count > 10)
-        for pin in pins {
-            let words = "\(pin.identity) \(pin.state.version)"
-            #expect(page.localizedCaseInsensitiveContains(words), "docs/packages.md doesn't name \(words)")
-        }
-    }
-
-    private struct Pins: Decodable {
-        struct Pin: Decodable {
-            struct State: Decodable { let version: String }
-
-            let identity: String
-            let state: State
-        }
-
-        let pins: [Pin]
-    }
 }

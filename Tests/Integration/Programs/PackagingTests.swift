@@ -83,6 +83,70 @@ struct PackagingTests {
         }
     }
 
+    // MARK: - The packages of others
+
+    private static let supply = root.appending(path: "packaging/supply.py").path
+
+    @Test("this build has the packages of the lock, and the notices are made from it")
+    func supply() throws {
+        let check = try run(Self.supply, "check", in: Self.root)
+        #expect(check.status == 0, "\(check.text)")
+        let notices = try run(Self.supply, "notices", "--check", in: Self.root)
+        #expect(notices.status == 0, "\(notices.text)")
+    }
+
+    @Test("a package with other files, another version or none in the lock is named")
+    func otherPackages() async throws {
+        let lock = try String(
+            contentsOf: Self.root.appending(path: "packaging/packages.lock.json"), encoding: .utf8)
+        try await Self.withFolder { folder in
+            let other = folder.appending(path: "other.json")
+            for (pattern, replacement, expected) in [
+                (#/"sha256": "[0-9a-f]{64}"/#, #""sha256": "0""#, "async-http-client has the sha256 "),
+                (#/"tree": "[0-9a-f]{40}"/#, #""tree": "0""#, "async-http-client has the tree "),
+                (#/"version": "[^"]+"/#, #""version": "0""#, "async-http-client has the version "),
+                (#/"async-http-client"/#, #""another""#, "async-http-client isn't in the lock"),
+            ] as [(any RegexComponent, String, String)] {
+                let changed = lock.replacing(pattern, with: replacement, maxReplacements: 1)
+                try Data(changed.utf8).write(to: other)
+                let (status, text) = try run(Self.supply, "check", "--lock", other.path, in: folder)
+                #expect(status == 1)
+                #expect(text.contains(expected), "\(text)")
+            }
+        }
+    }
+
+    @Test("the list of what is in an image names packages and system libraries with their versions")
+    func billOfMaterials() async throws {
+        struct Document: Decodable {
+            struct Component: Decodable { let name, version, purl: String }
+
+            let bomFormat: String
+            let components: [Component]
+        }
+        try await Self.withFolder { folder in
+            // As it lies where /lib is /usr/lib.
+            let library = try run(
+                "sh", "-c", "dpkg-query --listfiles zlib1g | sed -n 's|^/usr||; /libz.so.1$/p'", in: folder
+            ).text
+            let copy = folder.appending(path: "root/usr\(library)")
+            try FileManager.default.createDirectory(
+                at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data().write(to: copy)
+            let licenses = folder.appending(path: "licenses")
+            let (status, text) = try run(
+                Self.supply, "sbom", "--version", "1.2.3", "--root", "root", "--copyrights", licenses.path,
+                in: folder)
+            #expect(status == 0, "\(text)")
+            let document = try JSONDecoder().decode(Document.self, from: Data(text.utf8))
+            #expect(document.bomFormat == "CycloneDX")
+            for package in ["pkg:swift/github.com/apple/swift-nio@", "pkg:deb/debian/zlib1g@"] {
+                #expect(document.components.contains { $0.purl.hasPrefix(package) }, "\(package)")
+            }
+            #expect(FileManager.default.fileExists(atPath: licenses.appending(path: "zlib1g").path))
+        }
+    }
+
     // MARK: - Containers
 
     @Test("an engine that is there and doesn't answer is named, and no success")
