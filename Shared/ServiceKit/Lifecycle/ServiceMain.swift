@@ -23,6 +23,7 @@ extension ServiceMain {
         case .refuse(let error):
             LoggingBootstrap.start(format: .auto, level: .info)
             report(error, of: program)
+            LogOutput.process.finish()
             exit(ExitCode.configuration.rawValue)
         case .probe(let address):
             let answer = await AdminClient.probe(program.name, at: address)
@@ -67,7 +68,10 @@ extension ServiceMain {
         let lifecycle = Lifecycle(
             shutdownTimeout: configuration[CommonKeys.shutdownTimeout], logger: logger,
             // This is not `exit`: handlers that run at exit could wait for a lock that a stuck thread holds.
-            exitAtOnce: { _exit($0.rawValue) })
+            exitAtOnce: {
+                LogOutput.process.finish()
+                _exit($0.rawValue)
+            })
         var signals: [ReceivedSignal] = []
         for number in [SIGTERM, SIGINT] {
             signals.append(await ReceivedSignal(number) { lifecycle.signalReceived(number) })
@@ -83,6 +87,7 @@ extension ServiceMain {
         let status = await runner.run()
         for signal in signals + [hangUp] { signal.cancel() }
         logger.notice("stopped", metadata: ["status": .stringConvertible(status.rawValue)])
+        LogOutput.process.finish()
         return status
     }
 }

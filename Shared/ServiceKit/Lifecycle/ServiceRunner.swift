@@ -167,7 +167,7 @@ package struct ServiceRunner: Sendable {
                 metadata: ["settings": .array(ignored.map { "\($0)" })])
         }
         if let greeting = program.greeting {
-            StandardStream.output.write(greeting(listening, live.present))
+            LogOutput.process.add(greeting(listening, live.present), to: .output)
         }
     }
 }

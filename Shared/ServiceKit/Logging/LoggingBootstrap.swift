@@ -11,12 +11,18 @@ package enum LoggingBootstrap {
         guard !isDone.exchange(true, ordering: .relaxed) else { return }
         let isText = format == .text || (format == .auto && StandardStream.error.isTerminal)
         LoggingSystem.bootstrap { label in
-            handler(label: label, isText: isText, level: level)
+            handler(label: label, isText: isText, level: level) { LogOutput.process.add($0, to: .error) }
+        }
+        let output = handler(label: "log", isText: isText, level: level) { StandardStream.error.write($0) }
+        LogOutput.process.onGap { lines in
+            let logger = Logger(label: "log") { _ in output }
+            logger.warning("lines of the log were dropped here", metadata: ["lines": "\(lines)"])
         }
     }
 
-    private static func handler(label: String, isText: Bool, level: Logger.Level) -> any LogHandler {
-        let write: @Sendable (String) -> Void = { StandardStream.error.write($0) }
+    private static func handler(
+        label: String, isText: Bool, level: Logger.Level, write: @escaping @Sendable (String) -> Void
+    ) -> any LogHandler {
         var handler: any LogHandler =
             isText
             ? TextLogHandler(label: label, now: Timestamp.now, write: write)

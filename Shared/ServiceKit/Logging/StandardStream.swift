@@ -7,6 +7,9 @@
 #endif
 
 /// Standard output and standard error without buffers: a written text is there even when the process dies.
+///
+/// A write waits as long as whoever reads the stream doesn't. So a program that serves somebody writes
+/// through `LogOutput`, and only a command that prints something and ends writes here.
 enum StandardStream: Int32 {
     case output = 1
     case error = 2
@@ -22,7 +25,13 @@ enum StandardStream: Int32 {
             var rest = UnsafeRawBufferPointer(bytes)
             while let start = rest.baseAddress, !rest.isEmpty {
                 let count = systemWrite(rawValue, start, rest.count)
-                if count < 0 && errno != EINTR { return }
+                if count < 0 && errno == EAGAIN {
+                    // Somebody who shares the stream has made it one that doesn't wait.
+                    var room = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
+                    poll(&room, 1, -1)
+                } else if count < 0 && errno != EINTR {
+                    return
+                }
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, count)))
             }
         }

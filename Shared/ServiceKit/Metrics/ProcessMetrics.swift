@@ -38,6 +38,10 @@ enum ProcessMetrics {
         registry.observed(
             "process_max_fds", "How many file descriptors the process may have at most.", .gauge
         ) { DescriptorLimit.present.map(Double.init) }
+        registry.observed(
+            "rtm_log_lines_dropped_total",
+            "Lines of the log that were dropped because whoever reads it didn't. Should be 0.", .counter
+        ) { Double(LogOutput.process.droppedCount) }
     }
 
     private static func secondsSince1970() -> Double {
