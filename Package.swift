@@ -36,7 +36,7 @@ let collections: Target.Dependency = .product(name: "DequeModule", package: "swi
 /// The gateway's framework for HTTP. As with Yams, no named product may need it.
 let hummingbird: [Target.Dependency] =
     [
-        ("Hummingbird", "hummingbird"), ("HummingbirdCore", "hummingbird"), ("HummingbirdTLS", "hummingbird"),
+        ("Hummingbird", "hummingbird"), ("HummingbirdCore", "hummingbird"),
         ("HTTPTypes", "swift-http-types"), ("NIOHTTPTypes", "swift-nio-extras"),
         ("ServiceLifecycle", "swift-service-lifecycle"),
     ].map { .product(name: $0, package: $1) } + [
@@ -148,7 +148,7 @@ let shared: [Target] = [
     room(
         "RTMServiceKit", "Shared/ServiceKit",
         [
-            "CBuild", "RTMModel", "RTMCryptography", "RTMServiceLink", logging,
+            "CBuild", "RTMModel", "RTMCryptography", "RTMServiceLink", nioSSL, logging,
             .product(name: "NIOHTTP1", package: "swift-nio"),
         ] + nio),
     room("RTMConfigurationFile", "Shared/ConfigurationFile", ["RTMServiceKit", yams]),

@@ -1,3 +1,4 @@
+import Foundation
 import RTMConfigurationFile
 import RTMTestSupport
 import Synchronization
@@ -96,6 +97,47 @@ struct LiveConfigurationTests {
         let line = try #require(lines.all.first)
         #expect(line.contains("\"changed\":[\"relay.depth\"]"))
         #expect(line.contains("\"after restart\":[\"relay.name\"]"))
+    }
+
+    @Test(
+        "a file with another content is a change of its key, and needs a restart where nobody follows the key"
+    )
+    func renewedFiles() throws {
+        let certificate = ConfigurationKey.optionalFile("relay.certificate", "What it shows.")
+        let other = ConfigurationKey.optionalFile("relay.other", "What it also reads.")
+        let schema = ConfigurationSchema(
+            [certificate.declaration, other.declaration, RelayKeys.depth.declaration], section: "relay")
+        let configuration = try ConfigurationLoader(schema: schema) { _ in "" }
+            .load(arguments: ["--certificate", "a.pem", "--other", "b.pem"], environment: [:])
+        let live = LiveConfiguration(configuration)
+        live.onChange(of: [certificate.declaration]) { _ in {} }
+        #expect(try live.change(to: configuration) == .init())
+        #expect(
+            try live.change(to: configuration, renewedFiles: ["a.pem", "b.pem", "c.pem"])
+                == .init(taken: ["relay.certificate"], postponed: ["relay.other"]))
+    }
+
+    @Test("a reload names the key whose file was renewed")
+    func renewalReported() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "cert-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("old".utf8).write(to: file)
+        let key = ConfigurationKey.optionalFile("relay.certificate", "What it shows.")
+        let configuration = try ConfigurationLoader(
+            schema: ConfigurationSchema([key.declaration], section: "relay")
+        ) { _ in "" }.load(arguments: ["--certificate", file.path], environment: [:])
+        let live = LiveConfiguration(configuration)
+        live.onChange(of: [key.declaration]) { _ in {} }
+        let lines = ProgramLog()
+        let reloading = Reloading(live, logger: .writing(to: lines)) {
+            () throws(ConfigurationError) in configuration
+        }
+        reloading.reload(because: "SIGHUP")
+        try Data("renewed".utf8).write(to: file, options: .atomic)
+        reloading.reload(because: "SIGHUP")
+        reloading.reload(because: "SIGHUP")
+        let changed = lines.all.map { $0.contains("\"changed\":[\"relay.certificate\"]") }
+        #expect(changed == [false, true, false])
     }
 }
 

@@ -8,8 +8,10 @@ import Testing
 @Suite struct ServiceLinkTLSTests {
     private func tls(_ identity: TestCertificate?, trust: TestCertificate) throws -> ServiceLinkTLS {
         func read(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
-        let pair = try identity.map { (certificate: try read($0.certificate), key: try read($0.key)) }
-        return ServiceLinkTLS(try .init(identity: pair, trust: try read(trust.certificate)))
+        let own = try identity.map {
+            try TLSIdentity(certificate: read($0.certificate), key: read($0.key))
+        }
+        return ServiceLinkTLS(try .init(identity: own, trust: try read(trust.certificate)))
     }
 
     @Test("requests, large responses and a drain pass over TLS")

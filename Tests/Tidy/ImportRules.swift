@@ -80,7 +80,7 @@ struct ImportRules {
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAPIKey", "RTMAccessToken",
             "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", "RTMPublishHook", "RTMWebhookCall",
             "RTMWebhookSignature", "SwiftProtobuf",
-            "NIOSSL", "NIOHTTP1", "NIOHTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
+            "NIOSSL", "NIOHTTP1", "NIOHTTPTypes", "Hummingbird", "HummingbirdCore",
             "HTTPTypes",
             "ServiceLifecycle", "OrderedCollections", "CGatewayFiles",
         ]),

@@ -21,6 +21,8 @@ package struct Configuration: Sendable {
         var filesRead: [String] = []
         /// Keys and variables that are for the programs of single services.
         var ignored: [String] = []
+        /// Variables that Kubernetes has made of Services (`ServiceLinkVariable`).
+        var serviceLinks: [String] = []
     }
 
     package let schema: ConfigurationSchema
@@ -37,12 +39,14 @@ package struct Configuration: Sendable {
     /// those that it names.
     package var files: [String] {
         origins.filesRead
-            + schema.keys.filter(\.isFile).compactMap { key in
-                if case .string(let path)? = settings[key.name]?.value { path } else { nil }
-            } + schema.keys.flatMap { filesOfRecords($0) }
+            + schema.keys.filter(\.isFile).compactMap(fileNamed) + schema.keys.flatMap(filesOfRecords)
     }
 
-    private func filesOfRecords(_ key: KeyDeclaration) -> [String] {
+    func fileNamed(by key: KeyDeclaration) -> String? {
+        if case .string(let path)? = settings[key.name]?.value { path } else { nil }
+    }
+
+    func filesOfRecords(_ key: KeyDeclaration) -> [String] {
         guard case .records(let fields, _) = key.kind, case .records(let records)? = settings[key.name]?.value
         else { return [] }
         let names = fields.filter(\.isFile).map(\.name)

@@ -11,6 +11,8 @@ final class Reloading: Sendable {
     private let load: @Sendable () throws(ConfigurationError) -> Configuration
     private let logger: Logger
     private let watch: Mutex<FileWatch<[String: FileStamp]>>
+    /// The files as they were when the configuration in use was read.
+    private let taken: Mutex<[String: FileStamp]>
 
     init(
         _ live: LiveConfiguration, logger: Logger,
@@ -19,7 +21,9 @@ final class Reloading: Sendable {
         self.live = live
         self.load = load
         self.logger = logger
-        watch = Mutex(FileWatch(FileStamp.all(of: live.present.files)))
+        let stamps = FileStamp.all(of: live.present.files)
+        watch = Mutex(FileWatch(stamps))
+        taken = Mutex(stamps)
     }
 
     /// Looks at the files until the task is cancelled.
@@ -34,7 +38,12 @@ final class Reloading: Sendable {
     /// Reads everything again. What can't be used changes nothing, and the log has the reason.
     func reload(because cause: String) {
         do {
-            let change = try live.change(to: try load())
+            let next = try load()
+            let stamps = FileStamp.all(of: next.files)
+            let before = taken.withLock { $0 }
+            let renewed = stamps.filter { path, stamp in before[path].map { $0 != stamp } ?? false }
+            let change = try live.change(to: next, renewedFiles: Set(renewed.keys))
+            taken.withLock { $0 = stamps }
             var facts: Logger.Metadata = [
                 "cause": "\(cause)", "changed": .array(change.taken.map { "\($0)" }),
             ]

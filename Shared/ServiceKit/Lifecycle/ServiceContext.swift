@@ -16,6 +16,9 @@ package struct ServiceContext: Sendable {
     /// What the listeners of the process have in common.
     package let accepting: AcceptPolicy
 
+    /// Where listeners report until when their certificates are valid.
+    let certificates: CertificateReports
+
     private let service: String
     private let readiness: ReadinessRegistry
     private let live: LiveConfiguration
@@ -26,7 +29,8 @@ package struct ServiceContext: Sendable {
         service: String, configuration: Configuration, logger: Logger, metrics: MetricsRegistry,
         readiness: ReadinessRegistry, eventLoopGroup: MultiThreadedEventLoopGroup,
         live: LiveConfiguration? = nil, pages: AdminPageRegistry = AdminPageRegistry(),
-        accepting: AcceptPolicy = .unlimited, report: (@Sendable () -> NodeReport)? = nil
+        accepting: AcceptPolicy = .unlimited, certificates: CertificateReports = CertificateReports(),
+        report: (@Sendable () -> NodeReport)? = nil
     ) {
         self.service = service
         self.configuration = configuration
@@ -37,6 +41,7 @@ package struct ServiceContext: Sendable {
         self.eventLoopGroup = eventLoopGroup
         self.pages = pages
         self.accepting = accepting
+        self.certificates = certificates
         reporting = report
     }
 

@@ -22,6 +22,7 @@ package struct ServiceRunner: Sendable {
     private let tracing: Tracing?
     private let started = StartedServices()
     private let accepting: AcceptPolicy
+    private let certificates = CertificateReports()
     private let notify: @Sendable (SystemdNotice) -> Void
 
     /// - Parameters:
@@ -43,6 +44,7 @@ package struct ServiceRunner: Sendable {
         let readiness = ReadinessRegistry(logger: logger) { lifecycle.state.isEnding }
         self.readiness = readiness
         ProcessMetrics.declare(in: metrics, program: program.name)
+        certificates.declare(in: metrics, listeners: program.schema.certificates)
         TurnMetrics(metrics).watch(eventLoopGroup)
         tracing = Tracing(configuration, program: program.name, eventLoopGroup, metrics, logger)
         let pages = AdminPages(
@@ -138,7 +140,7 @@ package struct ServiceRunner: Sendable {
                 service: definition.name, configuration: live.present,
                 logger: Logger(label: definition.name),
                 metrics: metrics, readiness: readiness, eventLoopGroup: eventLoopGroup, live: live,
-                pages: pages, accepting: accepting, report: report)
+                pages: pages, accepting: accepting, certificates: certificates, report: report)
             for service in try await definition.assemble(context).services {
                 try Task.checkCancellation()
                 try await service.start()

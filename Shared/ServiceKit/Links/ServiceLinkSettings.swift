@@ -18,14 +18,19 @@ extension ServiceLinkConfiguration {
             }
             return
         }
-        let tls = try Self.contexts(configuration) { try TextFile.read($0) }.map(ServiceLinkTLS.init)
+        let first = try Self.parts(configuration) { try TextFile.read($0) }
+        let tls = first.map { ServiceLinkTLS($0.contexts) }
         self.tls = tls
+        let certificates = context.certificates
+        certificates.take(ServiceLinkKeys.identity, first?.identity)
         context.onChange(of: ServiceLinkKeys.live) { next in
             let text = next[ServiceLinkKeys.secret]?.revealed ?? ""
-            let contexts = try Self.contexts(next) { try TextFile.read($0) }
+            let parts = try Self.parts(next) { try TextFile.read($0) }
             return {
                 secret.set(text)
-                if let contexts { tls?.take(contexts) }
+                guard let tls, let parts else { return }
+                tls.take(parts.contexts)
+                certificates.take(ServiceLinkKeys.identity, parts.identity)
             }
         }
     }
@@ -34,7 +39,7 @@ extension ServiceLinkConfiguration {
     package init(_ configuration: Configuration) throws {
         self.init()
         secret = ServiceLinkSecret(configuration[ServiceLinkKeys.secret]?.revealed ?? "")
-        tls = try Self.contexts(configuration) { try TextFile.read($0) }.map(ServiceLinkTLS.init)
+        tls = try Self.parts(configuration) { try TextFile.read($0) }.map { ServiceLinkTLS($0.contexts) }
     }
 
     /// What is wrong with the files of TLS between services; nil if they can be used.
@@ -42,29 +47,27 @@ extension ServiceLinkConfiguration {
         _ configuration: Configuration, _ read: (String) throws -> String
     ) -> ConfigurationProblem? {
         do {
-            _ = try contexts(configuration, read)
-            return nil
+            guard let parts = try parts(configuration, read) else { return nil }
+            return ServiceLinkKeys.identity.problem(configuration, parts.identity)
         } catch {
             return error.problems.first
         }
     }
 
     /// Nil without TLS. Throws the key whose file can't be used.
-    private static func contexts(
+    private static func parts(
         _ configuration: Configuration, _ read: (String) throws -> String
-    ) throws(ConfigurationError) -> ServiceLinkTLS.Contexts? {
+    ) throws(ConfigurationError) -> (identity: TLSIdentity?, contexts: ServiceLinkTLS.Contexts)? {
         guard configuration[ServiceLinkKeys.tls] else { return nil }
-        func text(_ part: ServiceLinkTLS.UnusablePart.Part) throws(ConfigurationError) -> String? {
-            try configuration.use(part.key, for: part.content, read) { $0 }
-        }
-        let (certificate, key, trust) = (try text(.certificate), try text(.key), try text(.trust))
-        let identity = certificate.flatMap { certificate in key.map { (certificate, $0) } }
+        let identity = try ServiceLinkKeys.identity.read(configuration, read)
+        let content = "certificates of authorities"
+        let trust = try configuration.use(ServiceLinkKeys.trust, for: content, read) { $0 }
         do {
-            return try ServiceLinkTLS.Contexts(identity: identity, trust: trust)
+            return (identity, try ServiceLinkTLS.Contexts(identity: identity, trust: trust))
         } catch {
-            let path = configuration[error.part.key].map { "the file \($0)" } ?? "the system"
-            let reason = "\(path) does not hold \(error.part.content): \(error)"
-            throw configuration.refusal(of: error.part.key, reason, error.part.content)
+            let path = configuration[ServiceLinkKeys.trust].map { "the file \($0)" } ?? "the system"
+            let reason = "\(path) does not hold \(content): \(error)"
+            throw configuration.refusal(of: ServiceLinkKeys.trust, reason, content)
         }
     }
 }
@@ -81,24 +84,5 @@ extension ServiceLinkServerConfiguration {
                 "descriptors": "\(context.accepting.plan.limit ?? 0)", "links": "\(linksMax)",
                 "wanted": "\(wanted)",
             ])
-    }
-}
-
-extension ServiceLinkTLS.UnusablePart.Part {
-    fileprivate var key: ConfigurationKey<String?> {
-        switch self {
-        case .certificate: ServiceLinkKeys.certificate
-        case .key: ServiceLinkKeys.key
-        case .trust: ServiceLinkKeys.trust
-        }
-    }
-
-    /// What the file has to hold.
-    fileprivate var content: String {
-        switch self {
-        case .certificate: "a certificate chain"
-        case .key: "the private key of the certificate"
-        case .trust: "certificates of authorities"
-        }
     }
 }

@@ -92,6 +92,18 @@ package final class MetricsRegistry: Sendable {
         declare(name, help, .gauge, [Series(labels: [], reading: .observed(value))])
     }
 
+    /// Declares a gauge for each of some values that the program has, computed at each scrape.
+    func observedGauges(
+        _ name: String, _ help: String, label: String, values: [String],
+        _ value: @escaping @Sendable (String) -> Double?
+    ) {
+        let series = values.map { labelled in
+            Series(
+                labels: [Label(name: label, value: labelled)], reading: .observed { value(labelled) })
+        }
+        declare(name, help, .gauge, series)
+    }
+
     /// Declares a histogram of seconds with buckets of durations. The name ends in `_seconds`.
     package func histogram(
         _ name: String, _ help: String, buckets: [Duration] = Buckets.latency

@@ -12,30 +12,11 @@ package final class ServiceLinkTLS: Sendable {
         fileprivate let client: NIOSSLContext
 
         /// - Parameters:
-        ///   - identity: certificate chain and private key as PEM.
+        ///   - identity: what a program shows that listens.
         ///   - trust: certificates of authorities as PEM; nil means those that the system trusts.
-        package init(
-            identity: (certificate: String, key: String)?, trust: String?
-        ) throws(UnusablePart) {
-            var server: NIOSSLContext?
-            if let identity { server = try Self.server(identity) }
-            self.server = server
+        package init(identity: TLSIdentity?, trust: String?) throws(UnusablePart) {
+            server = identity?.context
             client = try Self.client(trust: trust)
-        }
-
-        private static func server(
-            _ identity: (certificate: String, key: String)
-        ) throws(UnusablePart) -> NIOSSLContext {
-            let chain = try UnusablePart.naming(.certificate) {
-                try NIOSSLCertificate.fromPEMBytes(Array(identity.certificate.utf8))
-            }
-            return try UnusablePart.naming(.key) {
-                let key = try NIOSSLPrivateKey(bytes: Array(identity.key.utf8), format: .pem)
-                var tls = TLSConfiguration.makeServerConfiguration(
-                    certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-                tls.minimumTLSVersion = .tlsv13
-                return try NIOSSLContext(configuration: tls)
-            }
         }
 
         private static func client(trust: String?) throws(UnusablePart) -> NIOSSLContext {
@@ -59,7 +40,7 @@ package final class ServiceLinkTLS: Sendable {
         package let part: Part
         package let description: String
 
-        fileprivate static func naming<Result>(
+        static func naming<Result>(
             _ part: Part, _ body: () throws -> Result
         ) throws(UnusablePart) -> Result {
             do {

@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test("over TLS, with a certificate of its own")
+    @Test("over TLS, with a certificate of its own, and a renewed one is shown to the next connection")
     func tls() async throws {
         try await TestCertificate.with { files in
             try await GatewaySystem.with(
@@ -213,13 +213,31 @@ import Testing
                     files.key,
                 ]
             ) { gateway in
-                var configuration = TLSConfiguration.makeClientConfiguration()
-                configuration.trustRoots = .file(files.certificate)
-                let http = try await RawHTTP.open(
-                    gateway.system.address("gateway.tls"), tls: NIOSSLContext(configuration: configuration))
-                try await http.send(publish(gateway, "secret"))
-                #expect(await http.answers(1).first?.hasPrefix("200") == true)
-                try await http.close()
+                func publishes() async throws -> Bool {
+                    var configuration = TLSConfiguration.makeClientConfiguration()
+                    configuration.trustRoots = .file(files.certificate)
+                    let http = try await RawHTTP.open(
+                        gateway.system.address("gateway.tls"),
+                        tls: NIOSSLContext(configuration: configuration))
+                    try await http.send(publish(gateway, "secret"))
+                    let answer = await http.answers(1).first
+                    try await http.close()
+                    return answer?.hasPrefix("200") == true
+                }
+                #expect(try await publishes())
+                let process = try gateway.system.process("rtm-standalone")
+                #expect(process.log.contains("a TLS certificate expires soon"))
+                let metrics = "http://\(gateway.system.address("rtm-standalone admin"))/metrics"
+                let page = try await gateway.system.get(metrics).body
+                #expect(page.contains(#"rtm_certificate_days_left{listener="gateway"} 1.99"#))
+                // The same paths, with another key and certificate.
+                _ = try TestCertificate(
+                    in: URL(fileURLWithPath: files.certificate).deletingLastPathComponent())
+                process.signal(SIGHUP)
+                try await eventually("the renewal is said") {
+                    process.log.contains(#""changed":["gateway.tls.certificate","gateway.tls.key"]"#)
+                }
+                #expect(try await publishes())
             }
         }
     }

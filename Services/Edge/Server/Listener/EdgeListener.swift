@@ -18,7 +18,7 @@ struct EdgeListener: Service {
     let name: String
     private let purpose: String
     private let address: HostPort
-    private let tls: ServerTLS?
+    private let tls: ListenerTLS?
     private let webSocket: WebSocketGate?
     private let balancers: [AddressRange]
     private let loops: EdgeNode
@@ -33,7 +33,7 @@ struct EdgeListener: Service {
     ///   - webSocket: nil if the frames travel over TCP as they are.
     ///   - balancers: who says in a header of the PROXY protocol where the client is.
     init(
-        purpose: String, address: HostPort, tls: ServerTLS?, webSocket: WebSocketGate?,
+        purpose: String, address: HostPort, tls: ListenerTLS?, webSocket: WebSocketGate?,
         balancers: [AddressRange], loops: EdgeNode, limiter: ConnectionLimiter,
         accepting: AcceptPolicy, metrics: EdgeMetrics, logger: Logger
     ) {

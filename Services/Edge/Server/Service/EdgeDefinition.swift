@@ -66,7 +66,9 @@ package enum EdgeDefinition {
     @Sendable private static func problem(
         _ configuration: Configuration, _ read: (String) throws -> String
     ) -> ConfigurationProblem? {
-        ServerTLS.problem(configuration, read) ?? ConfiguredApp.problem(configuration, read)
+        let isTLS = EdgeKeys.hasTLS(configuration)
+        return (isTLS ? EdgeKeys.identity.problem(configuration, read) : nil)
+            ?? ConfiguredApp.problem(configuration, read)
     }
 
     private static func assemble(
@@ -99,13 +101,11 @@ package enum EdgeDefinition {
         }
         OperatorPages.add(of: loops, to: context)
         let limiter = connectionLimiter(edge.limits, context.accepting.plan, context.logger)
-        let tls = try ServerTLS(configuration)
+        let tls = EdgeKeys.hasTLS(configuration) ? try ListenerTLS(EdgeKeys.identity, context) : nil
         let live = EdgeKeys.live + (callers == nil ? [] : PublishHookKeys.live)
         context.onChange(of: ConfiguredApp.keys + live) { next in
-            let fresh = try ServerTLS.context(next) { try TextFile.read($0) }
             let applications = try EdgeConfiguration(next).applications
             return {
-                tls?.take(fresh)
                 sharedRates.take(applications)
                 loops.take(applications, callers?.take(next) ?? [:])
             }
@@ -131,7 +131,7 @@ package enum EdgeDefinition {
     }
 
     private static func subscriberCount(
-        _ configuration: Configuration, _ tls: ServerTLS?, _ loops: EdgeNode, _ limiter: ConnectionLimiter,
+        _ configuration: Configuration, _ tls: ListenerTLS?, _ loops: EdgeNode, _ limiter: ConnectionLimiter,
         _ metrics: EdgeMetrics, _ context: ServiceContext
     ) -> [EdgeListener] {
         let gate = WebSocketGate(

@@ -169,6 +169,14 @@ package struct EdgeKeys: ServiceKeys {
         "Who may publish in stream channels: everybody who has joined, or those who joined with a token that has the privilege to publish data (A-13)."
     ).live
 
+    /// What the listeners with TLS show.
+    static let identity = TLSIdentityKeys(listener: "edge", tlsCertificate, tlsKey)
+
+    /// Whether any listener has TLS.
+    static func hasTLS(_ configuration: Configuration) -> Bool {
+        configuration[tlsListen] != nil || configuration[webSocketTLSListen] != nil
+    }
+
     static let rules = [
         ConfigurationRule(tlsListen, needs: [tlsCertificate, tlsKey], when: { $0 != nil }),
         ConfigurationRule(webSocketTLSListen, needs: [tlsCertificate, tlsKey], when: { $0 != nil }),

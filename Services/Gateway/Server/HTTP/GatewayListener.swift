@@ -1,10 +1,8 @@
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
 import RTMServiceKit
 import RTMServiceLink
 import ServiceLifecycle
@@ -21,10 +19,10 @@ final class GatewayListener: RTMServiceKit.Service {
     private let opened: EventLoopPromise<HostPort>
 
     init(
-        purpose: String, at place: HostPort, tls: TLSConfiguration?, _ router: Router<GatewayContext>,
+        purpose: String, at place: HostPort, tls: ListenerTLS?, _ router: Router<GatewayContext>,
         idleTimeout: Duration, connectionsMax: Int, accepting: AcceptPolicy,
         on loops: MultiThreadedEventLoopGroup, _ logger: Logger
-    ) throws {
+    ) {
         name = "\(purpose) listener"
         self.purpose = purpose
         let opened = loops.next().makePromise(of: HostPort.self)
@@ -40,12 +38,12 @@ final class GatewayListener: RTMServiceKit.Service {
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: Self.headerBytesMax, maxHeaderListSize: Self.headerBytesMax,
                 maxHeaderFieldCount: Self.headersMax))
-        let plain = HTTPServerBuilder { responder in
-            LoopBoundChannel(base: HTTP1Channel(responder: responder, configuration: channel))
-        }
         let application = Application(
             router: router,
-            server: try tls.map { try .tls(plain, tlsConfiguration: $0) } ?? plain,
+            server: HTTPServerBuilder { responder in
+                LoopBoundChannel(
+                    base: HTTP1Channel(responder: responder, configuration: channel), tls: tls)
+            },
             configuration: ApplicationConfiguration(
                 address: .hostname(place.host, port: place.port), serverName: nil,
                 availableConnectionsDelegate: MaximumAvailableConnections(

@@ -1,6 +1,8 @@
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOSSL
+import RTMServiceKit
 
 /// Connections whose tasks run on the event loop that reads and writes them.
 ///
@@ -10,9 +12,18 @@ import NIOCore
 /// holds up its loop, so nothing on the path of a request may block, and long bodies are decoded elsewhere.
 struct LoopBoundChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
+    /// Nil on a listener in the clear.
+    let tls: ListenerTLS?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
-        base.setup(channel: channel, logger: logger)
+        if let tls {
+            do {
+                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
+            } catch {
+                return channel.eventLoop.makeFailedFuture(error)
+            }
+        }
+        return base.setup(channel: channel, logger: logger)
     }
 
     func handle(value: Base.Value, logger: Logger) async {

@@ -79,12 +79,9 @@ package enum GatewayDefinition {
     @Sendable private static func problem(
         _ configuration: Configuration, _ read: (String) throws -> String
     ) -> ConfigurationProblem? {
-        do {
-            _ = try GatewayTLS.configuration(configuration, read)
-            return ConfiguredApp.problem(configuration, read)
-        } catch {
-            return error.problems.first
-        }
+        let isTLS = configuration[GatewayKeys.tlsListen] != nil
+        return (isTLS ? GatewayKeys.identity.problem(configuration, read) : nil)
+            ?? ConfiguredApp.problem(configuration, read)
     }
 }
 

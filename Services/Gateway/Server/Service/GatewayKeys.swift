@@ -12,9 +12,11 @@ package struct GatewayKeys: ServiceKeys {
     package let tlsListen = ConfigurationKey<HostPort?>.optionalAddress(
         "gateway.tls.listen", "Where backends call over HTTPS; needs the certificate and the key.")
     package let tlsCertificate = ConfigurationKey<String?>.optionalFile(
-        "gateway.tls.certificate", "PEM file with the certificate chain, the server's own certificate first.")
+        "gateway.tls.certificate", "PEM file with the certificate chain, the server's own certificate first."
+    ).live
     package let tlsKey = ConfigurationKey<String?>.optionalFile(
-        "gateway.tls.key", "PEM file with the private key of the certificate.")
+        "gateway.tls.key", "PEM file with the private key of the certificate."
+    ).live
     package let messaging = ServiceAddressesKey(
         "gateway.messaging", default: "127.0.0.1:7720",
         "Messaging nodes, as HOST:PORT. Nodes with a journal in Redis announce the addresses of the others.")
@@ -74,4 +76,7 @@ package struct GatewayKeys: ServiceKeys {
         "gateway.rates.app", default: 5_000, in: 0...10_000_000,
         "Requests per second for one app at one gateway, twice that at once; each message counts as one. 0 means no limit (R-11)."
     ).live
+
+    /// What the listener with TLS shows.
+    static let identity = TLSIdentityKeys(listener: "gateway", tlsCertificate, tlsKey)
 }

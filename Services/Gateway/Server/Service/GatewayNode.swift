@@ -1,7 +1,6 @@
 import Logging
 import NIOCore
 import NIOPosix
-import NIOSSL
 import RTMAPIKey
 import RTMAppConfiguration
 import RTMPublishHook
@@ -94,21 +93,20 @@ struct GatewayNode {
         _ context: ServiceContext, _ api: GatewayAPI, _ console: ConsoleRoutes.Settings
     ) throws -> [GatewayListener] {
         let configuration = context.configuration
-        let tls = try GatewayTLS.configuration(configuration) { try TextFile.read($0) }
-        func listener(_ purpose: String, _ place: HostPort, _ tls: TLSConfiguration?) throws
-            -> GatewayListener
-        {
+        func listener(_ purpose: String, _ place: HostPort, _ tls: ListenerTLS?) -> GatewayListener {
             var console = console
             console.isSecure = tls != nil
-            return try GatewayListener(
+            return GatewayListener(
                 purpose: purpose, at: place, tls: tls, api.router(console),
                 idleTimeout: configuration[GatewayKeys.idleTimeout],
                 connectionsMax: configuration[GatewayKeys.connectionsMax], accepting: context.accepting,
                 on: context.eventLoopGroup, context.logger)
         }
-        var all = [try listener("gateway", configuration[GatewayKeys.listen], nil)]
-        if let place = configuration[GatewayKeys.tlsListen], let tls {
-            all.append(try listener("gateway.tls", place, tls))
+        var all = [listener("gateway", configuration[GatewayKeys.listen], nil)]
+        if let place = configuration[GatewayKeys.tlsListen],
+            let tls = try ListenerTLS(GatewayKeys.identity, context)
+        {
+            all.append(listener("gateway.tls", place, tls))
         }
         return all
     }

@@ -1,3 +1,6 @@
+internal import NIOSSL
+internal import RTMServiceLink
+
 /// The keys that both ends of a service link read.
 package struct ServiceLinkKeys: ServiceKeys {
     package static let table = Self()
@@ -25,6 +28,8 @@ package struct ServiceLinkKeys: ServiceKeys {
         "link.tls.trust",
         "PEM file with the authorities whose certificates callers accept. Unset: those that the system trusts."
     ).live.forOwnProcess
+
+    static let identity = TLSIdentityKeys(listener: "link", certificate, key, least: .tlsv13)
 
     /// The relations for a service that listens at an address.
     package static func rules(listen: ConfigurationKey<HostPort>) -> [ConfigurationRule] {

@@ -44,11 +44,15 @@ package final class LiveConfiguration: Sendable {
     /// Takes over a new configuration. Parts also read again the files that their keys name, so this does
     /// something when no value is new.
     ///
+    /// - Parameter renewedFiles: files that have another content than before; their keys have changed as well.
     /// - Throws: `ConfigurationError` if the values that would be in use break a rule: keys that need a
     ///   restart keep their old values, which may not go with the new ones.
-    package func change(to next: Configuration) throws -> Change {
+    package func change(to next: Configuration, renewedFiles: Set<String> = []) throws -> Change {
         let (present, takings, liveKeys) = state.withLock { ($0.present, $0.takings, $0.liveKeys) }
-        let changed = next.differences(from: present)
+        let different = next.differences(from: present)
+        let changed = next.schema.keys.map(\.name).filter { name in
+            different.contains(name) || !renewedFiles.isDisjoint(with: next.filesNamed(by: name))
+        }
         let merged = present.with(liveKeys, of: next)
         let problems = rules.compactMap { $0.problem(merged) }
         guard problems.isEmpty else { throw ConfigurationError(problems.map(\.needingRestart)) }
@@ -73,6 +77,12 @@ extension Configuration {
     /// The names of the keys with other values than before, in the order of the schema.
     func differences(from other: Configuration) -> [String] {
         schema.keys.map(\.name).filter { settings[$0]?.value != other.settings[$0]?.value }
+    }
+
+    /// The files that a key names, itself or in its records.
+    func filesNamed(by name: String) -> [String] {
+        guard let key = schema.key(named: name) else { return [] }
+        return filesOfRecords(key) + (key.isFile ? [fileNamed(by: key)].compactMap(\.self) : [])
     }
 
     /// This configuration with some values of another one.
