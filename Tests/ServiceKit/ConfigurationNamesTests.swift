@@ -41,6 +41,28 @@ struct ConfigurationNamesTests {
         #expect(RelayKeys.problems([], ["RTM_ZZZZZZZZ": "1"]) == ["RTM_ZZZZZZZZ: unknown variable"])
     }
 
+    @Test("what Kubernetes makes of Services whose names begin with rtm is passed over, and typos aren't")
+    func serviceLinks() throws {
+        let links = [
+            "RTM_SERVICE_HOST": "10.0.0.11", "RTM_SERVICE_PORT": "7710", "RTM_PORT": "tcp://10.0.0.11:7710",
+            "RTM_RELAY_SERVICE_HOST": "10.0.0.12", "RTM_RELAY_SERVICE_PORT_WEB_SOCKET": "7712",
+            "RTM_RELAY_PORT": "udp://10.0.0.12:7710", "RTM_RELAY_PORT_7710_TCP": "tcp://10.0.0.12:7710",
+            "RTM_RELAY_PORT_7710_TCP_PROTO": "tcp", "RTM_RELAY_PORT_7710_TCP_PORT": "7710",
+            "RTM_RELAY_PORT_7710_TCP_ADDR": "10.0.0.12",
+        ]
+        let configuration = try RelayKeys.load([], links)
+        #expect(configuration.origins.serviceLinks == links.keys.sorted())
+        #expect(RelayKeys.problems([], ["RTM_RELAY_PORT": "7710"]).count == 1)
+        #expect(RelayKeys.problems([], ["RTM_RELAY_PORT_7710": "7710"]).count == 1)
+    }
+
+    @Test("no hint is the name itself")
+    func noHintOfItself() {
+        let schema = ConfigurationSchema(RelayKeys.all, section: "relay")
+        let hint = UnknownName(schema: schema).hint(forVariable: "RTM_EDGE_QQQQQQQQQ", [])
+        #expect(hint == "")
+    }
+
     @Test("an unknown key in the file is refused with its line; what stands below it is not looked at")
     func unknownKey() {
         let file = "relay:\n  handshakeDedline: 3s\nrelays:\n  depth: 3\n"

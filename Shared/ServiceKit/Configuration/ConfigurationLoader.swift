@@ -108,6 +108,10 @@ extension ConfigurationLoader {
             }
         }
         for name in variables.keys.sorted() where !known.contains(name) && !isNeighbours(name) {
+            if ServiceLinkVariable.isOne(name, variables[name] ?? "") {
+                origins.serviceLinks.append(name)
+                continue
+            }
             problems.append(
                 .init(
                     name, from: nil,

@@ -44,7 +44,8 @@ struct UnknownName {
             let section = NearestName.nearest(to: String(first), among: schema.neighbours.sections)
         else { return "" }
         let rest = [section.uppercased()] + words.dropFirst().map(String.init)
-        return meant(["RTM_" + rest.joined(separator: "_")])
+        let meantName = "RTM_" + rest.joined(separator: "_")
+        return meantName == name ? "" : meant([meantName])
     }
 
     private func meant(_ names: [String]) -> String { "; did you mean \(names.joined(separator: " or "))?" }

@@ -168,6 +168,12 @@ package struct ServiceRunner: Sendable {
                 "settings without effect in this program",
                 metadata: ["settings": .array(ignored.map { "\($0)" })])
         }
+        let serviceLinks = live.present.origins.serviceLinks
+        if !serviceLinks.isEmpty {
+            logger.notice(
+                "variables that Kubernetes makes of Services are passed over; a pod with enableServiceLinks: false has none",
+                metadata: ["variables": .array(serviceLinks.prefix(10).map { "\($0)" })])
+        }
         if let greeting = program.greeting {
             LogOutput.process.add(greeting(listening, live.present), to: .output)
         }
