@@ -15,6 +15,7 @@ struct CredentialsTests {
         arguments: [
             (HTTPField.Name.authorization, "Bearer k", Credentials.key("k")),
             (.authorization, "bearer k", .key("k")), (.apiKey, "k", .key("k")),
+            (.authorization, "Bearer   k", .key("k")), (.authorization, "agora  token=t", .token("t")),
             (.authorization, basic("anybody:k"), .key("k")), (.authorization, basic(":k"), .key("k")),
             (.authorization, "agora token=t", .token("t")), (.agoraToken, "t", .token("t")),
             (.authorization, "Bearer a.b.c", .token("a.b.c")),

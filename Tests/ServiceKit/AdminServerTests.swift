@@ -164,7 +164,7 @@ struct AdminServerTests {
                     #expect(answer.head.contains("WWW-Authenticate: Bearer"))
                     #expect(answer.body.contains("relay.adminKey") && !answer.body.contains(key))
                 }
-                for scheme in ["Bearer", "bearer"] {
+                for scheme in ["Bearer", "bearer", "Bearer "] {
                     let answer = try await get("/mirror", authorization: "\(scheme) \(key)", at: address)
                     #expect(answer.head.hasPrefix("HTTP/1.1 200 "))
                 }

@@ -84,6 +84,25 @@ package struct MessageAssembly {
         }
     }
 
+    /// The code with which a client closes; nil if its close frame has none (RFC 6455, 5.5.1 and 7.4).
+    package static func closeCode(_ body: ByteBuffer) throws(WebSocketViolation) -> WebSocketErrorCode? {
+        var body = body
+        guard body.readableBytes > 0 else { return nil }
+        guard let number = body.readInteger(as: UInt16.self) else {
+            throw WebSocketViolation(.protocolError, "a close frame had half a code")
+        }
+        // The others are reserved, or for what is seen without a close frame, such as 1006.
+        guard [1000...1003, 1007...1014, 3000...4999].contains(where: { $0.contains(number) }) else {
+            throw WebSocketViolation(
+                .protocolError, "a close frame had the code \(number), which nobody may send")
+        }
+        guard String(validating: body.readableBytesView, as: UTF8.self) != nil else {
+            throw WebSocketViolation(
+                .dataInconsistentWithMessage, "the reason of a close frame was not UTF-8")
+        }
+        return WebSocketErrorCode(codeNumber: Int(number))
+    }
+
     private mutating func append(_ frame: WebSocketFrame) throws(WebSocketViolation) -> ByteBuffer? {
         var message = begun.take() ?? ByteBuffer()
         guard message.readableBytes + frame.length <= bytesMax else { throw .tooLarge(bytesMax: bytesMax) }

@@ -82,7 +82,9 @@ struct AdminRoute: Sendable {
                     + "the port on loopback.")
         }
         let words = (authorization ?? "").split(separator: " ", maxSplits: 1)
-        if words.count == 2, words[0].lowercased() == "bearer", key.isEqual(to: String(words[1])) {
+        // One space or several (RFC 9110, 11.4).
+        let credentials = words.last?.drop { $0 == " " } ?? ""
+        if words.count == 2, words[0].lowercased() == "bearer", key.isEqual(to: String(credentials)) {
             return nil
         }
         var answer = AdminAnswer.refused(

@@ -78,6 +78,29 @@ struct MessageAssemblyTests {
         #expect(throws: WebSocketViolation.self) { try assembly.check(compressed) }
     }
 
+    @Test("a close frame has no body, or a code that may be sent and a reason in UTF-8")
+    func closeCodes() throws {
+        func close(_ bytes: [UInt8]) -> UInt16? {
+            do throws(WebSocketViolation) {
+                let code = try MessageAssembly.closeCode(ByteBuffer(bytes: bytes))
+                return code.map { UInt16(webSocketErrorCode: $0) }
+            } catch {
+                return UInt16(webSocketErrorCode: error.closeCode)
+            }
+        }
+        func bytes(_ code: UInt16) -> [UInt8] { [UInt8(code >> 8), UInt8(code & 255)] }
+        #expect(close([]) == nil)
+        for code in [1000, 1001, 1003, 1007, 1011, 1014, 3000, 4999] as [UInt16] {
+            #expect(close(bytes(code)) == code)
+        }
+        for code in [0, 999, 1004, 1005, 1006, 1015, 1016, 2000, 2999, 5000, 65_535] as [UInt16] {
+            #expect(close(bytes(code)) == 1002, "\(code)")
+        }
+        #expect(close([3]) == 1002)
+        #expect(close(bytes(1001) + Array("away".utf8)) == 1001)
+        #expect(close(bytes(1000) + [0xC3, 0x28]) == 1007)
+    }
+
     @Test("a run of frames is cut between them, as late as the limit allows")
     func cuts() {
         let run = ByteBuffer(bytes: whole(6) + whole(6) + whole(96) + whole(1))

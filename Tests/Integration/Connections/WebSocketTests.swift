@@ -212,6 +212,18 @@ import Testing
                     }, .init(.disconnectFrameTooLarge, 1009)
                 ),
                 (
+                    "a code that nobody may send", { try await $0.send(.connectionClose, [0x03, 0xEE]) },
+                    .init(.disconnectProtocolError, 1002)
+                ),
+                (
+                    "half a code", { try await $0.send(.connectionClose, [0x03]) },
+                    .init(.disconnectProtocolError, 1002)
+                ),
+                (
+                    "a reason that is no text", { try await $0.send(.connectionClose, [0x03, 0xE8, 0xFF]) },
+                    .init(.disconnectProtocolError, 1007)
+                ),
+                (
                     "no protobuf", { try await $0.send(.binary, [0, 0, 0, 3, 255, 255, 255]) },
                     .init(.disconnectProtocolError, 1000)
                 ),

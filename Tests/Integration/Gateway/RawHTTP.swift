@@ -30,6 +30,16 @@ struct RawHTTP {
 
     func send(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
 
+    /// What arrives until it ends so, or the server closes the connection.
+    func text(endingWith end: String) async -> String {
+        var text = ""
+        for await chunk in chunks {
+            text += chunk
+            if text.hasSuffix(end) { break }
+        }
+        return text
+    }
+
     /// Everything that arrives until the server closes the connection.
     func rest() async -> String {
         var text = ""

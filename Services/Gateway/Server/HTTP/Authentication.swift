@@ -138,7 +138,8 @@ enum Credentials: Equatable {
     }
 
     private init(authorization value: String) throws(APIError) {
-        let words = value.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1).map { Substring($0) }
+        // One space or several (RFC 9110, 11.4).
+        let words = value.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
         guard words.count == 2 else { throw Self.missing }
         switch words[0].lowercased() {
         case "bearer":

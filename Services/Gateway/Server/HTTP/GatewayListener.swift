@@ -32,17 +32,21 @@ final class GatewayListener: RTMServiceKit.Service {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
         let acceptGuard = AcceptGuard("\(purpose) at \(place)", for: .peer, accepting)
-        let idle = TimeAmount(idleTimeout)
-        let channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [AcceptGate(acceptGuard), RequestDeadline(idle)], idleTimeout: idle,
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: Self.headerBytesMax, maxHeaderListSize: Self.headerBytesMax,
-                maxHeaderFieldCount: Self.headersMax))
+        // Connections that were opened together don't have to be opened again together.
+        let channel = { @Sendable () -> HTTP1Channel.Configuration in
+            let idle = TimeAmount(idleTimeout * Double.random(in: 1...1.2))
+            return HTTP1Channel.Configuration(
+                additionalChannelHandlers: [AcceptGate(acceptGuard), RequestDeadline(idle)],
+                idleTimeout: idle,
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: Self.headerBytesMax, maxHeaderListSize: Self.headerBytesMax,
+                    maxHeaderFieldCount: Self.headersMax))
+        }
         let application = Application(
             router: router,
             server: HTTPServerBuilder { responder in
                 LoopBoundChannel(
-                    base: HTTP1Channel(responder: responder, configuration: channel), tls: tls)
+                    base: { HTTP1Channel(responder: responder, configuration: channel()) }, tls: tls)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(place.host, port: place.port), serverName: nil,

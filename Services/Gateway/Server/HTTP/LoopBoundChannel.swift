@@ -1,6 +1,7 @@
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 import RTMServiceKit
 
@@ -11,7 +12,8 @@ import RTMServiceKit
 /// turns all the time: that was more work than the requests themselves. What a task does between two waits
 /// holds up its loop, so nothing on the path of a request may block, and long bodies are decoded elsewhere.
 struct LoopBoundChannel<Base: ServerChildChannel>: ServerChildChannel {
-    let base: Base
+    /// Made for each connection.
+    let base: @Sendable () -> Base
     /// Nil on a listener in the clear.
     let tls: ListenerTLS?
 
@@ -23,12 +25,17 @@ struct LoopBoundChannel<Base: ServerChildChannel>: ServerChildChannel {
                 return channel.eventLoop.makeFailedFuture(error)
             }
         }
-        return base.setup(channel: channel, logger: logger)
+        return base().setup(channel: channel, logger: logger).flatMapThrowing { value in
+            let pipeline = value.channel.pipeline.syncOperations
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(ConnectionRules(), position: .after(decoder))
+            return value
+        }
     }
 
     func handle(value: Base.Value, logger: Logger) async {
         await withTaskExecutorPreference(LoopExecutor(eventLoop: value.channel.eventLoop)) {
-            await base.handle(value: value, logger: logger)
+            await base().handle(value: value, logger: logger)
         }
     }
 }

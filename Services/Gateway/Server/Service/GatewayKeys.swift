@@ -66,8 +66,9 @@ package struct GatewayKeys: ServiceKeys {
         "gateway.body.bytesMax", default: 4 << 20, in: 64 * 1024...64 << 20,
         "The longest body of a request; a longer one is answered with 413.")
     package let idleTimeout = ConfigurationKey<Duration>.duration(
-        "gateway.idleTimeout", default: .seconds(60), in: .seconds(1) ... .seconds(3_600),
-        "How long a connection may be silent, between two requests or within one; then it is closed.")
+        "gateway.idleTimeout", default: .seconds(75), in: .seconds(1) ... .seconds(3_600),
+        "How long a connection may be silent, between two requests or within one; then it is closed, up to a fifth later. Longer than load balancers keep theirs, so that they close first."
+    )
     package let keyRate = ConfigurationKey<Int>.int(
         "gateway.rates.key", default: 500, in: 0...10_000_000,
         "Requests per second with one API key at one gateway, twice that at once; each message counts as one. 0 means no limit (R-11)."

@@ -83,7 +83,8 @@ final class WebSocketCodec: ChannelDuplexHandler {
                 context.fireUserInboundEventTriggered(WebSocketPing())
                 if let ping = pong.add(frame.unmaskedData) { answer(ping, context) }
             case .pong: break
-            case .connectionClose: answerClose(frame.unmaskedData, context)
+            case .connectionClose:
+                answerClose(try MessageAssembly.closeCode(frame.unmaskedData), context)
             default:
                 if let message = try assembly.add(frame), message.readableBytes > 0 {
                     context.fireChannelRead(wrapInboundOut(message))
@@ -171,9 +172,8 @@ final class WebSocketCodec: ChannelDuplexHandler {
     }
 
     /// The client closes: it gets its code back, and the server closes the socket first (RFC 6455, 7.1.1).
-    private func answerClose(_ reason: ByteBuffer, _ context: ChannelHandlerContext) {
-        var reason = reason
-        sendClose(reason.readWebSocketErrorCode().map { Self.closeFrame($0) } ?? ByteBuffer(), context) {
+    private func answerClose(_ code: WebSocketErrorCode?, _ context: ChannelHandlerContext) {
+        sendClose(code.map { Self.closeFrame($0) } ?? ByteBuffer(), context) {
             context.close(promise: nil)
         }
     }
