@@ -155,7 +155,7 @@ let shared: [Target] = [
     room(
         "RTMRedisConfiguration", "Shared/RedisConfiguration",
         ["RTMRedis", "RTMServiceKit", "RTMServiceLink"]),
-    room("RTMAppConfiguration", "Shared/AppConfiguration", ["RTMAccessToken", "RTMServiceKit"]),
+    room("RTMAppConfiguration", "Shared/AppConfiguration", ["RTMAccessToken", "RTMServiceKit", logging]),
     room(
         "RTMPublishHook", "Shared/PublishHook",
         ["RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature", logging, collections] + nio),

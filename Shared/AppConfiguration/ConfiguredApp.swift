@@ -1,3 +1,4 @@
+package import Logging
 package import RTMAccessToken
 package import RTMServiceKit
 
@@ -7,6 +8,8 @@ package struct ConfiguredApp: Sendable {
     package let record: AppRecord
     /// Nil for an app that needs no tokens (S-2).
     package let tokens: AppTokens?
+    /// Why keys of the file of its JWTs aren't used, a clause for each.
+    private let keysPassedOver: [String]
 
     /// The keys that it is made of.
     package static let keys = CommonKeys.apps.declarations + CommonKeys.tokenLifeMax.declarations
@@ -36,9 +39,26 @@ package struct ConfiguredApp: Sendable {
             let tokens = record.certificate.map {
                 TokenVerifier(appID: record.id, certificate: $0.revealed, lifeMax: lifeMax)
             }
-            apps.append(ConfiguredApp(record: record, tokens: AppTokens(tokens, jwts)))
+            apps.append(
+                ConfiguredApp(
+                    record: record, tokens: AppTokens(tokens, jwts),
+                    keysPassedOver: record.jwtKeys.flatMap { files[$0]?.passedOver } ?? []))
         }
         return apps
+    }
+
+    /// Names the keys of JWTs that are passed over, once for each file.
+    package static func reportKeys(of apps: [ConfiguredApp], _ logger: Logger) {
+        var reported: Set<String> = []
+        for app in apps where !app.keysPassedOver.isEmpty {
+            guard let file = app.record.jwtKeys, reported.insert(file).inserted else { continue }
+            logger.notice(
+                "keys of JWTs are passed over",
+                metadata: [
+                    "app": "\(app.record.id)", "file": "\(file)",
+                    "keys": .array(app.keysPassedOver.prefix(10).map { "\($0)" }),
+                ])
+        }
     }
 
     /// What can't be used of the files that the apps' records name.

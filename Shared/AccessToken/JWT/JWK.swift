@@ -24,20 +24,58 @@ struct JWK: Decodable {
         case operations = "key_ops"
     }
 
-    /// The keys of a JWKS document, or the one key that the text is.
-    static func all(in text: String) throws(JWTKeyProblem) -> [JWK] {
-        do {
-            let decoder = JSONDecoder()
-            if let document = try? decoder.decode(Document.self, from: Data(text.utf8)) {
-                return document.keys
+    /// What a text in JSON holds.
+    enum Content {
+        case key(JWK)
+        /// A JWKS document. What isn't a key is in its place with the reason, so that it can be passed over.
+        case document([Result<JWK, JWTKeyProblem>])
+
+        init(_ text: String) throws(JWTKeyProblem) {
+            do {
+                self = try JSONDecoder().decode(Text.self, from: Data(text.utf8)).content
+            } catch let problem as JWTKeyProblem {
+                throw problem
+            } catch {
+                throw JWTKeyProblem("it is no JWKS document, because it is not JSON")
             }
-            return [try decoder.decode(JWK.self, from: Data(text.utf8))]
-        } catch {
-            throw JWTKeyProblem("it is JSON, but not a JWKS document with keys")
         }
     }
 
-    private struct Document: Decodable { let keys: [JWK] }
+    private struct Text: Decodable {
+        let content: Content
+
+        private enum CodingKeys: CodingKey { case keys }
+
+        init(from decoder: any Decoder) throws {
+            let object = try decoder.container(keyedBy: CodingKeys.self)
+            guard object.contains(.keys) else {
+                content = .key(try Entry(from: decoder).jwk.get())
+                return
+            }
+            guard let entries = try? object.decode([Entry].self, forKey: .keys) else {
+                throw JWTKeyProblem("it is no JWKS document, because its \"keys\" are no list")
+            }
+            content = .document(entries.map(\.jwk))
+        }
+    }
+
+    private struct Entry: Decodable {
+        let jwk: Result<JWK, JWTKeyProblem>
+
+        init(from decoder: any Decoder) throws {
+            let title = decoder.codingPath.last?.intValue.map { "the key number \($0 + 1)" } ?? "the key"
+            do {
+                jwk = .success(try JWK(from: decoder))
+            } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
+                let members = context.codingPath.dropFirst(decoder.codingPath.count)
+                jwk = .failure(
+                    JWTKeyProblem(
+                        members.first.map {
+                            "\(title) has a \"\($0.stringValue)\" of another type than RFC 7517 gives it"
+                        } ?? "\(title) is no object"))
+            }
+        }
+    }
 
     /// Which of the algorithms the key is for. Nil for a key that is for something else.
     ///

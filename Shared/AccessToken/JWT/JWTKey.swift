@@ -65,9 +65,10 @@ struct JWTKey: Sendable {
 }
 
 extension JWTKey {
-    /// Nil for a key that is for something else than signatures that are known here.
-    init?(_ jwk: JWK) throws(JWTKeyProblem) {
-        guard let algorithm = jwk.algorithm else { return nil }
+    init(_ jwk: JWK) throws(JWTKeyProblem) {
+        guard let algorithm = jwk.algorithm else {
+            throw JWTKeyProblem("\(jwk.title) is not for signatures with HS256, RS256 or ES256")
+        }
         id = jwk.kid
         self.algorithm = algorithm
         guard jwk.d == nil else {

@@ -3,30 +3,62 @@ import RTMModel
 /// The keys that the JWTs of an app may be signed with.
 package struct JWTKeySet: Sendable {
     private let keys: [JWTKey]
+    /// Why keys of a document aren't used, a clause for each.
+    package let passedOver: [String]
 
     /// Reads a file of keys: a JWKS document, a single JWK, or a public key in PEM.
     ///
-    /// Keys of a JWKS that are for something else are passed over, because an issuer lists there all that it
-    /// has. What is meant for signatures and can't be used is refused.
+    /// Of a document the keys that can't be used are passed over, whatever the reason (RFC 7517, 5): an issuer
+    /// lists there all that it has, and adds to it what this server doesn't know. A key that stands alone is
+    /// refused.
     package init(_ text: String) throws(JWTKeyProblem) {
-        var keys: [JWTKey] = []
         switch KeyText(text) {
-        case .json: for jwk in try JWK.all(in: text) { if let key = try JWTKey(jwk) { keys.append(key) } }
-        case .pem(let label): keys.append(try JWTKey(pem: text, label))
+        case .json:
+            switch try JWK.Content(text) {
+            case .key(let jwk): (keys, passedOver) = ([try JWTKey(jwk)], [])
+            case .document(let entries): (keys, passedOver) = try Self.usable(entries)
+            }
+        case .pem(let label): (keys, passedOver) = ([try JWTKey(pem: text, label)], [])
         case nil: throw JWTKeyProblem("it is neither a JWKS document nor a public key in PEM")
         }
-        self.keys = keys
-        guard !keys.isEmpty else {
-            throw JWTKeyProblem("it has no key for signatures of the algorithms HS256, RS256 and ES256")
+    }
+
+    private static func usable(
+        _ entries: [Result<JWK, JWTKeyProblem>]
+    ) throws(JWTKeyProblem) -> ([JWTKey], passedOver: [String]) {
+        var keys: [JWTKey] = []
+        var passedOver: [String] = []
+        for entry in entries {
+            do throws(JWTKeyProblem) {
+                let jwk = try entry.get()
+                let key = try JWTKey(jwk)
+                if let name = key.id,
+                    keys.contains(where: { $0.id == name && $0.algorithm == key.algorithm })
+                {
+                    throw JWTKeyProblem("\(jwk.title) has the name of another one (kid)")
+                }
+                keys.append(key)
+            } catch {
+                passedOver.append(error.description)
+            }
         }
-        guard keys.count > 1 else { return }
-        guard keys.allSatisfy({ $0.id != nil }) else {
+        guard !keys.isEmpty else {
+            let reasons = passedOver.prefix(reasonsMax).map { "; \($0)" }.joined()
+            throw JWTKeyProblem("it has no key that can be used\(reasons)")
+        }
+        let named = keys.filter { $0.id != nil }
+        guard keys.count > 1, named.count < keys.count else { return (keys, passedOver) }
+        guard !named.isEmpty else {
             throw JWTKeyProblem("it has \(keys.count) keys, so each needs a name (kid)")
         }
-        guard Set(keys.map(\.id)).count == keys.count else {
-            throw JWTKeyProblem("it has two keys with the same name (kid)")
-        }
+        let nameless = keys.count - named.count
+        passedOver += Array(
+            repeating: "a key without a name (kid) can't be told from the others", count: nameless)
+        return (named, passedOver)
     }
+
+    /// Limit: reasons in one sentence.
+    private static let reasonsMax = 5
 
     /// Checks that a token is signed with one of the keys.
     ///
@@ -44,7 +76,7 @@ package struct JWTKeySet: Sendable {
         guard header.algorithm.lowercased() != "none" else {
             throw RTMError(.invalidToken, "the token is not signed: its algorithm is none")
         }
-        let key = try key(named: header.keyID)
+        let key = try key(named: header.keyID, header.algorithm)
         guard header.algorithm == key.algorithm.rawValue else {
             throw RTMError(
                 .invalidToken,
@@ -54,7 +86,7 @@ package struct JWTKeySet: Sendable {
         return key
     }
 
-    private func key(named id: String?) throws(RTMError) -> JWTKey {
+    private func key(named id: String?, _ algorithm: String) throws(RTMError) -> JWTKey {
         guard let id else {
             guard keys.count == 1 else {
                 throw RTMError(
@@ -64,7 +96,8 @@ package struct JWTKeySet: Sendable {
             return keys[0]
         }
         // A key without a name is alone, and may have any name.
-        guard let key = keys.first(where: { $0.id.map { $0.isSpelled(id) } ?? true }) else {
+        let named = keys.filter { $0.id.map { $0.isSpelled(id) } ?? true }
+        guard let key = named.first(where: { $0.algorithm.rawValue == algorithm }) ?? named.first else {
             throw RTMError(
                 .invalidToken, "the token is signed with the key \(id.quoted), which is unknown here")
         }

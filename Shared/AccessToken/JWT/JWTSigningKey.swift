@@ -22,7 +22,12 @@ package struct JWTSigningKey: Sendable {
     package init(_ text: String, id: String?) throws(JWTKeyProblem) {
         switch KeyText(text) {
         case .json:
-            let secrets = try JWK.all(in: text).filter { jwk in
+            let jwks: [JWK] =
+                switch try JWK.Content(text) {
+                case .key(let jwk): [jwk]
+                case .document(let entries): entries.compactMap { try? $0.get() }
+                }
+            let secrets = jwks.filter { jwk in
                 jwk.algorithm == .hs256 && (id == nil || jwk.kid == id)
             }
             guard secrets.count == 1, let jwk = secrets.first else {

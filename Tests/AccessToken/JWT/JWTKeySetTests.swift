@@ -10,15 +10,18 @@ struct JWTKeySetTests {
         arguments: [
             ("", "neither a JWKS document nor a public key in PEM"),
             ("secret", "neither a JWKS document nor a public key in PEM"),
-            ("{", "it is JSON, but not a JWKS document with keys"),
-            (#"{"keys":7}"#, "it has no key for signatures"),
-            (#"{"keys":[]}"#, "it has no key for signatures"),
+            ("{", "it is no JWKS document, because it is not JSON"),
+            (#"{"keys":7}"#, #"it is no JWKS document, because its "keys" are no list"#),
+            (#"{"keys":[]}"#, "it has no key that can be used"),
+            (#"{"kty":"RSA","kid":7}"#, #"the key has a "kid" of another type than RFC 7517 gives it"#),
+            (#"{"kty":"RSA","use":"enc"}"#, "the key without a name is not for signatures"),
+            (
+                #"{"keys":[{"kty":"oct","kid":"s","k":"c2hvcnQ"},7,{"use":"enc","kid":"e"}]}"#,
+                #"it has no key that can be used; the key "s" is a secret of 5 bytes, and 32 are needed at least; "#
+                    + #"the key number 2 is no object; the key "e" is not for signatures with HS256, RS256 or ES256"#
+            ),
             (SampleJWT.weakJWK, #"the key "weak" is RSA with 1024 bits, and 2048 are needed at least"#),
             (weakPEM, "the key is RSA with 1024 bits, and 2048 are needed at least"),
-            (
-                SampleJWT.keys(SampleJWT.rsaJWK, #"{"kty":"oct","kid":"s","k":"c2hvcnQ"}"#),
-                #"the key "s" is a secret of 5 bytes, and 32 are needed at least"#
-            ),
             (#"{"kty":"oct","kid":"s","k":"c2hvcnQ="}"#, #"the key "s" has no "k" in base64url"#),
             (#"{"kty":"RSA","kid":"s"}"#, #"the key "s" has no "n" in base64url"#),
             (
@@ -38,9 +41,10 @@ struct JWTKeySetTests {
                 "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----",
                 "neither RSA nor on the curve P-256"
             ),
-            (SampleJWT.keys(SampleJWT.rsaJWK, SampleJWT.rsaJWK), "it has two keys with the same name (kid)"),
             (
-                SampleJWT.keys(SampleJWT.rsaJWK, SampleJWT.secretJWK.replacing(#","kid":"h""#, with: "")),
+                SampleJWT.keys(
+                    SampleJWT.rsaJWK.replacing(#","kid":"r""#, with: ""),
+                    SampleJWT.secretJWK.replacing(#","kid":"h""#, with: "")),
                 "it has 2 keys, so each needs a name (kid)"
             ),
         ] as [(String, String)])
@@ -67,6 +71,43 @@ struct JWTKeySetTests {
         let keys = try JWTKeySet(SampleJWT.keys(other, SampleJWT.curveJWK))
         try keys.check(SignedJWT(JWTVector.es256))
         #expect(throws: JWTKeyProblem.self) { try JWTKeySet(SampleJWT.keys(other)) }
+    }
+
+    @Test(
+        "A-18: of a document each key that can't be used is passed over with its reason, and the others are used",
+        arguments: [
+            (#"{"kty":"oct","kid":"s","k":"c2hvcnQ"}"#, #"the key "s" is a secret of 5 bytes"#),
+            (SampleJWT.weakJWK, #"the key "weak" is RSA with 1024 bits"#),
+            (
+                SampleJWT.rsaJWK.dropLast() + #","d":"AQAB"}"#,
+                #"the key "r" is a private key (d); give the server the public part alone"#
+            ),
+            (offCurve.replacing(#""kid":"e""#, with: #""kid":"f""#), "that is not on its curve"),
+            (
+                #"{"kty":"RSA","kid":7,"n":"AQAB","e":"AQAB"}"#,
+                #"the key number 1 has a "kid" of another type"#
+            ),
+            (#"{"kty":"RSA","kid":"k","key_ops":"verify"}"#, #"has a "key_ops" of another type"#),
+            (#"{"kty":"RSA","kid":"k","e":65537}"#, #"has a "e" of another type"#),
+            (#"{"kty":["RSA"],"kid":"k"}"#, #"has a "kty" of another type"#),
+            ("null", "the key number 1 is no object"), ("[]", "the key number 1 is no object"),
+            (#"{"kty":"RSA","kid":"enc","use":"enc"}"#, #"the key "enc" is not for signatures"#),
+            (SampleJWT.secretJWK.replacing(#","kid":"h""#, with: ""), "a key without a name (kid)"),
+        ] as [(String, String)])
+    func oddKey(_ odd: String, _ reason: String) throws {
+        let keys = try JWTKeySet(SampleJWT.keys(odd, SampleJWT.curveJWK))
+        #expect(keys.passedOver.count == 1 && keys.passedOver[0].contains(reason), "\(keys.passedOver)")
+        try keys.check(SignedJWT(JWTVector.es256))
+    }
+
+    @Test("of two keys with one name the first is used; with different algorithms both are")
+    func sameName() throws {
+        let twice = try JWTKeySet(SampleJWT.keys(SampleJWT.curveJWK, SampleJWT.curveJWK))
+        #expect(twice.passedOver == [#"the key "e" has the name of another one (kid)"#])
+        let renamed = SampleJWT.rsaJWK.replacing(#""kid":"r""#, with: #""kid":"e""#)
+        let different = try JWTKeySet(SampleJWT.keys(renamed, SampleJWT.curveJWK))
+        #expect(different.passedOver.isEmpty)
+        try different.check(SignedJWT(JWTVector.es256))
     }
 
     @Test("a key that doesn't say what it is for is for the one algorithm of its kind")

@@ -77,6 +77,7 @@ package enum EdgeDefinition {
         let configuration = context.configuration
         var edge = try EdgeConfiguration(configuration)
         warnOfExposure(edge, configuration, context.logger)
+        ConfiguredApp.reportKeys(of: try ConfiguredApp.all(in: configuration), context.logger)
         let metrics = EdgeMetrics(context.metrics, apps: edge.applications.map(\.id))
         metrics.ratesAreLifted(configuration[EdgeKeys.ratesUnlimited])
         let group = context.eventLoopGroup
@@ -105,7 +106,9 @@ package enum EdgeDefinition {
         let live = EdgeKeys.live + (callers == nil ? [] : PublishHookKeys.live)
         context.onChange(of: ConfiguredApp.keys + live) { next in
             let applications = try EdgeConfiguration(next).applications
+            let apps = try ConfiguredApp.all(in: next)
             return {
+                ConfiguredApp.reportKeys(of: apps, context.logger)
                 sharedRates.take(applications)
                 loops.take(applications, callers?.take(next) ?? [:])
             }

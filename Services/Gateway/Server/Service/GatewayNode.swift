@@ -20,7 +20,9 @@ struct GatewayNode {
         let configuration = context.configuration
         let keys = KeyRing(Self.records(configuration, developmentKey))
         let bans = GatewayBans()
-        let authentication = Authentication(keys, bans, try ConfiguredApp.all(in: configuration))
+        let apps = try ConfiguredApp.all(in: configuration)
+        ConfiguredApp.reportKeys(of: apps, context.logger)
+        let authentication = Authentication(keys, bans, apps)
         let rates = RequestRates(RequestRates.Rates(configuration))
         let eventLoop = context.eventLoopGroup.next()
         let probes = GatewayCalls.Probes(
@@ -43,6 +45,7 @@ struct GatewayNode {
         context.onChange(of: ConfiguredApp.keys + GatewayKeys.live + PublishHookKeys.live) { next in
             let apps = try ConfiguredApp.all(in: next)
             return {
+                ConfiguredApp.reportKeys(of: apps, context.logger)
                 keys.take(Self.records(next, developmentKey))
                 authentication.take(apps)
                 rates.take(RequestRates.Rates(next))
