@@ -95,6 +95,10 @@ package enum PublishHookReply: Sendable, Equatable {
 
     /// Reads the body of an answer.
     package init(_ text: String, to question: PublishHookQuestion) {
+        guard !text.isEmpty else {
+            self = .failed("the answer has no body, and has to be JSON with \"allow\"", isAway: false)
+            return
+        }
         guard let answer = try? JSONDecoder().decode(Answer.self, from: Data(text.utf8)) else {
             self = .failed("the answer is no JSON with \"allow\"", isAway: false)
             return

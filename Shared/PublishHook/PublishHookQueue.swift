@@ -234,7 +234,8 @@ extension PublishHookQueue.Verdict {
         case .unanswered(_, let wait):
             // The cause is for the operator's log: it may name what is inside the installation.
             throw RTMError(
-                .channelPublishMessageFailed, "the app's hook, which decides about messages, doesn't answer",
+                .channelPublishMessageFailed,
+                "the app's hook, which decides about messages, gave no answer that can be used",
                 retryAfter: .nanoseconds(wait.nanoseconds))
         }
     }

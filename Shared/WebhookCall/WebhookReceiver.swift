@@ -106,7 +106,8 @@ package final class WebhookReceiver: Sendable {
         request.body = .bytes(ByteBuffer(bytes: body))
         let response = try await client.execute(request, deadline: deadline)
         var answer = WebhookAnswer(outcome: .status(Int(response.status.code)))
-        answer.retryAfter = response.headers.first(name: "retry-after").flatMap(Self.retryAfter)
+        answer.retryAfter = RetryAfter.pause(
+            response.headers.first(name: "retry-after"), sent: response.headers.first(name: "date"), now: now)
         answer.start = try await start(of: response, deadline: deadline)
         return answer
     }
@@ -121,11 +122,6 @@ package final class WebhookReceiver: Sendable {
             guard count <= keptBytesMax + Self.passedOverBytesMax, .now() < deadline else { break }
         }
         return String(decoding: start, as: UTF8.self)
-    }
-
-    /// Seconds; a date is passed over, because few send one and clocks differ.
-    private static func retryAfter(_ text: String) -> TimeAmount? {
-        UInt32(text).map { .seconds(Int64($0)) }
     }
 
     private static func outcome(of error: any Error) -> WebhookAnswer.Outcome {

@@ -28,13 +28,19 @@ struct RequestReadingTests {
     @Test(
         "a wrong body is refused with the place of what is wrong",
         arguments: [
-            ("", "not JSON"), ("[]", "another type"), ("{}", #""messages" is missing"#),
-            (#"{"messages": null}"#, "messages"), (#"{"messages": 1}"#, #""messages" has another type"#),
+            ("", "the body is not JSON"), ("[]", "the body has to be an object"),
+            ("{}", #""messages" is missing"#),
+            (#"{"messages": null}"#, #""messages" is null, and has to be a list"#),
+            (#"{"messages": 1}"#, #""messages" has to be a list"#),
             (#"{"messages": [], "mesages": 1}"#, #"there is no key "mesages"; there are "messages""#),
-            (#"{"messages": [{"channel": 1}]}"#, #""messages[0].channel" has another type"#),
+            (#"{"messages": [{"channel": 1}]}"#, #""messages[0].channel" has to be a text"#),
             (#"{"messages": [{}, {"chanel": "a"}]}"#, #""messages[1].chanel""#),
             (#"{"messages": [{"data": "!"}]}"#, #""messages[0].data""#),
-            (#"{"messages": [{"store": "yes"}]}"#, #""messages[0].store" has another type"#),
+            (#"{"messages": [{"store": "yes"}]}"#, #""messages[0].store" has to be true or false"#),
+            (#"{"messages": [{"channel": "a", "message": "\ud83d"}]}"#, #"half a character, \ud83d"#),
+            (#"{"messages": [{"channel": "a", "message": "\\\ude00!"}]}"#, #"half a character, \ude00"#),
+            (#"{"messages": [{"version": -1, "message": "\\ud83d"}]}"#, #""messages[0].version" is -1"#),
+            (#"{"messages": [{"version": 1.5}]}"#, #""messages[0].version" is 1.5"#),
             ("\u{FEFF}{]", "not JSON"), (String(repeating: "[", count: 900), "not JSON"),
         ])
     func wrongBody(json: String, reason: String) async throws {

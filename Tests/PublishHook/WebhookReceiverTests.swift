@@ -41,6 +41,21 @@ struct WebhookReceiverTests {
         return answers
     }
 
+    @Test(
+        "Retry-After is seconds or a date, which counts from the date of the answer",
+        arguments: [
+            ("17", nil, 17), ("Fri, 27 Nov 2026 12:00:30 GMT", nil, 30),
+            ("Fri, 27 Nov 2026 12:00:30 GMT", "Fri, 27 Nov 2026 12:00:10 GMT", 20),
+            ("Friday, 27-Nov-26 12:01:00 GMT", nil, 60), ("Fri Nov 27 12:01:00 2026", nil, 60),
+            ("Fri, 27 Nov 2026 11:00:00 GMT", nil, 0), ("soon", nil, nil), ("-1", nil, nil), ("", nil, nil),
+            ("Fri, 27 Nov 2026 12:00:30 GMT and more", nil, nil), (nil, nil, nil),
+        ] as [(String?, String?, Int64?)])
+    func retryAfter(_ text: String?, _ sent: String?, _ seconds: Int64?) {
+        // 2026-11-27T12:00:00Z
+        let now = Date(timeIntervalSince1970: 1_795_780_800)
+        #expect(RetryAfter.pause(text, sent: sent, now: now) == seconds.map { .seconds($0) })
+    }
+
     @Test("it is signed JSON, and the answer comes back with its start and its Retry-After")
     func signed() async throws {
         try await TestReceiver.with { _ in

@@ -79,7 +79,7 @@ struct ClientRequestTests {
         }
         let withNul = [0x08, 7] + field.map { $0 == 0x61 ? 0 : $0 }
         withNul.withUnsafeBytes { bytes in
-            _ = #expect(throws: WireError.undecodable) { _ = try ClientRequest(bytes, in: arena) }
+            _ = #expect(throws: WireError.textWithNul) { _ = try ClientRequest(bytes, in: arena) }
         }
     }
 

@@ -74,7 +74,7 @@ struct PresenceMessageTests {
             #expect(read.channel.type == nil)
         }
         // A key with a NUL in it would otherwise be another key.
-        #expect(throws: WireError.undecodable) {
+        #expect(throws: WireError.textWithNul) {
             try read(.setState(.with { $0.items = [.with { $0.key = "a\0b" }] })) { _ in }
         }
         #expect(throws: WireError.undecodable) {

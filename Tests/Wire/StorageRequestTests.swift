@@ -135,8 +135,9 @@ struct StorageRequestTests {
             if random.chance(1, in: 2) { bytes = [0xF2, 0x01, UInt8(bytes.count)] + bytes }
             _ = try? bytes.withUnsafeBytes { try StorageRequest(scanning: $0) }
         }
-        for bytes in [[], [0xF2, 0x01, 5], [0xF2, 0x01, 3, 0x12, 1, 0]] as [[UInt8]] {
-            #expect(throws: WireError.undecodable) {
+        let nul: [UInt8] = [0xF2, 0x01, 3, 0x12, 1, 0]
+        for bytes in [[], [0xF2, 0x01, 5], nul] {
+            #expect(throws: bytes == nul ? WireError.textWithNul : .undecodable) {
                 try bytes.withUnsafeBytes { _ = try StorageRequest(scanning: $0) }
             }
         }

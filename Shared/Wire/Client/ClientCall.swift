@@ -66,7 +66,7 @@ extension ClientRequest {
         let hasNul = withUnsafePointer(to: rtm__client__client_frame__descriptor) {
             TextWithNul.isPresent(in: bytes, of: $0)
         }
-        guard !hasNul else { throw .undecodable }
+        guard !hasNul else { throw .textWithNul }
         return ClientRequest(id: id, body: .call(call))
     }
 

@@ -19,9 +19,11 @@ extension ClientRequest {
         arena.reset()
         guard
             let frame = rtm__client__client_frame__unpack(
-                arena.allocator, bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)),
-            !TextWithNul.isPresent(in: bytes, of: frame.pointee.base.descriptor)
+                arena.allocator, bytes.count, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
         else { throw .undecodable }
+        guard !TextWithNul.isPresent(in: bytes, of: frame.pointee.base.descriptor) else {
+            throw .textWithNul
+        }
         id = frame.pointee.request_id
         body = Body(frame.pointee)
     }

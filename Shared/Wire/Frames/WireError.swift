@@ -4,6 +4,8 @@ package enum WireError: Error, Sendable, Hashable {
     case frameTooLarge(bytes: Int, bytesMax: Int)
     /// The bytes are not a protobuf message of the expected type.
     case undecodable
+    /// A text has the character NUL, which no text of the protocol may have (`TextWithNul`).
+    case textWithNul
     /// Where the length of a frame belongs stands what another protocol begins with.
     case foreign(ForeignProtocol)
 }
@@ -37,6 +39,8 @@ extension WireError: CustomStringConvertible {
             "a frame of \(bytes) bytes was announced, \(bytesMax) are allowed"
         case .undecodable:
             "a frame does not hold a message"
+        case .textWithNul:
+            "a text in a frame has the character NUL (U+0000), which no text may have"
         case .foreign(.tls):
             "the other side speaks TLS, and this port is in the clear"
         case .foreign(.http):

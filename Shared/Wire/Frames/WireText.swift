@@ -41,7 +41,7 @@ package struct WireText {
 
     /// The same view. A text with a NUL in it is refused, as everywhere (TextWithNul).
     package func refusingNul() throws(WireError) -> WireText {
-        guard !TextWithNul.hasZero(bytes) else { throw .undecodable }
+        guard !TextWithNul.hasZero(bytes) else { throw .textWithNul }
         return self
     }
 

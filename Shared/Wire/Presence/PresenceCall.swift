@@ -40,7 +40,7 @@ package struct PresenceChannel {
 extension PresenceCall: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let frame = try Self.unpack(bytes, in: arena, with: rtm__client__client_frame__unpack)
-        guard !TextWithNul.isPresent(in: bytes, of: frame.base.descriptor) else { throw .undecodable }
+        guard !TextWithNul.isPresent(in: bytes, of: frame.base.descriptor) else { throw .textWithNul }
         switch frame.body_case {
         case RTM__CLIENT__CLIENT_FRAME__BODY_WHO_NOW:
             self = .whoNow(WhoNow(frame.who_now.pointee))

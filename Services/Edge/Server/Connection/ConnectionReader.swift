@@ -104,7 +104,7 @@ extension Disconnect {
     init(_ error: WireError) {
         switch error {
         case .frameTooLarge: self.init(.frameTooLarge, error.description)
-        case .undecodable, .foreign: self.init(.protocolError, error.description)
+        case .undecodable, .textWithNul, .foreign: self.init(.protocolError, error.description)
         }
     }
 }

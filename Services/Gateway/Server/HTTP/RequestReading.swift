@@ -27,7 +27,7 @@ extension Request {
             do {
                 return try Self.decode(type, from: bytes)
             } catch let error as DecodingError {
-                throw APIError(.badRequest, "invalidBody", error.sentence)
+                throw APIError(.badRequest, "invalidBody", BodyProblem.sentence(error, bytes))
             }
         }
     }
@@ -188,28 +188,3 @@ struct StrictList<Element: APIBody>: Decodable, Sendable {
 }
 
 extension StrictList: Equatable where Element: Equatable {}
-
-extension DecodingError {
-    /// What is wrong with a body, in words.
-    fileprivate var sentence: String {
-        switch self {
-        case .keyNotFound(let key, let context): "\(Self.place(context.codingPath + [key])) is missing"
-        case .valueNotFound(_, let context): "\(Self.place(context.codingPath)) has no value"
-        case .typeMismatch(_, let context):
-            "\(Self.place(context.codingPath)) has another type: \(context.debugDescription)"
-        case .dataCorrupted(let context):
-            context.codingPath.isEmpty
-                ? "the body is not JSON: \(context.debugDescription)"
-                : "\(Self.place(context.codingPath)): \(context.debugDescription)"
-        @unknown default: "the body can't be read"
-        }
-    }
-
-    private static func place(_ path: [any CodingKey]) -> String {
-        let text = path.reduce("") { text, key in
-            if let index = key.intValue { return "\(text)[\(index)]" }
-            return text.isEmpty ? key.stringValue : "\(text).\(key.stringValue)"
-        }
-        return "\"\(text)\""
-    }
-}
