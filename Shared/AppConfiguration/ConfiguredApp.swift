@@ -101,7 +101,12 @@ package struct ConfiguredApp: Sendable {
     /// Without this check an app could be served that no user can log in to: builders of tokens refuse such
     /// ids and certificates.
     package static let rule = ConfigurationRule(CommonKeys.apps) { apps in
+        var numbers: [String: Int] = [:]
         for (index, app) in apps.enumerated() {
+            if let first = numbers.updateValue(index + 1, forKey: app.id) {
+                return "has the id \"\(app.id)\" in record \(first) and again in record \(index + 1). "
+                    + "Keep one of the two"
+            }
             if app.jwtKeys == nil, app.jwtIssuer ?? app.jwtAudience != nil {
                 return "says in record \(index + 1) whose JWTs are taken, but has no jwtKeys there. "
                     + "Set jwtKeys to the file of their keys, or leave jwtIssuer and jwtAudience out"

@@ -23,7 +23,10 @@ struct LinkKeyTests {
         #expect(problems() == [])
         let refusal = try #require(problems("--listen", "0.0.0.0:7720").first)
         #expect(refusal.contains("0.0.0.0:7720") && refusal.contains("link.secret"))
-        #expect(problems("--listen", "0.0.0.0:7720", "--link-secret", "s") == [])
+        let short = try #require(problems("--listen", "0.0.0.0:7720", "--link-secret", "s").first)
+        #expect(short.contains("link.secret has fewer than 16 bytes. Set one as `openssl rand -hex 16`"))
+        #expect(problems("--listen", "0.0.0.0:7720", "--link-secret", "sixteen bytes ok") == [])
+        #expect(problems("--listen", "127.0.0.1:7720", "--link-secret", "s") == [])
         #expect(problems("--listen", "0.0.0.0:7720", "--link-open") == [])
     }
 

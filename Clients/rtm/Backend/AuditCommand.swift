@@ -2,7 +2,8 @@ import ArgumentParser
 
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "List what holders of API keys have changed, or tried to change.",
+        commandName: "audit",
+        abstract: "List what holders of API keys and operators have changed, or tried to change.",
         discussion: """
             The newest come first: when, the key, the address that it called from, what, whom, and the outcome. \
             The key needs the scope admin for all channels.

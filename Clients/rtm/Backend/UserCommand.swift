@@ -108,11 +108,21 @@ struct ModerationArguments: ParsableArguments {
                 client.app("users", user, command), .object(fields + reason))
             try await output.result(
                 Self.sentence(command, user, outcome, output.transcript).visible, "result", outcome.succeeded)
-            guard let asked = outcome["asked"]?.int, let answered = outcome["answered"]?.int,
-                answered < asked
-            else { return }
-            output.notice(
-                "\(answered) of \(asked) event loops have answered in time; run it again, which does no harm")
+            if let asked = outcome["asked"]?.int, let answered = outcome["answered"]?.int, answered < asked {
+                output.notice(
+                    "\(answered) of \(asked) event loops have answered in time; run it again, which does no harm"
+                )
+            }
+            if Self.hasFoundNothing(command, outcome) { throw ExitCode.failure }
+        }
+    }
+
+    /// Whether there was nothing to end or to lift, as with the commands of storage.
+    static func hasFoundNothing(_ command: String, _ outcome: JSON) -> Bool {
+        switch command {
+        case "kick": (outcome["sessions"]?.int ?? 0) == 0
+        case "unban": outcome["untilBefore"] == nil
+        default: false
         }
     }
 
@@ -143,7 +153,7 @@ extension JSON {
 struct UserKickCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kick", abstract: "End a user's sessions. The user may log in again at once.",
-        discussion: "The key needs the scope moderate.")
+        discussion: "The status is 1 if the user has no session. The key needs the scope moderate.")
 
     @OptionGroup var whom: ModerationArguments
 
@@ -168,7 +178,7 @@ struct UserBanCommand: AsyncParsableCommand {
 struct UserUnbanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unban", abstract: "Let a banned user in again.",
-        discussion: "The key needs the scope moderate.")
+        discussion: "The status is 1 if the user is not banned. The key needs the scope moderate.")
 
     @OptionGroup var whom: ModerationArguments
 

@@ -1,3 +1,4 @@
+package import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import RTMModel
@@ -17,6 +18,8 @@ package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
     package let code: String
     /// A sentence that names what failed and where.
     package let cause: String
+    /// Whether another process listens at the address.
+    package private(set) var isAddressTaken = false
 
     package var description: String { "\(cause) (\(code))" }
 
@@ -45,8 +48,15 @@ package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
             case EACCES: ". Choose a port above 1023, or give this user the right to use it"
             default: ""
             }
-        return ServiceFailure(
+        var failure = ServiceFailure(
             .unavailable, "cannotBind", "can't listen on \(address) for \(purpose): \(reason)\(advice)")
+        failure.isAddressTaken = number == EADDRINUSE
+        return failure
+    }
+
+    /// Says that the process goes on without a listener at an address that nobody has asked for.
+    package func leftOut(_ logger: Logger) {
+        logger.warning("a default address is left out, because it is taken", metadata: ["cause": "\(cause)"])
     }
 
     /// A dependency of the service is not there.

@@ -16,7 +16,7 @@ package func connectFailure(_ error: any Error) -> String {
     switch error {
     case let error as NIOConnectionError:
         error.connectionErrors.last.map { connectFailure($0.error) } ?? "the host name can't be looked up"
-    case is SocketAddressError: "the host name can't be looked up"
+    case is SocketAddressError, is SocketAddressError.UnknownHost: "the host name can't be looked up"
     // What connect() answers where a route discards what is sent.
     case let error as IOError where error.errnoCode == EINVAL: "no route"
     case let error as IOError: String(cString: strerror(error.errnoCode))

@@ -45,6 +45,15 @@ struct EdgeConfigurationTests {
             ])
     }
 
+    @Test("an app that is there twice is refused, with both places")
+    func twice() throws {
+        #expect(
+            problems(["--apps", "dev,other,dev"]) == [
+                "apps (--apps): the value has the id \"dev\" in record 1 and again in record 3. "
+                    + "Keep one of the two"
+            ])
+    }
+
     @Test("A-18: the file of an app's keys is read once; one that can't be used is refused by app and file")
     func keysOfJWTs() throws {
         let record =

@@ -227,6 +227,32 @@ import Testing
         }
     }
 
+    @Test(
+        "W-31: what an operator does at storage's socket is in the trail, and a backend's ban is there once")
+    func operators() async throws {
+        try await GatewaySystem.with { gateway in
+            let process = Process()
+            process.executableURL = ServiceProcess.executables.appending(path: "rtm-standalone")
+            process.arguments = [
+                "ban", "dev/ben/1h", "--by", "ann", "--data",
+                gateway.system.directory.appending(path: "data").path,
+            ]
+            process.standardOutput = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+            _ = try await gateway.call("POST", "/v1/dev/users/eve/ban", #"{"seconds": 60}"#)
+            try await eventually("both are there") {
+                let audit = try await gateway.call("GET", "/v1/dev/audit")
+                let lines = audit.value("audit") as? [[String: Any]] ?? []
+                let whom = lines.compactMap { $0["whom"] as? String }
+                guard whom == ["user eve", "user ben"] else { return false }
+                return lines[1]["by"] as? String == "operator ann" && lines[1]["what"] as? String == "ban"
+                    && lines[1]["outcome"] as? String == "0 sessions ended"
+            }
+        }
+    }
+
     @Test("W-31: the audit trail is kept over restarts, newest first, and admins read it in pages")
     func keptAudit() async throws {
         try await GatewaySystem.with(.fourProcesses) { gateway in

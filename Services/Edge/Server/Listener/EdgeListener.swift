@@ -18,6 +18,8 @@ struct EdgeListener: Service {
     let name: String
     private let purpose: String
     private let address: HostPort
+    /// Whether the process goes on if the address is taken, because nobody has asked for it.
+    private let isOptional: Bool
     private let tls: ListenerTLS?
     private let webSocket: WebSocketGate?
     private let balancers: [AddressRange]
@@ -33,13 +35,14 @@ struct EdgeListener: Service {
     ///   - webSocket: nil if the frames travel over TCP as they are.
     ///   - balancers: who says in a header of the PROXY protocol where the client is.
     init(
-        purpose: String, address: HostPort, tls: ListenerTLS?, webSocket: WebSocketGate?,
+        purpose: String, address: HostPort, isOptional: Bool, tls: ListenerTLS?, webSocket: WebSocketGate?,
         balancers: [AddressRange], loops: EdgeNode, limiter: ConnectionLimiter,
         accepting: AcceptPolicy, metrics: EdgeMetrics, logger: Logger
     ) {
         name = "\(purpose) listener"
         self.purpose = purpose
         self.address = address
+        self.isOptional = isOptional
         self.tls = tls
         self.webSocket = webSocket
         self.balancers = balancers
@@ -70,7 +73,9 @@ struct EdgeListener: Service {
             let channel = try await bootstrap.bind(host: address.host, port: address.port).get()
             bound.channel.withLock { $0 = channel }
         } catch {
-            throw ServiceFailure.cannotBind(address, for: purpose, error)
+            let failure = ServiceFailure.cannotBind(address, for: "\(purpose).listen", error)
+            guard isOptional, failure.isAddressTaken else { throw failure }
+            failure.leftOut(logger)
         }
     }
 
@@ -82,7 +87,8 @@ struct EdgeListener: Service {
 
     var listening: [ListeningAddress] {
         get async {
-            let port = bound.channel.withLock { $0?.localAddress?.port } ?? address.port
+            guard let channel = bound.channel.withLock({ $0 }) else { return [] }
+            let port = channel.localAddress?.port ?? address.port
             return [ListeningAddress(purpose, HostPort(host: address.host, port: port))]
         }
     }

@@ -149,7 +149,10 @@ package enum EdgeDefinition {
         return all.compactMap { purpose, address, hasTLS, gate in
             guard let address else { return nil }
             return EdgeListener(
-                purpose: purpose, address: address, tls: hasTLS ? tls : nil, webSocket: gate,
+                purpose: purpose, address: address,
+                // Only standalone has a default for it.
+                isOptional: purpose == "edge.webSocket" && !configuration.isSet(EdgeKeys.webSocketListen),
+                tls: hasTLS ? tls : nil, webSocket: gate,
                 balancers: balancers, loops: loops, limiter: limiter,
                 accepting: context.accepting, metrics: metrics, logger: context.logger)
         }

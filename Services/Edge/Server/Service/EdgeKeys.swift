@@ -189,8 +189,8 @@ package struct EdgeKeys: ServiceKeys {
         },
         ConfiguredApp.rule,
         ConfigurationRule(adminKey) { key in
-            key.map { $0.revealed.utf8.count < 16 } ?? false
-                ? "has fewer than 16 bytes. Set one as `openssl rand -hex 16` prints it" : nil
+            key.map { $0.revealed.utf8.count < Secret.bytesMin } ?? false
+                ? "has fewer than \(Secret.bytesMin) bytes. \(Secret.advice)" : nil
         },
         ConfigurationRule(balancers) { texts in
             texts.first { AddressRange($0) == nil }.map {

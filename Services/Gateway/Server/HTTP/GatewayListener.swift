@@ -14,17 +14,23 @@ final class GatewayListener: RTMServiceKit.Service {
 
     let name: String
     private let purpose: String
+    private let place: HostPort
+    /// Whether the process goes on if the address is taken, because nobody has asked for it.
+    private let isOptional: Bool
+    private let logger: Logger
     private let group: ServiceGroup
     private let address: EventLoopFuture<HostPort>
     private let opened: EventLoopPromise<HostPort>
 
     init(
-        purpose: String, at place: HostPort, tls: ListenerTLS?, _ router: Router<GatewayContext>,
+        purpose: String, at place: HostPort, isOptional: Bool, tls: ListenerTLS?,
+        _ router: Router<GatewayContext>,
         idleTimeout: Duration, connectionsMax: Int, accepting: AcceptPolicy,
         on loops: MultiThreadedEventLoopGroup, _ logger: Logger
     ) {
         name = "\(purpose) listener"
         self.purpose = purpose
+        (self.place, self.isOptional, self.logger) = (place, isOptional, logger)
         let opened = loops.next().makePromise(of: HostPort.self)
         self.opened = opened
         address = opened.futureResult
@@ -73,7 +79,13 @@ final class GatewayListener: RTMServiceKit.Service {
                 opened.fail(error)
             }
         }
-        _ = try await address.get()
+        do {
+            _ = try await address.get()
+        } catch {
+            let failure = ServiceFailure.cannotBind(place, for: "\(purpose).listen", error)
+            guard isOptional, failure.isAddressTaken else { throw failure }
+            failure.leftOut(logger)
+        }
     }
 
     func shutdown(deadline: ContinuousClock.Instant) async { await group.triggerGracefulShutdown() }

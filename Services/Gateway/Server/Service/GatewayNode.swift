@@ -61,7 +61,7 @@ struct GatewayNode {
             logger: context.logger)
         assembly = Assembly(
             [callers, GatewayLinks(calls: calls, eventLoop: eventLoop), webhooks]
-                + (try Self.listeners(context, api, console)))
+                + (try Self.listeners(context, api, console, isBesideOthers: developmentKey != nil)))
     }
 
     @Sendable private static func nodePlaces(_ configuration: Configuration) -> [HostPort] {
@@ -93,19 +93,25 @@ struct GatewayNode {
     }
 
     private static func listeners(
-        _ context: ServiceContext, _ api: GatewayAPI, _ console: ConsoleRoutes.Settings
+        _ context: ServiceContext, _ api: GatewayAPI, _ console: ConsoleRoutes.Settings, isBesideOthers: Bool
     ) throws -> [GatewayListener] {
         let configuration = context.configuration
-        func listener(_ purpose: String, _ place: HostPort, _ tls: ListenerTLS?) -> GatewayListener {
+        func listener(
+            _ purpose: String, _ place: HostPort, _ tls: ListenerTLS?, isOptional: Bool = false
+        ) -> GatewayListener {
             var console = console
             console.isSecure = tls != nil
             return GatewayListener(
-                purpose: purpose, at: place, tls: tls, api.router(console),
+                purpose: purpose, at: place, isOptional: isOptional, tls: tls, api.router(console),
                 idleTimeout: configuration[GatewayKeys.idleTimeout],
                 connectionsMax: configuration[GatewayKeys.connectionsMax], accepting: context.accepting,
                 on: context.eventLoopGroup, context.logger)
         }
-        var all = [listener("gateway", configuration[GatewayKeys.listen], nil)]
+        var all = [
+            listener(
+                "gateway", configuration[GatewayKeys.listen], nil,
+                isOptional: isBesideOthers && !configuration.isSet(GatewayKeys.listen))
+        ]
         if let place = configuration[GatewayKeys.tlsListen],
             let tls = try ListenerTLS(GatewayKeys.identity, context)
         {

@@ -20,6 +20,9 @@ final class OperatorCall {
         case listed(BansResponse)
     }
 
+    /// What a link is called that a command of an operator opens.
+    static let node = "operator"
+
     /// How long the service may take to answer.
     private static let timeout = Duration.seconds(10)
 
@@ -63,7 +66,7 @@ final class OperatorCall {
         let answer = loop.makePromise(of: Answer.self)
         loop.execute {
             let client = StorageClient(
-                to: [address], settings, node: "operator", timeout: timeout, endOfTurn: .shared(on: loop),
+                to: [address], settings, node: node, timeout: timeout, endOfTurn: .shared(on: loop),
                 logger: Logger(label: "operator") { _ in SwiftLogNoOpLogHandler() })
             client.start(caller: OperatorCall(client, question, answer))
         }

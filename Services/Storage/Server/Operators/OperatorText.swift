@@ -28,6 +28,14 @@ enum OperatorText {
         return names.compactMap(\.self).first { !$0.isEmpty } ?? "uid \(number)"
     }
 
+    /// What is kept of a command that has ended (W-31).
+    static func auditLine(_ ban: Ban, _ outcome: BanOutcome) -> AuditLine {
+        let found = outcome.sessions == 1 ? "1 session" : "\(outcome.sessions) sessions"
+        return AuditLine(
+            timeMilliseconds: WallClock.milliseconds(), by: "operator \(ban.by)", what: command(ban),
+            whom: "user \(ban.userID)", outcome: command(ban) == "unban" ? "done" : "\(found) ended")
+    }
+
     /// The command that the ban came from.
     static func command(_ ban: Ban) -> String {
         if ban.tokensBeforeSeconds > 0 { return "revoke tokens" }

@@ -93,6 +93,12 @@ extension StorageShard {
         ]
         if ban.untilMilliseconds > 0 { metadata["until"] = "\(Timestamp.text(ban.untilMilliseconds))" }
         logger.notice("an operator's command", metadata: metadata)
-        links[inquiry.link]?.respond(to: inquiry.request, outcome)
+        guard let link = links[inquiry.link] else { return }
+        // Gateways keep lines of their own.
+        if link.peerNode == OperatorCall.node {
+            let line = KeepAudit(appID: ban.appID, line: OperatorText.auditLine(ban, outcome))
+            _ = queues.writes.put(StorageWrite(.keepAudit(line)), mayOverfill: true)
+        }
+        link.respond(to: inquiry.request, outcome)
     }
 }

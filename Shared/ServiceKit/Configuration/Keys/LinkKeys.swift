@@ -35,12 +35,17 @@ package struct ServiceLinkKeys: ServiceKeys {
     package static func rules(listen: ConfigurationKey<HostPort>) -> [ConfigurationRule] {
         [
             ConfigurationRule(listen) { address, configuration in
-                guard !address.isLoopback, configuration[secret] == nil, !configuration[open] else {
-                    return nil
+                guard !address.isLoopback else { return nil }
+                guard let text = configuration[secret]?.revealed, !text.isEmpty else {
+                    return configuration[open]
+                        ? nil
+                        : "\(address) can be reached from other machines, and link.secret is not set. Set it, or "
+                            + "set link.open to true if nobody else reaches the network"
                 }
-                return
-                    "\(address) can be reached from other machines, and link.secret is not set. Set it, or "
-                    + "set link.open to true if nobody else reaches the network"
+                return configuration[open] || text.utf8.count >= Secret.bytesMin
+                    ? nil
+                    : "\(address) can be reached from other machines, and link.secret has fewer than "
+                        + "\(Secret.bytesMin) bytes. \(Secret.advice)"
             },
             ConfigurationRule(tls, needs: [certificate, key], when: { $0 }),
         ]

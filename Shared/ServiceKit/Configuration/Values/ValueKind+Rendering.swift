@@ -44,14 +44,15 @@ extension ConfigurationValue {
     /// The value as a YAML flow node on one line, with every secret masked.
     var yaml: String {
         switch self {
-        case .string(let text), .choice(let text): Self.scalar(text)
+        case .string(let text): Self.shown(text)
+        case .choice(let text): Self.scalar(text)
         case .secret(let secret): Self.scalar("\(secret)")
         case .int(let number): "\(number)"
         case .bool(let value): "\(value)"
         case .duration(let duration): UnitText.duration(duration)
         case .byteSize(let size): UnitText.byteSize(size)
         case .address(let address): Self.scalar("\(address)")
-        case .list(let elements): "[\(elements.map(Self.scalar).joined(separator: ", "))]"
+        case .list(let elements): "[\(elements.map(Self.shown).joined(separator: ", "))]"
         case .records(let records): "[\(records.map(Self.flow).joined(separator: ", "))]"
         }
     }
@@ -60,10 +61,15 @@ extension ConfigurationValue {
     var isMasked: Bool {
         switch self {
         case .secret(let secret): secret.revealed == Secret.mask
+        case .string(let text): Secret.isMasked(inURL: text)
+        case .list(let elements): elements.contains(where: Secret.isMasked(inURL:))
         case .records(let records): records.contains { $0.values.contains(where: \.isMasked) }
         default: false
         }
     }
+
+    /// A text that may be, or have, a URL with a password.
+    private static func shown(_ text: String) -> String { scalar(Secret.maskingPasswords(in: text)) }
 
     private static func flow(_ record: Record) -> String {
         let fields = record.sorted { $0.key < $1.key }.map { "\($0): \($1.yaml)" }
