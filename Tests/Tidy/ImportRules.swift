@@ -35,7 +35,7 @@ struct ImportRules {
         ],
         "Shared/ServiceKit": [
             "CBuild", "RTMModel", "RTMCryptography", "RTMWire", "RTMServiceLink", "Logging", "NIOCore",
-            "NIOPosix", "NIOHTTP1",
+            "NIOPosix", "NIOHTTP1", "NIOSSL",
         ],
         "Shared/ConfigurationFile": ["RTMServiceKit", "Yams"],
 
@@ -51,7 +51,7 @@ struct ImportRules {
         "Services/Messaging/Client": calling,
         "Services/Presence/Client": calling,
         "Services/Storage/Client": calling,
-        "Shared/AppConfiguration": ["RTMAccessToken", "RTMServiceKit"],
+        "Shared/AppConfiguration": ["RTMAccessToken", "RTMServiceKit", "Logging"],
         "Shared/RedisConfiguration": ["RTMRedis", "RTMServiceKit", "RTMServiceLink"],
         "Services/Messaging/Server": serving.union([
             "RTMMessagingClient", "RTMRedis", "RTMRedisConfiguration",

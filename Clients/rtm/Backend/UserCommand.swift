@@ -110,7 +110,8 @@ struct ModerationArguments: ParsableArguments {
                 Self.sentence(command, user, outcome, output.transcript).visible, "result", outcome.succeeded)
             if let asked = outcome["asked"]?.int, let answered = outcome["answered"]?.int, answered < asked {
                 output.notice(
-                    "\(answered) of \(asked) event loops have answered in time; run it again, which does no harm"
+                    "\(answered) of \(asked) event loops have answered in time; run it again, "
+                        + "which does no harm"
                 )
             }
             if Self.hasFoundNothing(command, outcome) { throw ExitCode.failure }

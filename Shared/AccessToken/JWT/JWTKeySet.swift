@@ -8,8 +8,8 @@ package struct JWTKeySet: Sendable {
 
     /// Reads a file of keys: a JWKS document, a single JWK, or a public key in PEM.
     ///
-    /// Of a document the keys that can't be used are passed over, whatever the reason (RFC 7517, 5): an issuer
-    /// lists there all that it has, and adds to it what this server doesn't know. A key that stands alone is
+    /// Of a document the keys that can't be used are passed over, whatever the reason (RFC 7517, 5): an
+    /// issuer lists there all that it has, and adds to it what this server doesn't know. A key that stands alone is
     /// refused.
     package init(_ text: String) throws(JWTKeyProblem) {
         switch KeyText(text) {
@@ -53,7 +53,7 @@ package struct JWTKeySet: Sendable {
         }
         let nameless = keys.count - named.count
         passedOver += Array(
-            repeating: "a key without a name (kid) can't be told from the others", count: nameless)
+            repeating: "a key without a name (kid) can't be distinguished from the others", count: nameless)
         return (named, passedOver)
     }
 

@@ -54,7 +54,7 @@ package struct ServiceFailure: Error, Sendable, CustomStringConvertible {
         return failure
     }
 
-    /// Says that the process goes on without a listener at an address that nobody has asked for.
+    /// Reports that the process continues without a listener at an address that nobody has asked for.
     package func leftOut(_ logger: Logger) {
         logger.warning("a default address is left out, because it is taken", metadata: ["cause": "\(cause)"])
     }

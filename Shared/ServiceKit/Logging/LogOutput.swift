@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Writes the log on a thread of its own. Whoever logs never waits for whoever reads the log: a full pipe of a
-/// container's log driver, or one Ctrl-S in a terminal, would otherwise stop every event loop at its next
+/// Writes the log on a thread of its own. Whoever logs never waits for whoever reads the log: a full pipe of
+/// a container's log driver, or one Ctrl-S in a terminal, would otherwise stop every event loop at its next
 /// line.
 final class LogOutput: Sendable {
     /// The log of this process, and what it writes to standard output while it serves.

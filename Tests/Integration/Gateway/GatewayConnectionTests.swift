@@ -45,14 +45,14 @@ import Testing
             let request = publish(gateway, "waited for", "Expect: 100-Continue")
             let end = try #require(request.range(of: "\r\n\r\n")).upperBound
             try await http.send(String(request[..<end]))
-            let goOn = "HTTP/1.1 100 Continue\r\n\r\n"
-            #expect(await http.text(endingWith: "\r\n\r\n") == goOn)
+            let continued = "HTTP/1.1 100 Continue\r\n\r\n"
+            #expect(await http.text(endingWith: "\r\n\r\n") == continued)
             try await http.send(String(request[end...]))
             #expect(await http.answers(1).first?.hasPrefix("200") == true)
 
             try await http.send(publish(gateway, "before") + String(request[..<end]))
-            let both = await http.text(endingWith: goOn)
-            #expect(both.hasPrefix("HTTP/1.1 200 OK") && both.components(separatedBy: goOn).count == 2)
+            let both = await http.text(endingWith: continued)
+            #expect(both.hasPrefix("HTTP/1.1 200 OK") && both.components(separatedBy: continued).count == 2)
             // Who doesn't wait isn't asked any more.
             try await http.send(String(request[end...]))
             #expect(await http.answers(1).first?.hasPrefix("200") == true)

@@ -18,7 +18,7 @@ struct EdgeListener: Service {
     let name: String
     private let purpose: String
     private let address: HostPort
-    /// Whether the process goes on if the address is taken, because nobody has asked for it.
+    /// Whether the process continues if the address is taken, because nobody has asked for it.
     private let isOptional: Bool
     private let tls: ListenerTLS?
     private let webSocket: WebSocketGate?

@@ -67,8 +67,9 @@ enum BodyProblem {
                 place = min(next + 2, body.count)
                 continue
             }
-            guard UTF16.isLeadSurrogate(first.unit), let second = escape(at: next + 6),
-                UTF16.isTrailSurrogate(second.unit)
+            // The first half is below the second.
+            guard first.unit < 0xDC00, let second = escape(at: next + 6), second.unit >= 0xDC00,
+                UTF16.isSurrogate(second.unit)
             else { return first.text }
             place = next + 12
         }

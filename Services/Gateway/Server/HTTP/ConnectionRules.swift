@@ -3,9 +3,9 @@ import NIOHTTP1
 
 /// What HTTP asks of a connection beside its requests and answers, and what the framework leaves out.
 ///
-/// A client that sends `Expect: 100-continue` waits with the body until it is told to send it, and many give
-/// up after a second. A client of HTTP/1.0 takes the end of the connection for the end of the answer, and
-/// doesn't know chunks. And whoever asks to close, in any spelling, has to be told that it happens.
+/// A client that sends `Expect: 100-continue` waits with the body until it is asked for it, and many give up
+/// after a second. A client of HTTP/1.0 takes the end of the connection for the end of the answer, and
+/// doesn't know chunks. And whoever asks to close, in any spelling, gets an answer that says so.
 final class ConnectionRules: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

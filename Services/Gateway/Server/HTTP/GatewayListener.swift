@@ -15,7 +15,7 @@ final class GatewayListener: RTMServiceKit.Service {
     let name: String
     private let purpose: String
     private let place: HostPort
-    /// Whether the process goes on if the address is taken, because nobody has asked for it.
+    /// Whether the process continues if the address is taken, because nobody has asked for it.
     private let isOptional: Bool
     private let logger: Logger
     private let group: ServiceGroup

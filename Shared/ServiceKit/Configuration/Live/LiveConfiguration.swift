@@ -44,7 +44,7 @@ package final class LiveConfiguration: Sendable {
     /// Takes over a new configuration. Parts also read again the files that their keys name, so this does
     /// something when no value is new.
     ///
-    /// - Parameter renewedFiles: files that have another content than before; their keys have changed as well.
+    /// - Parameter renewedFiles: files that have another content than before; their keys have changed, too.
     /// - Throws: `ConfigurationError` if the values that would be in use break a rule: keys that need a
     ///   restart keep their old values, which may not go with the new ones.
     package func change(to next: Configuration, renewedFiles: Set<String> = []) throws -> Change {
