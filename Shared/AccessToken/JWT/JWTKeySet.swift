@@ -9,8 +9,8 @@ package struct JWTKeySet: Sendable {
     /// Reads a file of keys: a JWKS document, a single JWK, or a public key in PEM.
     ///
     /// Of a document the keys that can't be used are passed over, whatever the reason (RFC 7517, 5): an
-    /// issuer lists there all that it has, and adds to it what this server doesn't know. A key that stands alone is
-    /// refused.
+    /// issuer lists there all that it has, and adds to it what this server doesn't know. A key that stands
+    /// alone is refused.
     package init(_ text: String) throws(JWTKeyProblem) {
         switch KeyText(text) {
         case .json:

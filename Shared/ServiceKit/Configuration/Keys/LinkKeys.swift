@@ -39,8 +39,8 @@ package struct ServiceLinkKeys: ServiceKeys {
                 guard let text = configuration[secret]?.revealed, !text.isEmpty else {
                     return configuration[open]
                         ? nil
-                        : "\(address) can be reached from other machines, and link.secret is not set. Set it, "
-                            + "or set link.open to true if nobody else reaches the network"
+                        : "\(address) can be reached from other machines, and link.secret is not set. "
+                            + "Set it, or set link.open to true if nobody else reaches the network"
                 }
                 return configuration[open] || text.utf8.count >= Secret.bytesMin
                     ? nil
