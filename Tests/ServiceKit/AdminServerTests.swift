@@ -74,6 +74,24 @@ struct AdminServerTests {
         }
     }
 
+    @Test("who asks and doesn't read the answer is cut off", arguments: ["close", "keep-alive"])
+    func unread(connection: String) async throws {
+        try await withServer(requestDeadline: .milliseconds(300)) { address, inside in
+            inside.pages.page("/big").show(String(repeating: "x", count: 8 << 20))
+            for _ in 0..<64 {
+                let deaf = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                    .channelOption(.autoRead, value: false)
+                    .connect(host: address.host, port: address.port).get()
+                try await deaf.writeAndFlush(
+                    ByteBuffer(
+                        string: "GET /big HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: \(connection)\r\n\r\n"))
+            }
+            try await eventually("their places are free again") {
+                try await get("/live", at: address).head.hasPrefix("HTTP/1.1 200")
+            }
+        }
+    }
+
     @Test("a page of the web in a browser of this machine reads and changes nothing")
     func browsers() async throws {
         try await withServer { address, _ in

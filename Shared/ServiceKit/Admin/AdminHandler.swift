@@ -30,6 +30,8 @@ final class AdminHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
+            // Who asks on without reading the answers would make this process hold them.
+            guard context.channel.isWritable else { return context.close(promise: nil) }
             self.head = head
             bodyBytes = 0
         case .body(let bytes):
@@ -77,9 +79,8 @@ final class AdminHandler: ChannelInboundHandler {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if request.method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
         let written = context.writeAndFlush(wrapOutboundOut(.end(nil)))
-        if request.isKeepAlive {
-            armTimer(context)
-        } else {
+        armTimer(context)
+        if !request.isKeepAlive {
             written.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
         }
     }

@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceLink
 import RTMWire
 import Testing
 
@@ -87,13 +88,13 @@ import Testing
 
     @Test("R-18: who holds the most loses first, and a relief leaves an eighth free")
     func budget() {
-        var budget = OutboundBudget(bytesMax: 800)
+        var budget = UnreadBudget(bytesMax: 800)
         budget.change(by: 800)
         #expect(!budget.isOver && !budget.isRelieved)
         budget.change(by: 1)
         #expect(budget.isOver)
         budget.change(by: -101)
         #expect(!budget.isOver && budget.isRelieved)
-        #expect(OutboundBudget.largestFirst([("a", 1), ("b", 0), ("c", 9), ("d", 5)]) == ["c", "d", "a"])
+        #expect(UnreadBudget.largestFirst([("a", 1), ("b", 0), ("c", 9), ("d", 5)]) == ["c", "d", "a"])
     }
 }

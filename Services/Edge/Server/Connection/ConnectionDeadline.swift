@@ -1,4 +1,5 @@
 import NIOCore
+import RTMServiceLink
 import RTMWire
 
 /// When a connection has to end: because its client is silent (S-41), because it doesn't read what waits for
@@ -12,11 +13,7 @@ struct ConnectionDeadline {
     private var deadline: NIODeadline
     /// How long the client may be silent; nil until it has logged in.
     private var silenceMax: TimeAmount?
-    /// Since when the socket has taken nothing more, as far as is known; nil while it takes everything.
-    private var stalledSince: NIODeadline?
-    /// How many bytes waited for the socket at the last look.
-    private var waitingBytes = 0
-    private let outboundTimeout: TimeAmount
+    private var reading: WriteProgress
     /// Nil if the session has no token, and until the client has logged in.
     private var token: TokenClock?
 
@@ -25,23 +22,21 @@ struct ConnectionDeadline {
     ///   - outboundTimeout: how long a client may leave what waits for it unread.
     init(now: NIODeadline, handshakeTimeout: TimeAmount, outboundTimeout: TimeAmount = .seconds(60)) {
         deadline = now + handshakeTimeout
-        self.outboundTimeout = outboundTimeout
+        reading = WriteProgress(timeout: outboundTimeout)
     }
 
     /// The socket didn't take so many bytes, perhaps because others wait before them.
     mutating func stalls(_ bytes: Int, behindOthers: Bool, now: NIODeadline) {
-        if !behindOthers { stalledSince = now }
-        waitingBytes = behindOthers ? waitingBytes + bytes : bytes
+        if !behindOthers { reading.ended() }
+        reading.added(bytes, now: now)
     }
 
     /// So many bytes still wait for the socket. A client that reads slowly is not one that doesn't read.
     mutating func stillWaiting(_ bytes: Int, now: NIODeadline) {
-        guard stalledSince != nil, bytes < waitingBytes else { return }
-        stalledSince = now
-        waitingBytes = bytes
+        reading.waits(bytes, now: now)
     }
 
-    mutating func stallEnded() { stalledSince = nil }
+    mutating func stallEnded() { reading.ended() }
 
     mutating func loggedIn(now: NIODeadline, heartbeatInterval: TimeAmount, grace: TimeAmount) {
         let silenceMax = heartbeatInterval + grace
@@ -76,7 +71,7 @@ struct ConnectionDeadline {
     /// - Parameter utc: the wall clock, in milliseconds since 1970.
     mutating func check(now: NIODeadline, utc: UInt64) -> Verdict {
         guard now < deadline else { return .expired(silence) }
-        let unread = stalledSince.map { $0 + outboundTimeout } ?? .distantFuture
+        let unread = reading.deadline ?? .distantFuture
         guard now < unread else { return .expired(Self.unread) }
         switch token?.check(now: utc) {
         case nil: return .alive(until: min(deadline, unread))

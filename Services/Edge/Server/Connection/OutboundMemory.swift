@@ -2,25 +2,6 @@ import NIOCore
 import RTMServiceLink
 import RTMWire
 
-/// How much memory the clients of one event loop hold, because they have not read what waits for them. Pure.
-struct OutboundBudget {
-    let bytesMax: Int
-    private(set) var bytes = 0
-
-    init(bytesMax: Int) { self.bytesMax = bytesMax }
-
-    var isOver: Bool { bytes > bytesMax }
-    /// A relief ends here, so that the next byte doesn't begin another one.
-    var isRelieved: Bool { bytes <= bytesMax - bytesMax / 8 }
-
-    mutating func change(by change: Int) { bytes += change }
-
-    /// Who loses first: who holds the most. Who holds nothing is not among them.
-    static func largestFirst<Key>(_ holders: [(key: Key, bytes: Int)]) -> [Key] {
-        holders.filter { $0.bytes > 0 }.sorted { $0.bytes > $1.bytes }.map(\.key)
-    }
-}
-
 /// The memory of one event loop for what waits to be written to its clients. A loop has an equal share of the
 /// edge's limit, so no loop asks another one.
 ///
@@ -28,14 +9,14 @@ struct OutboundBudget {
 /// nothing. When the share is used up, those that hold the most are cut off until it isn't, and snapshots of
 /// big channels can't be had meanwhile.
 final class OutboundMemory: Flushable {
-    private var budget: OutboundBudget
+    private var budget: UnreadBudget
     private let sessions: Sessions
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
     private var isScheduled = false
 
     init(bytesMax: Int, sessions: Sessions, metrics: EdgeMetrics, endOfTurn: EndOfTurn) {
-        budget = OutboundBudget(bytesMax: bytesMax)
+        budget = UnreadBudget(bytesMax: bytesMax)
         self.sessions = sessions
         self.metrics = metrics
         self.endOfTurn = endOfTurn
@@ -56,7 +37,7 @@ final class OutboundMemory: Flushable {
         isScheduled = false
         guard budget.isOver else { return }
         let holders = sessions.all.map { (key: $0.key, bytes: $0.connection?.waitingBytes ?? 0) }
-        for key in OutboundBudget.largestFirst(holders) {
+        for key in UnreadBudget.largestFirst(holders) {
             guard !budget.isRelieved else { return }
             sessions[key]?.connection?.cutOff(.usedUp(bytesMax: budget.bytesMax))
         }

@@ -68,8 +68,9 @@ struct GatewayAPI: Sendable {
     /// Admits a call about no app, and returns the key that makes it.
     ///
     /// - Parameter headers: those that have the key (`Request.credentials`).
-    func admitHolder(_ headers: HTTPFields) throws -> APIKeyRecord {
+    func admitHolder(_ headers: HTTPFields, _ context: GatewayContext) throws -> APIKeyRecord {
         let record = try authentication.key(in: headers, now: Date())
+        context.credentialAccepted()
         try rates.spend(by: APIClient(record, app: record.app), now: .now())
         return record
     }
@@ -122,6 +123,7 @@ struct AuthenticationMiddleware: RouterMiddleware {
         var context = context
         let app = try context.parameter("app")
         context.client = try authentication.client(of: request.credentials, app: app, now: Date())
+        context.credentialAccepted()
         return try await next(request, context)
     }
 }

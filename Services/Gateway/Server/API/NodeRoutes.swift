@@ -19,14 +19,14 @@ struct NodeRoutes: Sendable {
     struct Settings: Encodable, Sendable { let settings: [SettingRow] }
 
     @Sendable func nodes(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        try admit(request)
+        try admit(request, context)
         _ = try request.query([])
         return Response(json: Nodes(nodes: await api.nodes.all().map(NodeRow.init)))
     }
 
     /// `?limit=`
     @Sendable func incidents(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        try admit(request)
+        try admit(request, context)
         let limit = try ListQuery(request.query(["limit"])).limit
         return Response(
             json: Incidents(incidents: IncidentRow.newest(Int(limit), of: await api.nodes.all())))
@@ -34,7 +34,7 @@ struct NodeRoutes: Sendable {
 
     /// `?prefix=&changed=true`
     @Sendable func configuration(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        try admit(request)
+        try admit(request, context)
         let query = try request.query(["prefix", "changed"])
         let onlyChanged = try query.flag("changed")
         return Response(
@@ -43,8 +43,8 @@ struct NodeRoutes: Sendable {
                     of: await api.nodes.all(), prefix: query["prefix"] ?? "", onlyChanged: onlyChanged)))
     }
 
-    private func admit(_ request: Request) throws {
-        let record = try api.admitHolder(request.credentials)
+    private func admit(_ request: Request, _ context: GatewayContext) throws {
+        let record = try api.admitHolder(request.credentials, context)
         guard record.scopes.contains(.admin) else { throw APIError.missing(.admin) }
         guard record.channels == nil else { throw APIError.installationOutOfReach }
         guard record.app == "*" else {

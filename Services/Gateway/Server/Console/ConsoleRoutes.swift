@@ -80,7 +80,7 @@ struct ConsoleRoutes: Sendable {
 
     @Sendable func current(_ request: Request, _ context: GatewayContext) throws -> Response {
         guard let session = ConsoleSession(request) else { throw Credentials.missing }
-        return Response(json: try describe(session))
+        return Response(json: try describe(session, context))
     }
 
     @Sendable func login(_ request: Request, _ context: GatewayContext) async throws -> Response {
@@ -93,7 +93,7 @@ struct ConsoleRoutes: Sendable {
             throw APIError(.unauthorized, "unknownKey", "the API key is unknown, revoked or expired")
         }
         let session = ConsoleSession(key)
-        var response = Response(json: try describe(session))
+        var response = Response(json: try describe(session, context))
         response.setCookie(session.cookie(isSecure: settings.isSecure))
         return response
     }
@@ -105,8 +105,8 @@ struct ConsoleRoutes: Sendable {
         return response
     }
 
-    private func describe(_ session: ConsoleSession) throws -> Session {
-        let record = try api.admitHolder([.authorization: "Bearer \(session.key.text)"])
+    private func describe(_ session: ConsoleSession, _ context: GatewayContext) throws -> Session {
+        let record = try api.admitHolder([.authorization: "Bearer \(session.key.text)"], context)
         return Session(
             csrf: session.csrf, key: KeyRoutes.Key(record, lastUse: nil),
             apps: record.app == "*" ? api.authentication.apps : [record.app], edges: settings.sockets,

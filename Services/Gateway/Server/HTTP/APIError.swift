@@ -133,6 +133,15 @@ final class APIError: Error {
         return response
     }
 
+    /// The answer as bytes, for a connection that ends with it.
+    var closingAnswer: ByteBuffer {
+        let text = Response.text(json: Envelope(error: body))
+        let retryAfter = body.retryAfter.map { "Retry-After: \(Int($0.rounded(.up)))\r\n" } ?? ""
+        return ByteBuffer(
+            string: "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\nContent-Type: application/json\r\n"
+                + "Content-Length: \(text.utf8.count)\r\n\(retryAfter)Connection: close\r\n\r\n\(text)")
+    }
+
     private struct Envelope: Encodable { let error: Body }
 }
 

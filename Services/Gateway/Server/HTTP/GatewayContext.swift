@@ -1,4 +1,5 @@
 import Hummingbird
+import NIOCore
 import RTMAPIKey
 import RTMModel
 
@@ -9,11 +10,16 @@ struct GatewayContext: RequestContext {
     var client: APIClient?
     /// From where the request came; empty where that has no address. Behind a proxy it is the proxy's.
     let address: String
+    private let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
         address = source.channel.remoteAddress?.ipAddress ?? ""
     }
+
+    /// A key or a token was accepted: from now on the connection keeps its place when others want it.
+    func credentialAccepted() { channel.pipeline.fireUserInboundEventTriggered(CredentialAccepted()) }
 }
 
 /// The holder of an API key, or the user of a token.

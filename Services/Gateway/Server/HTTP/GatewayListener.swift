@@ -25,8 +25,8 @@ final class GatewayListener: RTMServiceKit.Service {
     init(
         purpose: String, at place: HostPort, isOptional: Bool, tls: ListenerTLS?,
         _ router: Router<GatewayContext>,
-        idleTimeout: Duration, connectionsMax: Int, accepting: AcceptPolicy,
-        on loops: MultiThreadedEventLoopGroup, _ logger: Logger
+        idleTimeout: Duration, _ limits: GatewayPlaces.Limits, accepting: AcceptPolicy,
+        _ metrics: GatewayMetrics, on loops: MultiThreadedEventLoopGroup, _ logger: Logger
     ) {
         name = "\(purpose) listener"
         self.purpose = purpose
@@ -38,12 +38,15 @@ final class GatewayListener: RTMServiceKit.Service {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
         let acceptGuard = AcceptGuard("\(purpose) at \(place)", for: .peer, accepting)
+        var limits = limits
+        limits.connectionsMax = min(limits.connectionsMax, accepting.plan.connectionsMax)
+        limits.refusedMax = accepting.plan.refusedMax
+        let places = GatewayPlaces(limits, metrics, crowded: acceptGuard.easeOff)
         // Connections that were opened together don't have to be opened again together.
         let channel = { @Sendable () -> HTTP1Channel.Configuration in
             let idle = TimeAmount(idleTimeout * Double.random(in: 1...1.2))
             return HTTP1Channel.Configuration(
-                additionalChannelHandlers: [AcceptGate(acceptGuard), RequestDeadline(idle)],
-                idleTimeout: idle,
+                additionalChannelHandlers: [PipelineBound(), RequestDeadline(idle)], idleTimeout: idle,
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: Self.headerBytesMax, maxHeaderListSize: Self.headerBytesMax,
                     maxHeaderFieldCount: Self.headersMax))
@@ -52,12 +55,13 @@ final class GatewayListener: RTMServiceKit.Service {
             router: router,
             server: HTTPServerBuilder { responder in
                 LoopBoundChannel(
-                    base: { HTTP1Channel(responder: responder, configuration: channel()) }, tls: tls)
+                    base: { HTTP1Channel(responder: responder, configuration: channel()) }, tls: tls
+                ) {
+                    try Self.begin($0, acceptGuard, places)
+                }
             },
             configuration: ApplicationConfiguration(
-                address: .hostname(place.host, port: place.port), serverName: nil,
-                availableConnectionsDelegate: MaximumAvailableConnections(
-                    min(connectionsMax, accepting.plan.connectionsMax))),
+                address: .hostname(place.host, port: place.port), serverName: nil),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? place.port
                 opened.completeWith(
@@ -96,17 +100,69 @@ final class GatewayListener: RTMServiceKit.Service {
             return [ListeningAddress(purpose, address)]
         }
     }
+
+    /// Gives a connection its place, before any handler of HTTP is there.
+    private static func begin(
+        _ channel: any Channel, _ acceptGuard: AcceptGuard, _ places: GatewayPlaces
+    ) throws {
+        guard acceptGuard.admits(channel) else { return channel.close(promise: nil) }
+        try PlaceKeeper.prepare(channel)
+        let pipeline = channel.pipeline.syncOperations
+        switch places.admit(channel) {
+        case .admitted(let place): try pipeline.addHandler(PlaceKeeper(place, in: places), position: .first)
+        case .refused(let reason): try pipeline.addHandler(RefusedConnection(reason))
+        case .dropped: channel.close(promise: nil)
+        }
+    }
 }
 
-/// Closes a connection that has got one of the last descriptors of the process.
-private final class AcceptGate: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = NIOAny
+/// Answers whatever comes with the reason why there is no place for the connection, and closes.
+private final class RefusedConnection: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
-    private let acceptGuard: AcceptGuard
+    /// How long a client may take for the answer, and with TLS for its handshake before it.
+    private static let lingerTimeout = TimeAmount.seconds(5)
+    private static let retryAfter = Duration.seconds(5)
 
-    init(_ acceptGuard: AcceptGuard) { self.acceptGuard = acceptGuard }
+    private let refusal: APIError
+    private var end: Scheduled<Void>?
+
+    init(_ reason: String) {
+        refusal = APIError(
+            .serviceUnavailable, "tooManyConnections", reason, retryAfter: Self.retryAfter)
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        if !acceptGuard.admits(context.channel) { context.close(promise: nil) }
+        let channel = context.channel
+        end = context.eventLoop.scheduleTask(in: Self.lingerTimeout) { channel.closeAtOnce() }
+        if context.channel.isActive { refuse(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        refuse(context)
+        context.fireChannelActive()
+    }
+
+    private func refuse(_ context: ChannelHandlerContext) {
+        let channel = context.channel
+        // What the client has sent is read before the end: unread, it would reset the connection, and the
+        // answer would be lost.
+        context.writeAndFlush(wrapOutboundOut(refusal.closingAnswer)).whenComplete { _ in
+            channel.close(mode: .output, promise: nil)
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        promise?.fail(ChannelError.ioOnClosedChannel)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end?.cancel()
+        context.fireChannelInactive()
     }
 }

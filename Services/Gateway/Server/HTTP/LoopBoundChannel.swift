@@ -16,21 +16,23 @@ struct LoopBoundChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: @Sendable () -> Base
     /// Nil on a listener in the clear.
     let tls: ListenerTLS?
+    /// Prepares a connection, on its loop.
+    let begin: @Sendable (any Channel) throws -> Void
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
-        if let tls {
-            do {
+        channel.eventLoop.makeCompletedFuture {
+            if let tls {
                 try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
-            } catch {
-                return channel.eventLoop.makeFailedFuture(error)
             }
-        }
-        return base().setup(channel: channel, logger: logger).flatMapThrowing { value in
-            let pipeline = value.channel.pipeline.syncOperations
-            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-            try pipeline.addHandler(ConnectionRules(), position: .after(decoder))
-            return value
-        }
+            // Whoever gets no place, or is watched, is so before TLS.
+            try begin(channel)
+        }.flatMap { base().setup(channel: channel, logger: logger) }
+            .flatMapThrowing { value in
+                let pipeline = value.channel.pipeline.syncOperations
+                let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+                try pipeline.addHandler(ConnectionRules(), position: .after(decoder))
+                return value
+            }
     }
 
     func handle(value: Base.Value, logger: Logger) async {

@@ -61,7 +61,20 @@ package struct GatewayKeys: ServiceKeys {
     ).live
     package let connectionsMax = ConfigurationKey<Int>.int(
         "gateway.connections.max", default: 10_000, in: 1...1_000_000,
-        "HTTP connections at once on each listener; further ones wait to be accepted.")
+        "HTTP connections at once on each listener. One more replaces the oldest that has sent no credential, or is answered with 503."
+    )
+    package let connectionsPerAddressMax = ConfigurationKey<Int>.int(
+        "gateway.connections.perAddressMax", default: 2_000, in: 1...1_000_000,
+        "HTTP connections at once on each listener from one address; raise it when a proxy hides the clients' own."
+    )
+    package let outboundTimeout = ConfigurationKey<Duration>.duration(
+        "gateway.outbound.timeout", default: .seconds(30), in: .seconds(1) ... .seconds(3_600),
+        "How long a client may leave what waits for it unread; it has to read 16 KiB in that time, if so much waits."
+    )
+    package let outboundTotalBytesMax = ConfigurationKey<Int>.byteSize(
+        "gateway.outbound.totalBytesMax", default: 256 << 20, in: 1 << 20...64 << 30,
+        "How many bytes all connections of a listener together may leave unread; beyond it, those that hold the most lose first."
+    )
     package let bodyBytesMax = ConfigurationKey<Int>.byteSize(
         "gateway.body.bytesMax", default: 4 << 20, in: 64 * 1024...64 << 20,
         "The longest body of a request; a longer one is answered with 413.")

@@ -12,11 +12,27 @@ final class GatewayMetrics: Sendable {
         static let labelName = "kind"
     }
 
+    /// Why the gateway has ended a connection.
+    enum End: String, MetricLabel {
+        case unread, replaced, overfull, refused
+        static let labelName = "cause"
+    }
+
+    /// What connections leave unread, and what their waiting requests hold.
+    let unreadBytes: Gauge
+    private let ends: Family<End, Counter>
     private let audits: Family<Audit, Counter>
     private let answers: Family<Answer, Counter>
     private let seconds: Histogram
 
     init(_ registry: MetricsRegistry) {
+        unreadBytes = registry.gauge(
+            "rtm_gateway_unread_bytes",
+            "Bytes that connections leave unread; gateway.outbound.totalBytesMax bounds them.")
+        ends = registry.counters(
+            "rtm_gateway_connections_ended_total",
+            "Connections that the gateway has ended, by cause: unread, because the client didn't read; replaced by a newcomer while all places were taken, before it had sent a credential; overfull, because unread bytes took all memory that there is for them; refused, because no place was free.",
+            by: End.self)
         answers = registry.counters(
             "rtm_gateway_requests_total",
             "HTTP requests answered, by kind: success; refused (4xx); limited (429); failed (5xx), which an operator should look into.",
@@ -28,6 +44,8 @@ final class GatewayMetrics: Sendable {
         seconds = registry.histogram(
             "rtm_gateway_request_seconds", "How long an HTTP request took from its head to its answer.")
     }
+
+    func ended(_ cause: End) { ends[cause].increment() }
 
     func audited(_ kind: Audit) { audits[kind].increment() }
 

@@ -103,9 +103,8 @@ struct GatewayNode {
             console.isSecure = tls != nil
             return GatewayListener(
                 purpose: purpose, at: place, isOptional: isOptional, tls: tls, api.router(console),
-                idleTimeout: configuration[GatewayKeys.idleTimeout],
-                connectionsMax: configuration[GatewayKeys.connectionsMax], accepting: context.accepting,
-                on: context.eventLoopGroup, context.logger)
+                idleTimeout: configuration[GatewayKeys.idleTimeout], GatewayPlaces.Limits(configuration),
+                accepting: context.accepting, api.metrics, on: context.eventLoopGroup, context.logger)
         }
         var all = [
             listener(
@@ -131,5 +130,15 @@ private struct GatewayLinks: Service {
 
     func shutdown(deadline: ContinuousClock.Instant) async {
         try? await eventLoop.submit { calls.value.shutdown() }.get()
+    }
+}
+
+extension GatewayPlaces.Limits {
+    init(_ configuration: Configuration) {
+        self.init(
+            connectionsMax: configuration[GatewayKeys.connectionsMax],
+            perAddressMax: configuration[GatewayKeys.connectionsPerAddressMax],
+            readingTimeout: TimeAmount(configuration[GatewayKeys.outboundTimeout]),
+            unreadBytesMax: configuration[GatewayKeys.outboundTotalBytesMax])
     }
 }
