@@ -15,6 +15,8 @@ package enum RateLimit: String, Sendable, CaseIterable {
     case renewal = "token renewals per second"
     case login = "logins per second"
     case stateBytes = "bytes of states times users per second"
+    case pageBytes = "bytes of answers to queries per second"
+    case appPageBytes = "bytes of answers to queries per second of an app"
 
     /// The configuration key that sets it.
     package var key: String {

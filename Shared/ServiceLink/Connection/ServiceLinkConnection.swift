@@ -11,8 +11,14 @@ protocol ServiceLinkConnectionOwner: AnyObject {
     /// A hello, welcome, request, response, failure or push has arrived; the connection handles the other
     /// kinds. Returns what is wrong with the frame, or nil.
     func connection(_ connection: ServiceLinkConnection, received envelope: ServiceLinkEnvelope) -> String?
+    /// What was sent has been handed to the transport, or the transport takes more again.
+    func connectionBecameWritable(_ connection: ServiceLinkConnection)
     /// The connection has ended. This is the last call, and it comes at the end of a turn.
     func connectionLost(_ connection: ServiceLinkConnection, _ reason: ServiceLinkDownReason)
+}
+
+extension ServiceLinkConnectionOwner {
+    func connectionBecameWritable(_ connection: ServiceLinkConnection) {}
 }
 
 /// Frames over one transport, for both ends of a link: batching, the queue limit, and the end of the
@@ -220,6 +226,7 @@ extension ServiceLinkConnection {
         transport.write(batch)
         transportBytes = transport.queuedBytes
         takeBack(&batch, bytes: bytes)
+        owner?.connectionBecameWritable(self)
     }
 
     /// Keeps the memory for the next turn if the transport needs it no more.
@@ -287,6 +294,7 @@ extension ServiceLinkConnection {
         counters.writes += 1
         transport.write(batch)
         transportBytes = transport.queuedBytes
+        owner?.connectionBecameWritable(self)
     }
 
     /// What waits behind a closed gate hasn't come to stay, and is never sent.
@@ -316,7 +324,7 @@ extension ServiceLinkConnection {
 
     func transportBecameWritable() {
         transportBytes = transport?.queuedBytes ?? 0
-        if waitingBytes > 0 { markDirty() }
+        if waitingBytes > 0 { markDirty() } else { owner?.connectionBecameWritable(self) }
     }
 
     func transportReceived(_ chunk: ByteBuffer) {

@@ -14,8 +14,14 @@ package protocol ServiceLinkHandler: AnyObject {
         _ id: UInt64, method: UInt32, timeout: Duration, body: UnsafeRawBufferPointer,
         from link: AcceptedServiceLink)
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink)
+    /// What was sent has been handed to the transport, so that `queuedBytes` may be less than before.
+    func linkBecameWritable(_ link: AcceptedServiceLink)
     /// The link has closed, and everything that depended on it ends. This comes only after `linkOpened`.
     func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason)
+}
+
+extension ServiceLinkHandler {
+    package func linkBecameWritable(_ link: AcceptedServiceLink) {}
 }
 
 /// The called end of one link. It is confined to its event loop. What is sent during a turn goes out in one
@@ -186,6 +192,8 @@ extension AcceptedServiceLink: ServiceLinkConnectionOwner {
         }
         return nil
     }
+
+    func connectionBecameWritable(_ connection: ServiceLinkConnection) { handler?.linkBecameWritable(self) }
 
     private func greeted(_ hello: ServiceLinkHello, on connection: ServiceLinkConnection) -> String? {
         switch machine.greeted(hello, nonce: ServiceLinkHandshake.nonce()) {

@@ -14,6 +14,8 @@ final class InProcessTransport: ServiceLinkTransport {
     /// Bytes on their way to the peer's loop. They count as queued, because a loop that stands still must not
     /// collect them forever.
     private let inFlight = InFlightBytes()
+    /// When so much is on its way, the receiver learns when it has arrived.
+    private static let noticedBytes = 64 * 1024
 
     init(receiver: any ServiceLinkTransportReceiver, on eventLoop: any EventLoop) {
         self.receiver = receiver
@@ -39,9 +41,17 @@ final class InProcessTransport: ServiceLinkTransport {
         let inFlight = self.inFlight
         let bytes = batch.readableBytes
         inFlight.add(bytes)
+        guard inFlight.count >= Self.noticedBytes else {
+            return peerLoop.execute {
+                inFlight.add(-bytes)
+                peer.value.receiver?.transportReceived(batch)
+            }
+        }
+        let (loop, near) = (eventLoop, NIOLoopBound(self, eventLoop: eventLoop))
         peerLoop.execute {
             inFlight.add(-bytes)
             peer.value.receiver?.transportReceived(batch)
+            loop.execute { near.value.receiver?.transportBecameWritable() }
         }
     }
 

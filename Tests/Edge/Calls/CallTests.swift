@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMServiceLink
 import RTMTestSupport
 import RTMWire
@@ -130,24 +131,23 @@ struct CallTests {
 
     @Test("R-17: states count as their bytes times the users who get them; the refusal says when")
     func stateBytes() throws {
-        var states = StateRates()
-        let rates = ApplicationRates(
-            publish: 0, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 0, stateBytes: 1_000)
+        var states = ByteRates()
+        let rate = Rate(perSecond: 1_000, timesAtOnce: 4)
         func refusal(of user: String, after time: TimeAmount = .zero) -> RTMError? {
             do throws(RTMError) {
-                try states.check("app", user, rates, now: Self.start + time)
+                try states.check("app", user, rate, .stateBytes, now: Self.start + time)
                 return nil
             } catch { return error }
         }
         #expect(refusal(of: "anna") == nil)
-        states.announced(4_000, "app", "anna", rates, now: Self.start)
+        states.spend(4_000, "app", "anna", rate, now: Self.start)
         let first = try #require(refusal(of: "anna"))
         #expect(first.code == .operationRateExceedLimitation)
         #expect(first.limit == .init(name: "bytes of states times users per second", value: 1_000))
         let wait = try #require(first.retryAfter)
         #expect(wait > .zero && wait <= .milliseconds(2))
         // What a call costs is known when it is done. Whoever spends more than there is waits for longer.
-        states.announced(2_000, "app", "anna", rates, now: Self.start)
+        states.spend(2_000, "app", "anna", rate, now: Self.start)
         let longer = try #require(refusal(of: "anna")?.retryAfter)
         #expect(longer > .seconds(2) && longer <= .milliseconds(2_002))
         #expect(refusal(of: "ben") == nil)
@@ -173,6 +173,34 @@ struct CallTests {
             }
         }
         #expect(announced > 60_000 && announced <= 4_000 + 60_000 + 500)
+    }
+
+    @Test("R-19: answers to queries count by their bytes, for the user and for the app")
+    func pageBytes() throws {
+        var rates = ApplicationRates.unlimited
+        rates.pageBytes = Rate(perSecond: 1_000, timesAtOnce: 16)
+        rates.appPageBytes = Rate(perSecond: 10_000, timesAtOnce: 2)
+        let application = Application(id: "app", subscriptionsMax: 50, rates: rates)
+        let shared = SharedRates([application])
+        func session(_ user: String) -> Session {
+            Session(
+                key: .test(1), application: application, userID: user, heartbeatInterval: 5,
+                connection: RecordingConnection())
+        }
+        func refusal(of user: String, after time: TimeAmount = .zero) -> RTMError? {
+            do throws(RTMError) {
+                try shared.checkPages(of: session(user), now: Self.start + time)
+                return nil
+            } catch { return error }
+        }
+        #expect(refusal(of: "anna") == nil)
+        shared.answered(16_000, to: session("anna"), now: Self.start)
+        #expect(refusal(of: "anna")?.limit == .init(.pageBytes, 1_000))
+        #expect(refusal(of: "ben") == nil)
+        shared.answered(5_000, to: session("ben"), now: Self.start)
+        let ofApp = try #require(refusal(of: "carol"))
+        #expect(ofApp.code == .operationRateExceedLimitation && ofApp.limit == .init(.appPageBytes, 10_000))
+        #expect(refusal(of: "carol", after: try TimeAmount(#require(ofApp.retryAfter))) == nil)
     }
 
     @Test("R-7, S-19: who follows as many users as are allowed can take them all up again at once")

@@ -114,9 +114,12 @@ final class Calls {
 
     private func checkRates(_ call: ClientCall, _ session: Session) throws(RTMError) {
         try session.rates.call(call, session.application.rates, now: endOfTurn.now)
-        guard call.kind == .setState || call.kind == .removeState else { return }
         do throws(RTMError) {
-            try sharedRates.checkStates(of: session, now: endOfTurn.now)
+            if call.kind == .setState || call.kind == .removeState {
+                try sharedRates.checkStates(of: session, now: endOfTurn.now)
+            } else if call.kind.isQuery {
+                try sharedRates.checkPages(of: session, now: endOfTurn.now)
+            }
         } catch {
             session.rates.refused()
             throw error
@@ -136,7 +139,7 @@ final class Calls {
         switch outcome {
         case .success(let response):
             sharedRates.announcedStates(response.cost, of: call.session, now: endOfTurn.now)
-            call.answer(response.response, metrics)
+            answer(call, response.response)
         case .failure(let failure): call.refuse(call.kind.error(failure), metrics)
         }
         answered(call)
@@ -151,13 +154,20 @@ final class Calls {
             locks.wait(call, LockTicket(shard: shard, number: response.ticket))
         case .success(let response):
             locks.answered(call, refusal: nil)
-            call.answer(response.response, metrics)
+            answer(call, response.response)
         case .failure(let failure):
             let error = call.kind.error(failure)
             locks.answered(call, refusal: error)
             call.refuse(error, metrics)
         }
         answered(call)
+    }
+
+    private func answer(_ call: ForwardedCall, _ response: WireText) {
+        if call.kind.isQuery {
+            sharedRates.answered(response.bytes.count, to: call.session, now: endOfTurn.now)
+        }
+        call.answer(response, metrics)
     }
 
     private func answered(_ call: ForwardedCall) {

@@ -155,6 +155,14 @@ package struct EdgeKeys: ServiceKeys {
         "edge.rates.stateBytes", default: 1 << 20, in: 0...1 << 40,
         "Bytes of temporary states, times the users who get them, per second of one user at one edge, four times that at once; 0 means no limit (R-17)."
     ).live
+    package let pageBytesRate = ConfigurationKey<Int>.byteSize(
+        "edge.rates.pageBytes", default: 1 << 20, in: 0...1 << 40,
+        "Bytes of history, metadata and other answers to queries per second of one user at one edge, sixteen times that at once; 0 means no limit (R-19)."
+    ).live
+    package let appPageBytesRate = ConfigurationKey<Int>.byteSize(
+        "edge.rates.appPageBytes", default: 32 << 20, in: 0...1 << 40,
+        "Bytes of history, metadata and other answers to queries per second of all users of an app at one edge, twice that at once; 0 means no limit (R-19)."
+    ).live
 
     let userMetadataWriters = ConfigurationKey<ForeignPolicies.Policy>.choice(
         "edge.permissions.userMetadata", default: .everybody,
@@ -278,6 +286,8 @@ extension ApplicationRates {
                 messages: record.appPublishRate ?? configuration[EdgeKeys.appPublishRate],
                 bytes: record.appPublishBytes ?? configuration[EdgeKeys.appPublishBytes]),
             topicPublish: configuration[EdgeKeys.topicPublishRate],
-            stateBytes: configuration[EdgeKeys.stateBytesRate])
+            stateBytes: configuration[EdgeKeys.stateBytesRate],
+            pageBytes: configuration[EdgeKeys.pageBytesRate],
+            appPageBytes: configuration[EdgeKeys.appPageBytesRate])
     }
 }

@@ -34,6 +34,11 @@ struct ApplicationRates: Sendable, Hashable {
     /// once, so that a user can show all its states to a channel whose changes are announced one by one
     ///
     var stateBytes: Rate
+    /// Bytes of what the queries of one user are answered with, per second: sixteen times as many at once,
+    /// for a client that shows much at its start.
+    var pageBytes: Rate
+    /// The same of all users of the app at one edge.
+    var appPageBytes: Rate
     /// What a client that comes back takes up again, beside its rates.
     let restorable: Restorable
 
@@ -42,7 +47,7 @@ struct ApplicationRates: Sendable, Hashable {
         publish: Int, calls: Int, subscribesMax: Int, login: Int, subscriptionsMax: Int,
         channelMetadata: Int = 10, userMetadata: Int = 10, acquireLock: Int = 10, renewal: Int = 2,
         sessionPublish: PublishRate = .unlimited, appPublish: PublishRate = .unlimited,
-        topicPublish: Int = 0, stateBytes: Int = 0
+        topicPublish: Int = 0, stateBytes: Int = 0, pageBytes: Int = 0, appPageBytes: Int = 0
     ) {
         self.publish = Rate(perSecond: publish)
         self.topicPublish = Rate(perSecond: topicPublish)
@@ -57,6 +62,8 @@ struct ApplicationRates: Sendable, Hashable {
         self.renewal = Rate(perSecond: renewal)
         self.acquireLock = Rate(perSecond: acquireLock)
         self.stateBytes = Rate(perSecond: stateBytes, timesAtOnce: 4)
+        self.pageBytes = Rate(perSecond: pageBytes, timesAtOnce: 16)
+        self.appPageBytes = Rate(perSecond: appPageBytes, timesAtOnce: 2)
         restorable = Restorable(
             subscribes: UInt32(clamping: subscriptionsMax),
             followedUsers: UInt32(Limits.userMetadataSubscriptionsMax),

@@ -11,7 +11,8 @@ final class SharedRates: Sendable {
     private let publishes: Mutex<[String: AppPublishRate]>
     private let logins = Mutex(LoginRates())
     private let repeats = Mutex(RepeatRates())
-    private let states = Mutex(StateRates())
+    private let states = Mutex(ByteRates())
+    private let pages = Mutex(ByteRates())
 
     init(_ applications: [Application]) {
         publishes = Mutex([:])
@@ -33,6 +34,7 @@ final class SharedRates: Sendable {
         logins.withLock { $0.forget(appsExcept: present) }
         repeats.withLock { $0.forget(appsExcept: present) }
         states.withLock { $0.forget(appsExcept: present) }
+        pages.withLock { $0.forget(appsExcept: present) }
     }
 
     /// What the sessions of the app may publish together.
@@ -56,9 +58,9 @@ final class SharedRates: Sendable {
 extension SharedRates {
     /// Throws while the user has announced more states than it may.
     func checkStates(of session: Session, now: NIODeadline) throws(RTMError) {
-        let rates = session.application.rates
+        let rate = session.application.rates.stateBytes
         try states.withLock { states throws(RTMError) in
-            try states.check(session.appID, session.userID, rates, now: now)
+            try states.check(session.appID, session.userID, rate, .stateBytes, now: now)
         }
     }
 
@@ -66,9 +68,30 @@ extension SharedRates {
     ///
     /// - Parameter cost: the bytes of the event, times the users who get it.
     func announcedStates(_ cost: UInt64, of session: Session, now: NIODeadline) {
+        let rate = session.application.rates.stateBytes
+        guard cost > 0, !rate.isUnlimited else { return }
+        states.withLock { $0.spend(Int(clamping: cost), session.appID, session.userID, rate, now: now) }
+    }
+
+    /// Whose budget is that of all users of an app. No user has this name.
+    private static let everybody = ""
+
+    /// Throws while the user, or its app, has been answered more bytes than it may.
+    func checkPages(of session: Session, now: NIODeadline) throws(RTMError) {
         let rates = session.application.rates
-        guard cost > 0, !rates.stateBytes.isUnlimited else { return }
-        states.withLock { $0.announced(cost, session.appID, session.userID, rates, now: now) }
+        try pages.withLock { pages throws(RTMError) in
+            try pages.check(session.appID, session.userID, rates.pageBytes, .pageBytes, now: now)
+            try pages.check(session.appID, Self.everybody, rates.appPageBytes, .appPageBytes, now: now)
+        }
+    }
+
+    /// Charges the user and the app for the answer to a query.
+    func answered(_ bytes: Int, to session: Session, now: NIODeadline) {
+        let rates = session.application.rates
+        pages.withLock { pages in
+            pages.spend(bytes, session.appID, session.userID, rates.pageBytes, now: now)
+            pages.spend(bytes, session.appID, Self.everybody, rates.appPageBytes, now: now)
+        }
     }
 }
 
@@ -114,34 +137,32 @@ struct RepeatRates {
     }
 }
 
-/// How many bytes of states each user has announced lately, times the users who got them. The budget
-/// is the user's and not the session's, so another login doesn't renew it. Pure: the time is a parameter.
-struct StateRates {
-    private var states: [String: TokenBuckets<String>] = [:]
+/// How many bytes each user has caused lately that are counted when they are known: states that were
+/// announced, times the users who got them, or answers to queries. The budget is the user's and
+/// not the session's, so another login doesn't renew it. Pure: the time is a parameter.
+struct ByteRates {
+    private var users: [String: TokenBuckets<String>] = [:]
 
     mutating func forget(appsExcept present: Set<String>) {
-        states = states.filter { present.contains($0.key) }
+        users = users.filter { present.contains($0.key) }
     }
 
-    /// What a change of states costs is known when presence has answered (`announced`). A user who has spent
-    /// more than there is waits until that is made up for, so it keeps the rate in the long run.
+    /// A user who has spent more than there is waits until that is made up for, so it keeps the rate in the
+    /// long run.
     mutating func check(
-        _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
+        _ appID: String, _ userID: String, _ rate: Rate, _ limit: RateLimit, now: NIODeadline
     ) throws(RTMError) {
-        let rate = rates.stateBytes
-        guard !rate.isUnlimited, let wait = states[appID]?.wait(userID, rate, now: now) else { return }
+        guard !rate.isUnlimited, let wait = users[appID]?.wait(userID, rate, now: now) else { return }
         throw RTMError(
-            .operationRateExceedLimitation,
-            "\(rate.perSecond) bytes of states, times the users who get them, are allowed a second",
-            retryAfter: .nanoseconds(wait.nanoseconds),
-            limit: .init(.stateBytes, rate.perSecond))
+            .operationRateExceedLimitation, "\(rate.perSecond) \(limit.rawValue) are allowed",
+            retryAfter: .nanoseconds(wait.nanoseconds), limit: .init(limit, rate.perSecond))
     }
 
-    mutating func announced(
-        _ cost: UInt64, _ appID: String, _ userID: String, _ rates: ApplicationRates, now: NIODeadline
+    mutating func spend(
+        _ count: Int, _ appID: String, _ userID: String, _ rate: Rate, now: NIODeadline
     ) {
-        states[appID, default: TokenBuckets()].spend(
-            Int(clamping: cost), of: userID, rates.stateBytes, now: now)
+        guard !rate.isUnlimited else { return }
+        users[appID, default: TokenBuckets()].spend(count, of: userID, rate, now: now)
     }
 }
 

@@ -27,6 +27,8 @@ package final class MessagingShard {
     var broker: Broker
     private var hasWholeWindow = true
     var links: [Broker.ServiceLinkID: AcceptedServiceLink] = [:]
+    /// Which pages may be read for each link.
+    private var turns = AnswerTurns<PageRead>()
     /// Nil if the shard has no journal: then this node leads it from the start.
     var journal: ShardJournal?
     /// How many lists and explanations are being put together.
@@ -111,6 +113,7 @@ extension MessagingShard: ServiceLinkHandler {
         links[Int(link.id)] = nil
         broker.linkClosed(Int(link.id), now: clock())
         feedReads.linkClosed(link)
+        turns.linkClosed(link.id)
         closeGate()
         metrics.links.add(-1)
     }
@@ -129,7 +132,8 @@ extension MessagingShard: ServiceLinkHandler {
             case MessagingMethod.publish: try publish(PublishRequest(scanning: body), id, link)
             case MessagingMethod.attach: try attach(AttachRequest(body, in: arena), id, link)
             case MessagingMethod.list: try list(ListRequest(body, in: arena), id, link)
-            case MessagingMethod.read: try read(ReadRequest(body, in: arena), id, link)
+            case MessagingMethod.read:
+                try read(PageRead(request: ReadRequest(body, in: arena), id: id), link, within: timeout)
             case MessagingMethod.backendPublish:
                 try publish(BackendPublishRequest(scanning: body), id, link)
             case MessagingMethod.append: try append(AppendRequest(scanning: body), id, link)
@@ -234,7 +238,50 @@ extension MessagingShard: ServiceLinkHandler {
         link.respond(to: id, AttachResponse(position: attached.position, ownership: attached.ownership))
     }
 
-    private func read(_ request: ReadRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
+    private struct PageRead {
+        let request: ReadRequest
+        let id: UInt64
+    }
+
+    /// Reads a page when the link has room for it.
+    private func read(
+        _ read: PageRead, _ link: AcceptedServiceLink, within timeout: Duration
+    ) throws(RTMError) {
+        let turn = AnswerTurns<PageRead>.Turn(
+            read, app: read.request.channel.appID, caller: "", bytesMax: Self.pageBytesMax,
+            deadline: link.eventLoop.now + TimeAmount(timeout))
+        switch turns.ask(turn, of: link.id, queuedBytes: link.queuedBytes) {
+        case .begin: try answer(read, link)
+        case .wait: break
+        case .refuse(let waitingMax):
+            throw RTMError(
+                .channelSubscribeFailed, "too many pages wait until the link has room",
+                retryAfter: .seconds(1), limit: .init(name: "waiting pages", value: UInt64(waitingMax)))
+        }
+    }
+
+    package func linkBecameWritable(_ link: AcceptedServiceLink) {
+        while let turn = turns.next(of: link.id, queuedBytes: link.queuedBytes) {
+            // Who has stopped waiting takes no answer.
+            guard turn.deadline > link.eventLoop.now else {
+                turns.ended(turn.bytesMax, of: link.id)
+                continue
+            }
+            do throws(RTMError) {
+                try answer(turn.work, link)
+            } catch {
+                metrics.refused.increment()
+                link.fail(turn.work.id, error)
+            }
+        }
+    }
+
+    /// The page is in the link's queue afterwards, and counts there.
+    private func answer(_ read: PageRead, _ link: AcceptedServiceLink) throws(RTMError) {
+        let (request, id) = (read.request, read.id)
+        defer { turns.ended(Self.pageBytesMax, of: link.id) }
+        // Another node may have become the leader while the read waited.
+        try checkLeadership(MessagingMethod.read)
         let page = try broker.read(request, bytesMax: Self.pageBytesMax, now: clock())
         var frames = ByteBuffer()
         for entry in page.entries { frames.writeImmutableBuffer(entry.frame) }

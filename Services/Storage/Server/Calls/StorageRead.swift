@@ -165,3 +165,38 @@ extension StorageRead.Work {
         }
     }
 }
+
+extension StorageRead.Work {
+    /// Whose turn it takes. What the node reads for itself is of no app.
+    var appID: String {
+        switch self {
+        case .metadata(let channel), .locks(let channel): channel.appID
+        case .history(let query): query.channel.appID
+        case .snapshot(let request): request.channel.appID
+        case .appEvents(let request): request.appID
+        case .readers(let request): request.appID
+        case .deadLetters(let request): request.appID
+        case .audit(let request): request.appID
+        case .eventFeeds(let app): app
+        case .bans, .events: ""
+        }
+    }
+
+    /// Limit: bytes of one message or event with all that is around it.
+    private static let itemBytesMax = 34_000
+
+    /// About how long the answer may be. Pages of history and events end at a number of bytes; a set of
+    /// metadata with many small items is the longest of the others that clients can have made.
+    var answerBytesMax: Int {
+        switch self {
+        case .history(let query):
+            min(query.count * Self.itemBytesMax, HistorySelection.pageBytesMax + Self.itemBytesMax)
+        case .appEvents(let request):
+            min(max(1, Int(request.limit)) * Self.itemBytesMax, EventPage.bytesMax + Self.itemBytesMax)
+        case .metadata, .snapshot, .bans: 256 * 1024
+        case .locks: 16 * 1024
+        case .readers, .deadLetters, .audit: 2 << 20
+        case .events, .eventFeeds: 0
+        }
+    }
+}

@@ -46,7 +46,7 @@ struct EventPage {
     /// Limit: events that are looked at for one page, with those that weren't asked for.
     private static let scanMax = 5_000
     /// Limit: bytes of the events of a page, unless one alone has more.
-    private static let bytesMax = 2 * 1024 * 1024
+    static let bytesMax = 2 * 1024 * 1024
 
     private(set) var response: EventsResponse
     /// The offset of the last event that was looked at.

@@ -24,6 +24,7 @@ final class StorageMetrics: Sendable {
     let eventGaps: Counter
     let eventsLag: ShardGauge
     let eventWaits: ShardGauge
+    let waitingReads: ShardGauge
     let inboxPublished: Counter
     let inboxRefused: Counter
     let inboxNotStored: Counter
@@ -101,6 +102,12 @@ final class StorageMetrics: Sendable {
             .sum,
             shownBy: registry.gauge(
                 "rtm_storage_event_waits", "Reads of events that wait for the next one."))
+        waitingReads = ShardGauge(
+            .sum,
+            shownBy: registry.gauge(
+                "rtm_storage_waiting_reads",
+                "Reads whose answer waits until the link of its caller has room. Steadily above 0: callers ask for more than the link takes."
+            ))
         inboxPublished = registry.counter(
             "rtm_storage_sql_published_total",
             "Messages from heliograph_publish that were taken to be published."

@@ -103,45 +103,50 @@ extension StorageShard {
     }
 
     func read(_ outcomes: [ReadOutcome]) {
-        for outcome in outcomes {
-            if case .events = outcome.read.work {
-                if case .success(.events(let events)) = outcome.result {
-                    outbox.fetched(events)
-                } else {
-                    outbox.fetched(nil)
-                }
-                continue
+        for outcome in outcomes { answer(outcome) }
+        // The answers are in the links' queues now, and count there.
+        for outcome in outcomes { turns.ended(outcome.read.work.answerBytesMax, of: outcome.read.link) }
+        for link in Set(outcomes.map(\.read.link)) { if let link = links[link] { readNext(for: link) } }
+    }
+
+    private func answer(_ outcome: ReadOutcome) {
+        if case .events = outcome.read.work {
+            if case .success(.events(let events)) = outcome.result {
+                outbox.fetched(events)
+            } else {
+                outbox.fetched(nil)
             }
-            if case .eventFeeds(let app) = outcome.read.work {
-                if case .success(.eventFeeds(let marks)) = outcome.result {
-                    collector.learned(app, marks)
-                } else {
-                    collector.learned(app, nil)
-                }
-                continue
+            return
+        }
+        if case .eventFeeds(let app) = outcome.read.work {
+            if case .success(.eventFeeds(let marks)) = outcome.result {
+                collector.learned(app, marks)
+            } else {
+                collector.learned(app, nil)
             }
-            if case .appEvents = outcome.read.work {
-                readEvents(outcome.read.request, outcome.result)
-                continue
+            return
+        }
+        if case .appEvents = outcome.read.work {
+            readEvents(outcome.read.request, outcome.result)
+            return
+        }
+        guard let link = links[outcome.read.link] else { return }
+        switch outcome.result {
+        case .success(.call(let response)):
+            response.withUnsafeReadableBytes { bytes in
+                link.respond(
+                    to: outcome.read.request, StorageCallResponse(response: WireText(bytes)))
             }
-            guard let link = links[outcome.read.link] else { continue }
-            switch outcome.result {
-            case .success(.call(let response)):
-                response.withUnsafeReadableBytes { bytes in
-                    link.respond(
-                        to: outcome.read.request, StorageCallResponse(response: WireText(bytes)))
-                }
-            case .success(.snapshot(let frames)):
-                frames.withUnsafeReadableBytes { bytes in
-                    link.respond(to: outcome.read.request, SnapshotResponse(frames: WireText(bytes)))
-                }
-            case .success(.bans(let page)): link.respond(to: outcome.read.request, page)
-            case .success(.readers(let page)): link.respond(to: outcome.read.request, page)
-            case .success(.deadLetters(let page)): link.respond(to: outcome.read.request, page)
-            case .success(.audit(let page)): link.respond(to: outcome.read.request, page)
-            case .success(.events), .success(.eventFeeds), .success(.appEvents): break
-            case .failure(let error): refuse(outcome.read.request, error, link)
+        case .success(.snapshot(let frames)):
+            frames.withUnsafeReadableBytes { bytes in
+                link.respond(to: outcome.read.request, SnapshotResponse(frames: WireText(bytes)))
             }
+        case .success(.bans(let page)): link.respond(to: outcome.read.request, page)
+        case .success(.readers(let page)): link.respond(to: outcome.read.request, page)
+        case .success(.deadLetters(let page)): link.respond(to: outcome.read.request, page)
+        case .success(.audit(let page)): link.respond(to: outcome.read.request, page)
+        case .success(.events), .success(.eventFeeds), .success(.appEvents): break
+        case .failure(let error): refuse(outcome.read.request, error, link)
         }
     }
 }

@@ -1,3 +1,4 @@
+import NIOCore
 import RTMModel
 import RTMServiceLink
 import RTMWire
@@ -5,7 +6,9 @@ import RTMWire
 /// What edges and gateways ask of metadata, locks and history. It is checked as far as that is possible
 /// without the store, and waits for the threads then.
 extension StorageShard {
-    func call(_ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
+    func call(
+        _ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink, _ deadline: NIODeadline
+    ) throws {
         let caller = call.caller
         switch try StorageRequest(scanning: call.request.bytes) {
         case .writeMetadata(let request):
@@ -18,12 +21,14 @@ extension StorageShard {
             lastTicket += 1
             try write(
                 .lock(request, of: channel, ticket: lastTicket), .lockOperationFailed, caller, id, link)
-        case .getMetadata(let target): try read(.metadata(target.key(of: caller)), id, link)
-        case .getLocks(let place): try read(.locks(place.key(of: caller)), id, link)
+        case .getMetadata(let target):
+            try read(.metadata(target.key(of: caller)), id, link, deadline, by: caller.userID)
+        case .getLocks(let place):
+            try read(.locks(place.key(of: caller)), id, link, deadline, by: caller.userID)
         case .getHistory(let request):
             let query = try HistorySelection(request, of: caller)
             try retention.check(caller.appID)
-            try read(.history(query), id, link)
+            try read(.history(query), id, link, deadline, by: caller.userID)
         case nil: throw RTMError(.serviceNotSupport, "storage doesn't know this request")
         }
     }
@@ -82,9 +87,47 @@ extension StorageShard {
         guard queues.writes.put(write) else { throw overfull(code, queues.writes.countMax) }
     }
 
-    func read(_ work: StorageRead.Work, _ id: UInt64, _ link: AcceptedServiceLink) throws(RTMError) {
+    /// Reads when the link has room for the answer.
+    ///
+    /// - Parameter caller: who asks; empty if that isn't said.
+    func read(
+        _ work: StorageRead.Work, _ id: UInt64, _ link: AcceptedServiceLink, _ deadline: NIODeadline,
+        by caller: String = ""
+    ) throws(RTMError) {
         let read = StorageRead(work: work, link: link.id, request: id)
-        guard queues.reads.put(read) else { throw overfull(work.failureCode, queues.reads.countMax) }
+        let turn = AnswerTurns<StorageRead>.Turn(
+            read, app: work.appID, caller: caller, bytesMax: work.answerBytesMax, deadline: deadline)
+        switch turns.ask(turn, of: link.id, queuedBytes: link.queuedBytes) {
+        case .begin: try begin(read)
+        case .wait: metrics.waitingReads.set(turns.waitingCount, of: self)
+        case .refuse(let waitingMax): throw overfull(work.failureCode, waitingMax)
+        }
+    }
+
+    private func begin(_ read: StorageRead) throws(RTMError) {
+        guard !queues.reads.put(read) else { return }
+        turns.ended(read.work.answerBytesMax, of: read.link)
+        throw overfull(read.work.failureCode, queues.reads.countMax)
+    }
+
+    /// Begins the reads for which the link has room now.
+    func readNext(for link: AcceptedServiceLink) {
+        while let turn = turns.next(of: link.id, queuedBytes: link.queuedBytes) {
+            metrics.waitingReads.set(turns.waitingCount, of: self)
+            do throws(RTMError) {
+                guard turn.deadline > eventLoop.now else { throw tooLate(turn.work) }
+                try begin(turn.work)
+            } catch {
+                refuse(turn.work, error, link)
+            }
+        }
+    }
+
+    private func tooLate(_ read: StorageRead) -> RTMError {
+        turns.ended(read.work.answerBytesMax, of: read.link)
+        return RTMError(
+            read.work.failureCode, "the answer had to wait for too long behind others",
+            retryAfter: .seconds(1))
     }
 
     func overfull(_ code: ErrorCode, _ countMax: Int) -> RTMError {

@@ -16,7 +16,8 @@ extension StorageShard {
 
     /// What gateways ask about events and their readers (W-42, W-44).
     func events(
-        _ method: UInt32, _ body: UnsafeRawBufferPointer, _ id: UInt64, _ link: AcceptedServiceLink
+        _ method: UInt32, _ body: UnsafeRawBufferPointer, _ id: UInt64, _ link: AcceptedServiceLink,
+        _ deadline: NIODeadline
     ) throws {
         switch method {
         case StorageMethod.events:
@@ -24,7 +25,7 @@ extension StorageShard {
             try checkEvents(request.appID)
             let wait = min(request.wait, Self.waitMax).milliseconds
             try read(
-                .init(request: request, link: link.id, id: id, deadline: steadyMilliseconds + wait))
+                .init(request: request, link: link.id, id: id, deadline: steadyMilliseconds + wait), link)
         case StorageMethod.claimReader:
             let request = try ClaimReader(body, in: arena)
             try request.check()
@@ -36,8 +37,9 @@ extension StorageShard {
             try write(.keepReader(request), .storageNotAvailable, nil, id, link)
         case StorageMethod.moveReader:
             try write(.moveReader(MoveReader(body, in: arena)), .storageNotAvailable, nil, id, link)
-        case StorageMethod.readers: try read(.readers(ReadersRequest(body, in: arena)), id, link)
-        default: try read(.deadLetters(DeadLettersRequest(body, in: arena)), id, link)
+        case StorageMethod.readers:
+            try read(.readers(ReadersRequest(body, in: arena)), id, link, deadline)
+        default: try read(.deadLetters(DeadLettersRequest(body, in: arena)), id, link, deadline)
         }
     }
 
@@ -54,13 +56,23 @@ extension StorageShard {
         }
     }
 
-    private func read(_ wait: EventWaits.Wait) throws(RTMError) {
+    /// Limit: how long a read of events waits for its turn.
+    private static let turnMax = TimeAmount.seconds(5)
+
+    private func read(_ wait: EventWaits.Wait, _ link: AcceptedServiceLink) throws(RTMError) {
         let number = eventWaits.begin(wait)
-        let read = StorageRead(work: .appEvents(wait.request), link: wait.link, request: number)
-        guard queues.reads.put(read) else {
+        do throws(RTMError) {
+            try read(.appEvents(wait.request), number, link, eventLoop.now + Self.turnMax)
+        } catch {
             _ = eventWaits.ended(number)
-            throw overfull(.storageNotAvailable, queues.reads.countMax)
+            throw error
         }
+    }
+
+    /// A read that waited for its turn has none.
+    func refuse(_ read: StorageRead, _ error: RTMError, _ link: AcceptedServiceLink) {
+        guard case .appEvents = read.work else { return refuse(read.request, error, link) }
+        if let wait = eventWaits.ended(read.request) { refuse(wait.id, error, link) }
     }
 
     /// A read of events has ended.
@@ -85,7 +97,7 @@ extension StorageShard {
     private func readAgain(_ wait: EventWaits.Wait, _ request: EventsRequest, _ link: AcceptedServiceLink) {
         var wait = wait
         wait.request = request
-        do throws(RTMError) { try read(wait) } catch { refuse(wait.id, error, link) }
+        do throws(RTMError) { try read(wait, link) } catch { refuse(wait.id, error, link) }
     }
 
     private func park(_ wait: EventWaits.Wait) {

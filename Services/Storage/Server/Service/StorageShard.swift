@@ -35,6 +35,8 @@ final class StorageShard {
     /// The links of operators' programs, which have no users.
     var operators: Set<UInt64> = []
     var eventWaits = EventWaits()
+    /// Which reads may begin for each link.
+    var turns = AnswerTurns<StorageRead>()
     /// For how long the events of each app are kept, in milliseconds; apps without events aren't in it.
     var eventRetention: [String: UInt64] = [:]
     /// Nil where the store is this node's alone.
@@ -91,6 +93,8 @@ extension StorageShard: ServiceLinkHandler {
         metrics.links.add(-1)
         for inquiry in inquiries.lost(link.id) { answer(inquiry) }
         for inquiry in questions.lost(link.id) { answer(inquiry) }
+        turns.linkClosed(link.id)
+        metrics.waitingReads.set(turns.waitingCount, of: self)
         eventWaits.linkClosed(link.id)
         metrics.eventWaits.set(eventWaits.count, of: self)
         _ = queues.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
@@ -103,18 +107,19 @@ extension StorageShard: ServiceLinkHandler {
         do {
             guard leadership.serves else { throw noLeader(method) }
             cleaningPace?.used()
+            let deadline = eventLoop.now + TimeAmount(timeout)
             switch method {
-            case StorageMethod.call: try call(CallRequest(body, in: arena), id, link)
+            case StorageMethod.call: try call(CallRequest(body, in: arena), id, link, deadline)
             case StorageMethod.appendHistory:
                 try append(AppendHistoryRequest(body, in: arena), id, link)
             case StorageMethod.snapshot:
                 let request = try SnapshotRequest(body, in: arena)
-                try read(.snapshot(request), id, link)
+                try read(.snapshot(request), id, link, deadline)
             case StorageMethod.ban:
                 try ban(Ban(body, in: arena), id, link)
             case StorageMethod.bans:
                 operators.insert(link.id)
-                try read(.bans(BansRequest(body, in: arena)), id, link)
+                try read(.bans(BansRequest(body, in: arena)), id, link, deadline)
             case StorageMethod.askEdges:
                 try askEdges(EdgeQuestion(body, in: arena), id, link)
             case StorageMethod.purgeHistory:
@@ -126,10 +131,10 @@ extension StorageShard: ServiceLinkHandler {
                 try write(.keepAudit(request), .storageNotAvailable, nil, id, link)
             case StorageMethod.audit:
                 operators.insert(link.id)
-                try read(.audit(AuditRequest(body, in: arena)), id, link)
+                try read(.audit(AuditRequest(body, in: arena)), id, link, deadline)
             case StorageMethod.events...StorageMethod.deadLetters:
                 operators.insert(link.id)
-                try events(method, body, id, link)
+                try events(method, body, id, link, deadline)
             default: throw RTMError(.serviceNotSupport, "storage has no method \(method)")
             }
         } catch let error as RTMError {
@@ -138,6 +143,8 @@ extension StorageShard: ServiceLinkHandler {
             refuse(id, RTMError(.invalidParameter, "storage can't read the request: \(error)"), link)
         }
     }
+
+    func linkBecameWritable(_ link: AcceptedServiceLink) { readNext(for: link) }
 
     /// Edges hand refusals of these calls on to clients, who learn no addresses.
     private static let methodsOfClients = [
