@@ -55,6 +55,7 @@ struct OpenAPITests {
             hooks: GatewayHooks(
                 [:], on: loop, PublishHookMetrics(MetricsRegistry(), .gateway),
                 Logger(label: "test")),
+            memory: GatewayMemory(bodyBytesMax: 1, bodiesBytesMax: 1, pagesBytesMax: 1, processors: 1),
             bodyBytesMax: 1,
             logger: Logger(label: "test"))
         return Set(

@@ -17,7 +17,7 @@ struct PlainJSONTests {
         """#
 
     private func plain(_ json: String) -> MessageRoutes.Message? {
-        MessageRoutes.Message.plain(Array(json.utf8))
+        try? MessageRoutes.Message.plain(Array(json.utf8))
     }
 
     private func strict(_ json: some Sequence<UInt8>) -> MessageRoutes.Message? {
@@ -49,12 +49,13 @@ struct PlainJSONTests {
     func unusual(json: String) { #expect(plain(json) == nil) }
 
     @Test("bytes that are no UTF-8 are not read")
-    func encoding() {
+    func encoding() throws {
         for bytes: [UInt8] in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xC3]] {
             let json = Array(#"{"channel": ""#.utf8) + bytes + Array(#""}"#.utf8)
-            #expect(MessageRoutes.Message.plain(json) == nil)
+            #expect(try MessageRoutes.Message.plain(json) == nil)
         }
-        #expect(MessageRoutes.Message.plain(Array("{}".data(using: .utf16LittleEndian) ?? Data())) == nil)
+        #expect(
+            try MessageRoutes.Message.plain(Array("{}".data(using: .utf16LittleEndian) ?? Data())) == nil)
     }
 
     @Test("whatever is changed in a body, the fast reader reads nothing that Foundation reads differently")
@@ -73,7 +74,7 @@ struct PlainJSONTests {
                 default: json.remove(at: place)
                 }
             }
-            guard let message = MessageRoutes.Message.plain(json) else { continue }
+            guard let message = try? MessageRoutes.Message.plain(json) else { continue }
             read += 1
             #expect(message == strict(json), "\(String(decoding: json, as: UTF8.self))")
         }
@@ -83,11 +84,11 @@ struct PlainJSONTests {
     @Test("a batch is read fast, with its messages in their order")
     func batch() {
         let json = #"{"messages": [{"channel": "a", "message": "1"}, {}, {"user": "b"}]}"#
-        let batch = MessageRoutes.Batch.plain(Array(json.utf8))
+        let batch = try? MessageRoutes.Batch.plain(Array(json.utf8))
         #expect(batch?.messages.elements.map(\.channel) == ["a", nil, nil])
         #expect(batch == (try? Request.decodeStrictly(MessageRoutes.Batch.self, from: Array(json.utf8))))
         for wrong in ["{}", #"{"messages": [{},]}"#, #"{"messages": [], "messages": []}"#, #"{"a": []}"#] {
-            #expect(MessageRoutes.Batch.plain(Array(wrong.utf8)) == nil)
+            #expect((try? MessageRoutes.Batch.plain(Array(wrong.utf8))) == nil)
         }
     }
 
@@ -112,5 +113,48 @@ struct PlainJSONTests {
             text.contains(
                 #"{"channel":"a/b","epoch":18446744073709551615,"offset":0,"rememberedFor":120,"replayed":true,"#
                     + #""timestamp":1700000000000,"user":"u"}"#), "\(text)")
+    }
+
+    @Test("a body of broadcast is read as Foundation reads it")
+    func broadcast() throws {
+        let json =
+            #"{"channels": ["a", "b"], "message": "m", "store": true, "version": 3, "versionEpoch": "e"}"#
+        let body = try MessageRoutes.Broadcast.plain(Array(json.utf8))
+        let strict = try Request.decodeStrictly(MessageRoutes.Broadcast.self, from: Array(json.utf8))
+        #expect(body?.channels.all == ["a", "b"] && body == strict)
+        for wrong in [#"{"message": "m"}"#, #"{"channels": ["a"], "x": 1}"#, #"{"channels": [1]}"#] {
+            #expect(try MessageRoutes.Broadcast.plain(Array(wrong.utf8)) == nil)
+        }
+    }
+
+    /// Lists with one element too many, and nothing of JSON behind it: it isn't read.
+    private static let long = [
+        #"{"channels": [\#(String(repeating: #""","#, count: 1_001))"#,
+        #"{"messages": [\#(String(repeating: "{},", count: 1_001))"#,
+    ]
+
+    @Test("a list is refused where its limit is reached, and the rest of the body isn't read")
+    func longList() {
+        let isBroadcast = #expect(throws: APIError.self) {
+            _ = try MessageRoutes.Broadcast.plain(Array(Self.long[0].utf8))
+        }
+        let isBatch = #expect(throws: APIError.self) {
+            _ = try MessageRoutes.Batch.plain(Array(Self.long[1].utf8))
+        }
+        #expect(isBroadcast?.body.name == "tooManyMessages" && isBatch?.body.name == "tooManyMessages")
+    }
+
+    @Test("a long list that is left to Foundation is refused before its elements are read")
+    func longUnusualList() {
+        let names = Array(repeating: #""\u0061""#, count: 1_001).joined(separator: ",")
+        let messages = Array(repeating: #"{"channel": null}"#, count: 1_001).joined(separator: ",")
+        let broadcast = #expect(throws: APIError.self) {
+            try Request.decode(
+                MessageRoutes.Broadcast.self, from: Array(#"{"channels": [\#(names)]}"#.utf8))
+        }
+        let batch = #expect(throws: APIError.self) {
+            try Request.decode(MessageRoutes.Batch.self, from: Array(#"{"messages": [\#(messages)]}"#.utf8))
+        }
+        #expect(broadcast?.body.name == "tooManyMessages" && batch?.body.name == "tooManyMessages")
     }
 }

@@ -81,4 +81,15 @@ struct RequestRateTests {
         rates.take(.init(key: 0, app: 0))
         for _ in 0..<1_000 { #expect(refusal(rates, client("a"), at: start) == nil) }
     }
+
+    @Test("the bytes of bodies and pages count, one for each whole 8 KiB, and what isn't there is owed")
+    func bytes() throws {
+        let rates = rates(key: 10, app: 0)
+        rates.charge(bytes: 8_191, to: client("a"), now: start)
+        #expect(rates.left(to: client("a"), now: start).key?.left == 20)
+        rates.charge(bytes: 4 << 20, to: client("a"), now: start)
+        let refused = try #require(refusal(rates, client("a"), at: start))
+        #expect(try #require(refused.retryAfter) > .seconds(49))
+        #expect(refusal(rates, client("b"), at: start) == nil)
+    }
 }

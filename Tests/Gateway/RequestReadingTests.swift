@@ -4,6 +4,7 @@ import HummingbirdCore
 import NIOCore
 import NIOPosix
 import RTMModel
+import RTMTestSupport
 import Testing
 
 @testable import RTMGatewayServer
@@ -56,27 +57,55 @@ struct RequestReadingTests {
         #expect(await refusal(json, upTo: json.utf8.count - 1)?.status == .contentTooLarge)
     }
 
-    /// Knows where it was decoded.
-    private struct Place: APIBody {
-        let isOnLoop: Bool
-        enum CodingKeys: String, CodingKey, CaseIterable { case padding }
-
-        init(from decoder: any Decoder) { isOnLoop = MultiThreadedEventLoopGroup.currentEventLoop != nil }
-    }
-
-    @Test("a body is decoded on the event loop if it is short, and holds up no loop if it is long")
+    @Test("short work is done on the event loop, and long work holds up no loop")
     func place() async throws {
         let loop = LoopExecutor(eventLoop: MultiThreadedEventLoopGroup.singleton.next())
-        for (padding, isOnLoop) in [(1_000, true), (40_000, false)] {
-            let json = #"{"padding": "\#(String(repeating: "a", count: padding))"}"#
+        let work = LongWork(atOnceMax: 1)
+        let client = APIClient(user: "anna", app: "dev")
+        for (bytes, isOnLoop) in [(1_000, true), (40_000, false)] {
             let place = try await withTaskExecutorPreference(loop) {
-                let request = Request(
-                    head: .init(method: .post, scheme: nil, authority: nil, path: "/"),
-                    body: .init(buffer: ByteBuffer(string: json)))
-                return try await request.body(Place.self, upTo: 100_000)
+                try await work.run(bytes: bytes, for: client) {
+                    MultiThreadedEventLoopGroup.currentEventLoop != nil
+                }
             }
-            #expect(place.isOnLoop == isOnLoop)
+            #expect(place == isOnLoop)
         }
+    }
+
+    @Test("long work waits for its turn, and is done however much of it there is")
+    func turns() async throws {
+        let work = LongWork(atOnceMax: 1)
+        let running = Shared(0)
+        let done = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    try await work.run(bytes: 40_000, for: APIClient(user: "\(number % 3)", app: "dev")) {
+                        #expect(
+                            running.withLock {
+                                $0 += 1
+                                return $0
+                            } == 1)
+                        running.withLock { $0 -= 1 }
+                        return 1
+                    }
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(done == 100)
+    }
+
+    @Test("a caller takes a third of the memory for bodies, is refused beyond it, and gives it back")
+    func memory() throws {
+        let memory = SharedMemory("bodies", bytesMax: 1_200)
+        let share = memory.share(of: APIClient(user: "anna", app: "dev"))
+        try share.grow(by: 400)
+        let refused = #expect(throws: RTMError.self) { try share.grow(by: 1) }
+        #expect(refused?.code == .operationRateExceedLimitation && refused?.retryAfter == .seconds(1))
+        #expect(refused?.limit == .init(name: "bodies", value: 1_200))
+        try memory.share(of: APIClient(user: "ben", app: "dev")).grow(by: 100)
+        share.settle(0)
+        try share.grow(by: 400)
     }
 
     @Test(

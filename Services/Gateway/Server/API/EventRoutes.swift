@@ -35,8 +35,9 @@ struct EventRoutes: Sendable {
         let query = try request.query(["after", "types", "channels", "wait", "limit"])
         var ask = try Self.ask(query, of: client)
         guard request.headers[.accept]?.contains("text/event-stream") ?? false else {
-            let page = try await api.backend.events(ask)
-            return Response(json: Page(page, app: client.app))
+            let share = api.memory.pages.share(of: client)
+            let page = try await api.events(ask, share)
+            return try await api.page(Page(page, app: client.app), bytes: page.bytes, share, to: client)
         }
         // A browser's EventSource names the last event that it got.
         if let name = HTTPField.Name("Last-Event-ID"), let last = request.headers[name] {
@@ -110,9 +111,10 @@ struct EventRoutes: Sendable {
     private func stream(_ ask: EventsRequest, of client: APIClient) async throws -> Response {
         var ask = ask
         (ask.limit, ask.wait) = (Self.streamPage, .zero)
-        let first = try await api.backend.events(ask)
+        let share = api.memory.pages.share(of: client)
+        let first = try await api.events(ask, share)
         let stream = EventStream(
-            backend: api.backend, app: client.app, ask: ask, first: first, wait: Self.commentInterval)
+            api: api, client: client, ask: ask, first: first, share: share, wait: Self.commentInterval)
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
             body: ResponseBody(asyncSequence: stream))
@@ -127,43 +129,89 @@ extension EventRoutes.Page {
     }
 }
 
+extension GatewayAPI {
+    /// Reads events, with memory for a page of them. Nothing is held while the read waits for an event.
+    func events(_ ask: EventsRequest, _ share: SharedMemory.Share) async throws(RTMError) -> EventsResponse {
+        var now = ask
+        now.wait = .zero
+        // Storage ends a page at 2 MiB.
+        let bytesMax = min(Int(ask.limit) * 40_000, 2_200_000)
+        try share.grow(by: bytesMax)
+        let page = try await backend.events(now)
+        guard page.events.isEmpty, !ask.fromNewest, ask.wait > .zero else { return page }
+        share.settle(0)
+        var next = ask
+        (next.after, next.limit) = (page.next, 1)
+        let found = try await backend.events(next)
+        guard !found.events.isEmpty else { return found }
+        try share.grow(by: bytesMax)
+        now.after = page.next
+        return try await backend.events(now)
+    }
+}
+
+extension EventsResponse {
+    fileprivate var bytes: Int { events.reduce(0) { $0 + $1.body.count } }
+}
+
 /// The events behind a position, as they come, until the connection or the gateway ends. A client that comes
 /// back elsewhere names the last event that it got.
 private struct EventStream: AsyncSequence, Sendable {
-    let backend: Backend
-    let app: String
+    let api: GatewayAPI
+    let client: APIClient
     let ask: EventsRequest
     let first: EventsResponse
+    let share: SharedMemory.Share
     let wait: Duration
 
     func makeAsyncIterator() -> Iterator {
         var ask = ask
         (ask.fromNewest, ask.wait) = (false, wait)
-        return Iterator(backend: backend, app: app, ask: ask, page: first)
+        return Iterator(api: api, client: client, ask: ask, page: first, share: share)
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        let backend: Backend
-        let app: String
+        /// Limit: how long a stream pauses that exceeds a rate or its share of memory, before it asks again.
+        private static let pauseMax = Duration.seconds(1)
+
+        let api: GatewayAPI
+        let client: APIClient
         var ask: EventsRequest
         /// The page that is written next; nil if it has yet to be read.
         var page: EventsResponse?
+        /// Holds the memory of the page that was written last.
+        let share: SharedMemory.Share
 
         mutating func next() async throws -> ByteBuffer? {
-            if let page = page.take() { return text(of: page) }
+            if let page = page.take() { return try await text(of: page) }
+            share.settle(0)
             guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return nil }
-            return text(of: try await backend.events(ask))
+            do {
+                try api.rates.check(client, now: .now())
+                return try await text(of: try await api.events(ask, share))
+            } catch let error as RTMError where error.code == .operationRateExceedLimitation {
+                try await Task.sleep(for: Swift.min(error.retryAfter ?? Self.pauseMax, Self.pauseMax))
+                return Self.comment
+            }
         }
 
+        private static let comment = ByteBuffer(string: ":\n\n")
+
         /// Without an event it is a comment.
-        private mutating func text(of page: EventsResponse) -> ByteBuffer {
+        private mutating func text(of page: EventsResponse) async throws -> ByteBuffer {
             ask.after = page.next
-            guard !page.events.isEmpty else { return ByteBuffer(string: ":\n\n") }
-            let events = page.events.map { event in
-                let body = EventBody(event, app: app)
-                return "id: \(body.id)\nevent: \(body.type)\ndata: \(Response.text(json: body))\n\n"
+            guard !page.events.isEmpty else { return Self.comment }
+            let app = client.app
+            let text = try await api.memory.work.run(bytes: page.bytes, for: client) {
+                let events = page.events.map { event in
+                    let body = EventBody(event, app: app)
+                    return "id: \(body.id)\nevent: \(body.type)\ndata: \(Response.text(json: body))\n\n"
+                }
+                return ByteBuffer(string: events.joined())
             }
-            return ByteBuffer(string: events.joined())
+            share.settle(text.readableBytes)
+            api.rates.charge(bytes: text.readableBytes, to: client, now: .now())
+            return text
         }
     }
 }

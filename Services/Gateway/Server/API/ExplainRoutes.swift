@@ -63,7 +63,7 @@ struct ExplainRoutes: Sendable {
 
     @Sendable func explain(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admitForUsers(context, .moderate)
-        let question = try await request.body(Question.self, upTo: api.bodyBytesMax)
+        let question = try await api.body(Question.self, of: request, by: client)
         switch (question.message?.body, question.user, question.publish?.body) {
         case (let message?, nil, nil): return Response(json: try await explain(message, of: client.app))
         case (nil, let user?, nil): return Response(json: try await explain(user: user, of: client.app))

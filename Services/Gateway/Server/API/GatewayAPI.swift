@@ -17,6 +17,7 @@ struct GatewayAPI: Sendable {
     let webhooks: Webhooks
     let nodes: NodeReports
     let hooks: GatewayHooks
+    let memory: GatewayMemory
     let bodyBytesMax: Int
     let logger: Logger
     /// Who publishes when a request names nobody.
@@ -75,6 +76,72 @@ struct GatewayAPI: Sendable {
         return record
     }
 
+    /// Limit: a body of a route that has no messages and no metadata.
+    static let shortBodyBytesMax = 64 * 1024
+
+    /// Reads the body of a call that was admitted. It costs the client for its length before it is decoded,
+    /// and has to find memory as it comes.
+    ///
+    /// - Throws: 413 for a long one, 400 for anything that isn't the body, with the place.
+    func body<Body: APIBody>(
+        _ type: Body.Type, of request: Request, by client: APIClient,
+        upTo bytesMax: Int = Self.shortBodyBytesMax
+    ) async throws -> Body {
+        try await read(request, by: client, upTo: bytesMax) { try Request.decodeNamed(type, from: $0) }
+    }
+
+    /// What `decode` makes of the whole body.
+    func read<Value: Sendable>(
+        _ request: Request, by client: APIClient, upTo bytesMax: Int,
+        _ decode: @Sendable ([UInt8]) throws -> Value
+    ) async throws -> Value {
+        let share = memory.bodies.share(of: client)
+        defer { share.settle(0) }
+        var count = 0
+        defer { rates.charge(bytes: count, to: client, now: .now()) }
+        let buffer = try await request.bytes(upTo: bytesMax) { more in
+            count += more
+            // Short bodies are bounded by the number of connections.
+            if count > GatewayMemory.uncountedBytes { try share.grow(by: more) }
+        }
+        let bytes = Array(buffer.readableBytesView)
+        rates.charge(bytes: count, to: client, now: .now())
+        count = 0
+        return try await memory.work.run(bytes: bytes.count, for: client) { try decode(bytes) }
+    }
+
+    /// Answers with a page of what is stored. Its bytes count for the client's rates, and it holds its
+    /// memory until it is written.
+    ///
+    /// - Parameters:
+    ///   - value: the page, which is made where its JSON is.
+    ///   - bytes: about how long the page is.
+    ///   - share: what was taken before the page was asked for.
+    func page(
+        _ value: @autoclosure @Sendable () -> some Encodable & SendableMetatype, bytes: Int,
+        _ share: SharedMemory.Share,
+        to client: APIClient
+    ) async throws -> Response {
+        let response = try await memory.work.run(bytes: bytes, for: client) { Response(json: value()) }
+        let length = response.body.contentLength ?? bytes
+        rates.charge(bytes: length, to: client, now: .now())
+        share.settle(length)
+        let body = response.body
+        return Response(
+            status: response.status, headers: response.headers,
+            body: ResponseBody(contentLength: length) { [share] writer in
+                defer { share.settle(0) }
+                try await body.write(writer)
+            })
+    }
+
+    /// Takes memory for a page before it is asked for.
+    func share(of client: APIClient, _ bytesMax: Int) throws(RTMError) -> SharedMemory.Share {
+        let share = memory.pages.share(of: client)
+        try share.grow(by: bytesMax)
+        return share
+    }
+
     /// Admits a call that asks and changes at most one thing.
     func admit(_ context: GatewayContext, _ scope: APIScope) throws -> APIClient {
         let client = try context.admitted(scope)
@@ -125,5 +192,27 @@ struct AuthenticationMiddleware: RouterMiddleware {
         context.client = try authentication.client(of: request.credentials, app: app, now: Date())
         context.credentialAccepted()
         return try await next(request, context)
+    }
+}
+
+/// The memory and the time that calls share.
+struct GatewayMemory: Sendable {
+    /// Limit: bytes of a body that aren't counted.
+    static let uncountedBytes = 8 * 1024
+    /// How many of the longest bodies one caller may have under way, as long as nobody else has one.
+    private static let bodiesAtOnce = 4
+
+    let bodies: SharedMemory
+    let pages: SharedMemory
+    let work: LongWork
+
+    /// - Parameters:
+    ///   - bodyBytesMax: the longest body, of which a caller may always have some.
+    ///   - processors: how many there are.
+    init(bodyBytesMax: Int, bodiesBytesMax: Int, pagesBytesMax: Int, processors: Int) {
+        bodies = SharedMemory(
+            "gateway.bodies.totalBytesMax", bytesMax: max(bodiesBytesMax, Self.bodiesAtOnce * bodyBytesMax))
+        pages = SharedMemory("gateway.pages.totalBytesMax", bytesMax: pagesBytesMax)
+        work = LongWork(atOnceMax: max(1, processors / 2))
     }
 }

@@ -8,6 +8,9 @@ import SwiftProtobuf
 
 /// Messages that were stored.
 struct HistoryRoutes: Sendable {
+    /// About how many bytes a page has at most: storage ends it at 256 KiB.
+    static let pageBytesMax = 320 * 1024
+
     let api: GatewayAPI
 
     func add(to group: RouterGroup<GatewayContext>) {
@@ -52,13 +55,15 @@ struct HistoryRoutes: Sendable {
         let client = try api.admit(context, .read)
         let query = try request.query(["channel", "user", "before", "after", "limit"])
         let channel = try api.channel(query["channel"], query["user"], of: client)
+        let share = try api.share(of: client, Self.pageBytesMax)
         let page = try await page(
             of: channel, before: query.number("before", default: 0), after: query.number("after", default: 0),
             limit: query.number("limit", default: 100), client)
-        return Response(
-            json: Page(
+        return try await api.page(
+            Page(
                 messages: page.messages.map(Message.init),
-                nextBefore: page.newStartMs == 0 ? nil : page.newStartMs))
+                nextBefore: page.newStartMs == 0 ? nil : page.newStartMs),
+            bytes: page.payloadBytes, share, to: client)
     }
 
     /// `?channel=` or `?user=`, and `before=` in milliseconds: without it all messages go.
@@ -92,4 +97,8 @@ struct HistoryRoutes: Sendable {
         else { throw RTMError.unexpectedAnswer }
         return page
     }
+}
+
+extension Rtm_Client_HistoryPage {
+    var payloadBytes: Int { messages.reduce(0) { $0 + $1.payload.count } }
 }

@@ -5,11 +5,12 @@ import Hummingbird
 // writer of their own.
 
 extension MessageRoutes.Message {
-    static func plain(_ bytes: [UInt8]) -> Self? {
-        PlainJSON.read(bytes) { (json) throws(PlainJSON.Unusual) in try Self(&json) }
+    static func plain(_ bytes: [UInt8]) throws(APIError) -> Self? {
+        // It has no list that could be too long.
+        try? PlainJSON.read(bytes) { (json) throws(PlainJSON.Stop) in try Self(&json) }
     }
 
-    fileprivate init(_ json: inout PlainJSON) throws(PlainJSON.Unusual) {
+    fileprivate init(_ json: inout PlainJSON) throws(PlainJSON.Stop) {
         self.init()
         try json.openObject()
         while let name = try json.nextMember() {
@@ -26,31 +27,81 @@ extension MessageRoutes.Message {
             case .version?: try version.take(json.number())
             case .versionEpoch?: try versionEpoch.take(json.text())
             case .idempotencyKey?: try idempotencyKey.take(json.text())
-            case nil: throw PlainJSON.Unusual()
+            case nil: throw PlainJSON.Stop.unusual
             }
         }
     }
 }
 
 extension MessageRoutes.Batch {
-    static func plain(_ bytes: [UInt8]) -> Self? {
-        PlainJSON.read(bytes) { (json) throws(PlainJSON.Unusual) in
+    static func plain(_ bytes: [UInt8]) throws(APIError) -> Self? {
+        try read(bytes) { (json) throws(PlainJSON.Stop) in
             var messages: [MessageRoutes.Message]?
             try json.openObject()
             while let name = try json.nextMember() {
-                guard name == CodingKeys.messages.rawValue else { throw PlainJSON.Unusual() }
+                guard name == CodingKeys.messages.rawValue else { throw PlainJSON.Stop.unusual }
                 try messages.take(
-                    json.list { (json) throws(PlainJSON.Unusual) in try MessageRoutes.Message(&json) })
+                    json.list(upTo: MessageRoutes.messagesMax) {
+                        (json) throws(PlainJSON.Stop) in try MessageRoutes.Message(&json)
+                    })
             }
-            guard let messages else { throw PlainJSON.Unusual() }
+            guard let messages else { throw PlainJSON.Stop.unusual }
             return Self(messages: StrictList(messages))
         }
     }
 }
 
+extension MessageRoutes.Broadcast {
+    static func plain(_ bytes: [UInt8]) throws(APIError) -> Self? {
+        try read(bytes) { (json) throws(PlainJSON.Stop) in
+            var channels: [String]?
+            var body = Self(channels: MessageRoutes.NameList(all: []))
+            try json.openObject()
+            while let name = try json.nextMember() {
+                switch CodingKeys(rawValue: name) {
+                case .channels?:
+                    try channels.take(
+                        json.list(upTo: MessageRoutes.messagesMax) {
+                            (json) throws(PlainJSON.Stop) in try json.text()
+                        })
+                case .message?: try body.message.take(json.text())
+                case .data?: try body.data.take(json.base64())
+                case .customType?: try body.customType.take(json.text())
+                case .publisher?: try body.publisher.take(json.text())
+                case .store?: try body.store.take(json.flag())
+                case .version?: try body.version.take(json.number())
+                case .versionEpoch?: try body.versionEpoch.take(json.text())
+                case nil: throw PlainJSON.Stop.unusual
+                }
+            }
+            guard let channels else { throw PlainJSON.Stop.unusual }
+            body.channels = MessageRoutes.NameList(all: channels)
+            return body
+        }
+    }
+}
+
+extension APIBody {
+    /// A body whose list is one of messages.
+    fileprivate static func read(
+        _ bytes: [UInt8], _ body: (inout PlainJSON) throws(PlainJSON.Stop) -> Self
+    ) throws(APIError) -> Self? {
+        do throws(PlainJSON.TooLong) { return try PlainJSON.read(bytes, body) } catch {
+            throw .tooManyMessages
+        }
+    }
+}
+
+extension APIError {
+    static var tooManyMessages: APIError {
+        APIError(
+            .badRequest, "tooManyMessages", "a request has at most \(MessageRoutes.messagesMax) messages")
+    }
+}
+
 extension PlainJSON {
-    fileprivate mutating func base64() throws(Unusual) -> Data {
-        guard let data = Data(base64Encoded: try text()) else { throw Unusual() }
+    fileprivate mutating func base64() throws(Stop) -> Data {
+        guard let data = Data(base64Encoded: try text()) else { throw Stop.unusual }
         return data
     }
 }

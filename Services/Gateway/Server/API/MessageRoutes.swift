@@ -23,6 +23,8 @@ struct MessageRoutes: Sendable {
     // MARK: Bodies
 
     struct Message: APIBody, Equatable {
+        static var listRefusal: (countMax: Int, error: APIError) { (messagesMax, .tooManyMessages) }
+
         /// The channel, or the user to whose inbox the message goes: one of the two.
         var channel: String?
         var user: String?
@@ -51,8 +53,23 @@ struct MessageRoutes: Sendable {
         }
     }
 
-    struct Broadcast: APIBody {
-        var channels: [String]
+    /// The names of at most so many channels as a request has messages.
+    struct NameList: Decodable, Sendable, Equatable {
+        let all: [String]
+
+        init(all: [String]) { self.all = all }
+
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            if let count = container.count, count > messagesMax { throw APIError.tooManyMessages }
+            var all: [String] = []
+            while !container.isAtEnd { all.append(try container.decode(String.self)) }
+            self.all = all
+        }
+    }
+
+    struct Broadcast: APIBody, Equatable {
+        var channels: NameList
         var message: String?
         var data: Data?
         var customType: String?
@@ -107,18 +124,17 @@ struct MessageRoutes: Sendable {
     // MARK: Routes
 
     @Sendable func publish(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let client = try context.admitted(.publish)
-        let body = try await request.body(Message.self, upTo: api.bodyBytesMax)
-        try api.rates.spend(by: client, now: .now())
+        let client = try api.admit(context, .publish)
+        let body = try await api.body(Message.self, of: request, by: client, upTo: api.bodyBytesMax)
         let item = try outgoing(body, by: client, request.idempotency(client), 0)
         let published = try await publish([item])[0].get()
         return Response(json: JSONWriter(Published(published)))
     }
 
     @Sendable func broadcast(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let client = try context.admitted(.publish)
-        let body = try await request.body(Broadcast.self, upTo: api.bodyBytesMax)
-        let messages = body.channels.map {
+        let client = try api.admit(context, .publish)
+        let body = try await api.body(Broadcast.self, of: request, by: client, upTo: api.bodyBytesMax)
+        let messages = body.channels.all.map {
             Message(
                 channel: $0, message: body.message, data: body.data, customType: body.customType,
                 publisher: body.publisher, store: body.store, version: body.version,
@@ -128,8 +144,8 @@ struct MessageRoutes: Sendable {
     }
 
     @Sendable func batch(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let client = try context.admitted(.publish)
-        let body = try await request.body(Batch.self, upTo: api.bodyBytesMax)
+        let client = try api.admit(context, .publish)
+        let body = try await api.body(Batch.self, of: request, by: client, upTo: api.bodyBytesMax)
         return try await publishAll(body.messages.elements, by: client, request)
     }
 
@@ -138,11 +154,8 @@ struct MessageRoutes: Sendable {
         _ messages: [Message], by client: APIClient, _ request: Request
     ) async throws -> Response {
         guard !messages.isEmpty else { throw APIError(.badRequest, "noMessages", "there is no message") }
-        guard messages.count <= Self.messagesMax else {
-            throw APIError(
-                .badRequest, "tooManyMessages", "a request has at most \(Self.messagesMax) messages")
-        }
-        try api.rates.spend(messages.count, by: client, now: .now())
+        // The first was paid for before the body was read.
+        api.rates.charge(messages.count - 1, to: client, now: .now())
         let idempotency = try request.idempotency(client)
         var outcomes = messages.map { Outcome(channel: $0.channel, user: $0.user) }
         var items: [(index: Int, item: Item)] = []

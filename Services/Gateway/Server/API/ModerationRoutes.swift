@@ -69,20 +69,20 @@ struct ModerationRoutes: Sendable {
 
     @Sendable func kick(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try admit(context)
-        let body = try await request.body(Reason.self, upTo: api.bodyBytesMax)
+        let body = try await api.body(Reason.self, of: request, by: client)
         return try await carryOut(context, client, until: 0, body.reason, endsSession: true)
     }
 
     @Sendable func ban(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try admit(context)
-        let body = try await request.body(Term.self, upTo: api.bodyBytesMax)
+        let body = try await api.body(Term.self, of: request, by: client)
         let until = WallClock.milliseconds() + (try Self.term(body.seconds)) * 1_000
         return try await carryOut(context, client, until: until, body.reason, endsSession: true)
     }
 
     @Sendable func unban(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try admit(context)
-        let body = try await request.body(Reason.self, upTo: api.bodyBytesMax)
+        let body = try await api.body(Reason.self, of: request, by: client)
         return try await carryOut(context, client, until: 0, body.reason, endsSession: false)
     }
 
@@ -91,7 +91,7 @@ struct ModerationRoutes: Sendable {
 
     @Sendable func revokeTokens(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try admit(context)
-        let body = try await request.body(TokenRevocation.self, upTo: api.bodyBytesMax)
+        let body = try await api.body(TokenRevocation.self, of: request, by: client)
         let now = WallClock.milliseconds()
         let before = body.issuedBefore ?? now
         guard 1...now ~= before else {

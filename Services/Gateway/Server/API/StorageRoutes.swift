@@ -84,6 +84,9 @@ struct StorageRoutes: Sendable {
 
     // MARK: Metadata
 
+    /// About what a set of many small items has as JSON.
+    private static let metadataBytesMax = 256 * 1024
+
     /// `?channel=&type=` or `?user=`
     @Sendable func read(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admit(context, .read)
@@ -92,12 +95,15 @@ struct StorageRoutes: Sendable {
             $0.channelType = target.wireType
             $0.target = target.name
         }
+        let share = try api.share(of: client, Self.metadataBytesMax)
         guard
             case .metadata(let set) = try await api.backend.storage(
                 .getMetadata(ask), .metadata, app: client.app, user: client.user ?? "")
         else { throw RTMError.unexpectedAnswer }
-        return Response(
-            json: Metadata(revision: set.majorRevision, items: set.items.map(Metadata.Item.init)))
+        let bytes = set.items.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        return try await api.page(
+            Metadata(revision: set.majorRevision, items: set.items.map(Metadata.Item.init)), bytes: bytes,
+            share, to: client)
     }
 
     private func write(
@@ -105,7 +111,7 @@ struct StorageRoutes: Sendable {
     ) async throws -> Response {
         let client = try api.admit(context, .publish)
         let target = try target(request, client)
-        let body = try await request.body(Write.self, upTo: api.bodyBytesMax)
+        let body = try await api.body(Write.self, of: request, by: client, upTo: api.bodyBytesMax)
         let author = try client.actingUser(body.author) ?? ""
         let items = try (body.items?.elements ?? []).map { try $0.wireItem(for: kind) }
         let revision = try Self.wireRevision(body.revision)
@@ -167,7 +173,7 @@ struct StorageRoutes: Sendable {
         let client = try api.admit(context, .publish)
         let channel = try request.query(["channel", "type"]).channel(of: client)
         let name = try context.parameter("lock")
-        let settings = try await request.body(LockSettings.self, upTo: api.bodyBytesMax)
+        let settings = try await api.body(LockSettings.self, of: request, by: client)
         let ask = Rtm_Client_SetLock.with {
             $0.channelType = channel.wireType
             $0.channel = channel.name
@@ -193,7 +199,7 @@ struct StorageRoutes: Sendable {
         let client = try api.admit(context, .publish)
         let channel = try request.query(["channel", "type"]).channel(of: client)
         let name = try context.parameter("lock")
-        let body = try await request.body(Revocation.self, upTo: api.bodyBytesMax)
+        let body = try await api.body(Revocation.self, of: request, by: client)
         let ask = Rtm_Client_RevokeLock.with {
             $0.channelType = channel.wireType
             $0.channel = channel.name

@@ -31,7 +31,7 @@ struct TokenRoutes: Sendable {
 
     @Sendable func make(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admitForUsers(context, .admin)
-        let order = try await request.body(Order.self, upTo: api.bodyBytesMax)
+        let order = try await api.body(Order.self, of: request, by: client)
         do throws(RTMError) { try NameRule.user.check(order.user.utf8) } catch { throw APIError(error) }
         let seconds = order.seconds ?? 3_600
         guard seconds > 0, seconds <= Self.secondsMax else {

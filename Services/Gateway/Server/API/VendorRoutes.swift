@@ -80,12 +80,13 @@ struct VendorRoutes: Sendable {
 
     /// `?wait_for_ack=true` asks whether the receiver was there (W-2).
     @Sendable func messageToUser(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let body: PeerMessage = try await decode(request)
+        let client = try api.admit(context, .publish)
+        let body: PeerMessage = try await decode(request, client)
         let waits = try request.query(["wait_for_ack"]).flag("wait_for_ack")
         let result = try await send(
             body.payload, toChannel: nil, body.destination,
             isStored: body.isStored ?? false,
-            request, context)
+            request, context, client)
         let code: String
         switch result {
         case .success: code = waits ? "message_delivered" : "message_sent"
@@ -97,10 +98,11 @@ struct VendorRoutes: Sendable {
     }
 
     @Sendable func messageToChannel(_ request: Request, _ context: GatewayContext) async throws -> Response {
-        let body: ChannelMessage = try await decode(request)
+        let client = try api.admit(context, .publish)
+        let body: ChannelMessage = try await decode(request, client)
         _ = try await send(
             body.payload, toChannel: body.channel, nil,
-            isStored: body.isStored ?? false, request, context
+            isStored: body.isStored ?? false, request, context, client
         ).get()
         return Response(json: Sent(requestID: context.id, code: "message_sent"))
     }
@@ -112,9 +114,8 @@ struct VendorRoutes: Sendable {
 
     private func send(
         _ payload: String, toChannel channel: String?, _ user: String?, isStored: Bool, _ request: Request,
-        _ context: GatewayContext
+        _ context: GatewayContext, _ client: APIClient
     ) async throws -> Result<Void, APIError> {
-        let client = try api.admit(context, .publish)
         let publisher = try client.actingUser(try context.parameter("user")) ?? api.publisher
         let payload = ByteBuffer(string: payload)
         let origin = try request.idempotency(client).origin(of: .init(.text, payload, customType: ""))
@@ -125,8 +126,10 @@ struct VendorRoutes: Sendable {
         return results[0].map { _ in }
     }
 
-    private func decode<Body: Decodable & Sendable>(_ request: Request) async throws -> Body {
-        try await request.read(upTo: api.bodyBytesMax) { bytes in
+    private func decode<Body: Decodable & Sendable>(
+        _ request: Request, _ client: APIClient
+    ) async throws -> Body {
+        try await api.read(request, by: client, upTo: api.bodyBytesMax) { bytes in
             do {
                 return try Request.decoder.decode(Body.self, from: Data(bytes))
             } catch {
@@ -147,6 +150,7 @@ struct VendorRoutes: Sendable {
         default: throw APIError(.badRequest, "invalidPath", "the channel type is message or user")
         }
         let query = try request.query(["start", "end", "messageCount"])
+        let share = try api.share(of: client, HistoryRoutes.pageBytesMax)
         let page = try await HistoryRoutes(api: api).page(
             of: channel, before: query.number("start", default: 0), after: query.number("end", default: 0),
             limit: query.number("messageCount", default: 100), client)
@@ -158,9 +162,10 @@ struct VendorRoutes: Sendable {
                     : message.payload.base64EncodedString(),
                 customType: message.customType, publisher: message.publisher, timestamp: message.timestampMs)
         }
-        return Response(
-            json: History(
+        return try await api.page(
+            History(
                 requestId: context.id, timestamp: WallClock.milliseconds(),
-                data: .init(messageList: messages, count: messages.count, newStart: page.newStartMs)))
+                data: .init(messageList: messages, count: messages.count, newStart: page.newStartMs)),
+            bytes: page.payloadBytes, share, to: client)
     }
 }

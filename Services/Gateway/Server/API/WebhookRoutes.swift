@@ -160,7 +160,7 @@ struct WebhookRoutes: Sendable {
     @Sendable func redeliver(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try admit(context)
         let name = try runner(context, client).record.name
-        let body = try await request.body(Redelivery.self, upTo: api.bodyBytesMax)
+        let body = try await api.body(Redelivery.self, of: request, by: client)
         guard let position = EventCursor.position(body.after) else {
             throw APIError(.badRequest, "invalidBody", "\"after\" is no cursor")
         }
@@ -174,11 +174,15 @@ struct WebhookRoutes: Sendable {
         return Response(json: Moved(position: EventCursor.text(position)))
     }
 
+    /// A page of dead letters has at most so many bytes.
+    private static let lettersBytesMax = 4 << 20
+
     /// `?after=NUMBER`
     @Sendable func letters(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try admit(context)
         let name = try runner(context, client).record.name
         let query = try request.query(["after"])
+        let share = try api.share(of: client, Self.lettersBytesMax)
         let page = try await api.backend.deadLetters(
             DeadLettersRequest(
                 appID: client.app, name: name, after: query.number("after", default: 0), limit: 100))
@@ -187,7 +191,9 @@ struct WebhookRoutes: Sendable {
                 number: $0.number, after: EventCursor.text($0.position.before), time: $0.timeMilliseconds,
                 reason: $0.reason, event: String(decoding: $0.body, as: UTF8.self))
         }
-        return Response(json: Letters(letters: letters, nextAfter: page.hasMore ? letters.last?.number : nil))
+        return try await api.page(
+            Letters(letters: letters, nextAfter: page.hasMore ? letters.last?.number : nil),
+            bytes: page.letters.reduce(0) { $0 + $1.body.count }, share, to: client)
     }
 }
 

@@ -24,7 +24,7 @@ final class GatewayPlaces: Sendable {
     }
 
     fileprivate struct State {
-        var strangers = PendingConnections<GatewayPlace>()
+        var unauthenticated = PendingConnections<GatewayPlace>()
         var budget: UnreadBudget
         /// Those that leave something unread.
         var holders: [ObjectIdentifier: GatewayPlace] = [:]
@@ -59,7 +59,7 @@ final class GatewayPlaces: Sendable {
         switch limiter.admit(address, makingRoom: endOldest) {
         case .admitted:
             let place = GatewayPlace(of: channel, at: address, limiter)
-            state.withLock { $0.strangers.add(place) }
+            state.withLock { $0.unauthenticated.add(place) }
             channel.closeFuture.whenComplete { [self] _ in left(place) }
             return .admitted(place)
         case .refused(let reason):
@@ -75,11 +75,13 @@ final class GatewayPlaces: Sendable {
     private func left(_ place: GatewayPlace) {
         place.release()
         holds(place, 0)
-        state.withLock { $0.strangers.trim() }
+        state.withLock { $0.unauthenticated.trim() }
     }
 
     private func endOldest(from address: String?) -> Bool {
-        guard let oldest = state.withLock({ $0.strangers.takeOldest(from: address) }) else { return false }
+        guard let oldest = state.withLock({ $0.unauthenticated.takeOldest(from: address) }) else {
+            return false
+        }
         metrics.ended(.replaced)
         oldest.end()
         crowded()

@@ -28,7 +28,7 @@ package enum GatewayReading {
 
     /// Whether a body of `batch` that the fast reader accepts is the same for the strict one.
     package static func isReadAlike(_ body: Data) -> Bool {
-        guard let plain = MessageRoutes.Batch.plain(Array(body)) else { return true }
+        guard let plain = try? MessageRoutes.Batch.plain(Array(body)) else { return true }
         return plain == (try? Request.decodeStrictly(MessageRoutes.Batch.self, from: Array(body)))
     }
 }

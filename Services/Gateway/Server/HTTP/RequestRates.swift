@@ -20,7 +20,7 @@ final class RequestRates: Sendable {
         }
     }
 
-    private struct State {
+    fileprivate struct State {
         var rates: Rates
         var keys = TokenBuckets<String>()
         var apps = TokenBuckets<String>()
@@ -37,20 +37,31 @@ final class RequestRates: Sendable {
     ///
     /// - Throws: `.operationRateExceedLimitation` (-10021), and nothing is counted.
     func spend(_ count: Int = 1, by client: APIClient, now: NIODeadline) throws(RTMError) {
-        let refusal = state.withLock { state -> RTMError? in
-            let (key, app) = (state.rates.key, state.rates.app)
-            if !key.isUnlimited, let wait = state.keys.wait(client.name, key, now: now) {
-                return Self.refusal("gateway.rates.key", key, wait)
-            }
-            if !app.isUnlimited, let wait = state.apps.wait(client.app, app, now: now) {
-                return Self.refusal("gateway.rates.app", app, wait)
-            }
-            if !key.isUnlimited { state.keys.spend(count, of: client.name, key, now: now) }
-            if !app.isUnlimited { state.apps.spend(count, of: client.app, app, now: now) }
-            return nil
+        try state.withLock { state throws(RTMError) in
+            try state.check(client, now)
+            state.charge(count, to: client, now)
         }
-        if let refusal { throw refusal }
     }
+
+    /// Throws what `spend` would throw, and counts nothing.
+    func check(_ client: APIClient, now: NIODeadline) throws(RTMError) {
+        try state.withLock { state throws(RTMError) in try state.check(client, now) }
+    }
+
+    /// Counts what has come to light of a call that was admitted: the messages of its body behind the first,
+    /// and its bytes and those of its answer. The client owes what it doesn't have.
+    func charge(_ count: Int, to client: APIClient, now: NIODeadline) {
+        guard count > 0 else { return }
+        state.withLock { $0.charge(count, to: client, now) }
+    }
+
+    /// Counts the bytes of a body or an answer: one for each whole 8 KiB, so that the default of 500 a second
+    /// is about what a session of an edge may publish.
+    func charge(bytes: Int, to client: APIClient, now: NIODeadline) {
+        charge(bytes / Self.bytesOfOne, to: client, now: now)
+    }
+
+    private static let bytesOfOne = 8 * 1024
 
     /// What the client and its app have left; nil where there is no limit.
     func left(to client: APIClient, now: NIODeadline) -> (
@@ -63,6 +74,22 @@ final class RequestRates: Sendable {
                 app.isUnlimited ? nil : (app, state.apps.left(client.app, app, now: now))
             )
         }
+    }
+}
+
+extension RequestRates.State {
+    fileprivate mutating func check(_ client: APIClient, _ now: NIODeadline) throws(RTMError) {
+        if !rates.key.isUnlimited, let wait = keys.wait(client.name, rates.key, now: now) {
+            throw Self.refusal("gateway.rates.key", rates.key, wait)
+        }
+        if !rates.app.isUnlimited, let wait = apps.wait(client.app, rates.app, now: now) {
+            throw Self.refusal("gateway.rates.app", rates.app, wait)
+        }
+    }
+
+    fileprivate mutating func charge(_ count: Int, to client: APIClient, _ now: NIODeadline) {
+        if !rates.key.isUnlimited { keys.spend(count, of: client.name, rates.key, now: now) }
+        if !rates.app.isUnlimited { apps.spend(count, of: client.app, rates.app, now: now) }
     }
 
     private static func refusal(_ name: String, _ rate: Rate, _ wait: TimeAmount) -> RTMError {

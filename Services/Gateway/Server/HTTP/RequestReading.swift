@@ -8,51 +8,46 @@ protocol APIBody: Decodable, Sendable {
     associatedtype CodingKeys: CodingKey & CaseIterable
 
     /// The body, if it is one that comes often and is written as usual; nil leaves it to the decoder.
-    static func plain(_ bytes: [UInt8]) -> Self?
+    static func plain(_ bytes: [UInt8]) throws(APIError) -> Self?
+
+    /// How many of them a list may have, and the refusal of a longer one.
+    static var listRefusal: (countMax: Int, error: APIError) { get }
 }
 
 extension APIBody {
-    static func plain(_ bytes: [UInt8]) -> Self? { nil }
+    static func plain(_ bytes: [UInt8]) throws(APIError) -> Self? { nil }
+
+    static var listRefusal: (countMax: Int, error: APIError) {
+        let countMax = 16_384
+        return (countMax, APIError(.badRequest, "invalidBody", "a list has at most \(countMax) elements"))
+    }
 }
 
 extension Request {
     /// Making one costs more than decoding a short body.
     static let decoder = JSONDecoder()
 
-    /// Reads a JSON body.
+    /// Reads a JSON body that nobody pays for, because nobody has said yet who calls.
     ///
     /// - Throws: 413 for a long one, 400 for anything that isn't the body, with the place.
     func body<Body: APIBody>(_ type: Body.Type, upTo bytesMax: Int) async throws -> Body {
-        try await read(upTo: bytesMax) { bytes in
-            do {
-                return try Self.decode(type, from: bytes)
-            } catch let error as DecodingError {
-                throw APIError(.badRequest, "invalidBody", BodyProblem.sentence(error, bytes))
-            }
-        }
+        try Self.decodeNamed(type, from: Array(try await bytes(upTo: bytesMax).readableBytesView))
     }
 
-    /// What `decode` makes of the whole body.
-    func read<Value: Sendable>(
-        upTo bytesMax: Int, _ decode: @Sendable ([UInt8]) throws -> Value
-    ) async throws -> Value {
-        let bytes = Array(try await bytes(upTo: bytesMax).readableBytesView)
-        guard bytes.count > Self.loopBytesMax else { return try decode(bytes) }
-        return try await withTaskExecutorPreference(globalConcurrentExecutor) {
-            try await Self.apart { try decode(bytes) }
+    /// Decodes a body, and says in words what is wrong with it.
+    @Sendable static func decodeNamed<Body: APIBody>(
+        _ type: Body.Type, from bytes: [UInt8]
+    ) throws -> Body {
+        do {
+            return try Self.decode(type, from: bytes)
+        } catch let error as DecodingError {
+            throw APIError(.badRequest, "invalidBody", BodyProblem.sentence(error, bytes))
         }
     }
-
-    /// Limit: bytes of a body that is decoded on the event loop. The longest bodies take half a second, in
-    /// which the loop would serve nobody else.
-    private static let loopBytesMax = 32 * 1024
-
-    @concurrent private static func apart<Value: Sendable>(
-        _ body: @Sendable () throws -> Value
-    ) async throws -> Value { try body() }
 
     static func decode<Body: APIBody>(_ type: Body.Type, from bytes: [UInt8]) throws -> Body {
-        try type.plain(bytes) ?? decodeStrictly(type, from: bytes)
+        if let body = try type.plain(bytes) { return body }
+        return try decodeStrictly(type, from: bytes)
     }
 
     /// Any body, and why it is refused.
@@ -60,12 +55,21 @@ extension Request {
         try decoder.decode(Strict<Body>.self, from: Data(bytes)).body
     }
 
-    private func bytes(upTo bytesMax: Int) async throws -> ByteBuffer {
-        do {
-            return try await body.collect(upTo: bytesMax)
-        } catch is NIOTooManyBytesError {
-            throw APIError(.contentTooLarge, "bodyTooLong", "a body has at most \(bytesMax) bytes")
+    /// The whole body.
+    ///
+    /// - Parameter take: called before more of it is kept.
+    func bytes(
+        upTo bytesMax: Int, _ take: (_ bytes: Int) throws -> Void = { _ in }
+    ) async throws -> ByteBuffer {
+        var bytes = ByteBuffer()
+        for try await chunk in body {
+            guard bytes.readableBytes + chunk.readableBytes <= bytesMax else {
+                throw APIError(.contentTooLarge, "bodyTooLong", "a body has at most \(bytesMax) bytes")
+            }
+            try take(chunk.readableBytes)
+            bytes.writeImmutableBuffer(chunk)
         }
+        return bytes
     }
 
     /// - Parameter names: those that the path knows.
@@ -181,6 +185,8 @@ struct StrictList<Element: APIBody>: Decodable, Sendable {
 
     init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
+        let (countMax, refusal) = Element.listRefusal
+        if let count = container.count, count > countMax { throw refusal }
         var elements: [Element] = []
         while !container.isAtEnd { elements.append(try container.decode(Strict<Element>.self).body) }
         self.elements = elements

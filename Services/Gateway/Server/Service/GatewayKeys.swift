@@ -78,17 +78,25 @@ package struct GatewayKeys: ServiceKeys {
     package let bodyBytesMax = ConfigurationKey<Int>.byteSize(
         "gateway.body.bytesMax", default: 4 << 20, in: 64 * 1024...64 << 20,
         "The longest body of a request; a longer one is answered with 413.")
+    package let bodiesTotalBytesMax = ConfigurationKey<Int>.byteSize(
+        "gateway.bodies.totalBytesMax", default: 128 << 20, in: 1 << 20...64 << 30,
+        "How many bytes the bodies under way may have together. An app may have as many as are free beside it, half if it is alone, and one caller a third; beyond it a body is answered with 429. At least four of the longest bodies fit."
+    )
+    package let pagesTotalBytesMax = ConfigurationKey<Int>.byteSize(
+        "gateway.pages.totalBytesMax", default: 256 << 20, in: 16 << 20...64 << 30,
+        "How many bytes of history, events and other pages may be under way from storage to backends; shared as those of bodies."
+    )
     package let idleTimeout = ConfigurationKey<Duration>.duration(
         "gateway.idleTimeout", default: .seconds(75), in: .seconds(1) ... .seconds(3_600),
         "How long a connection may be silent, between two requests or within one; then it is closed, up to a fifth later. Longer than load balancers keep theirs, so that they close first."
     )
     package let keyRate = ConfigurationKey<Int>.int(
         "gateway.rates.key", default: 500, in: 0...10_000_000,
-        "Requests per second with one API key at one gateway, twice that at once; each message counts as one. 0 means no limit (R-11)."
+        "Requests per second with one API key at one gateway, twice that at once; each message counts as one, and each whole 8 KiB of a body or a page. 0 means no limit (R-11)."
     ).live
     package let appRate = ConfigurationKey<Int>.int(
         "gateway.rates.app", default: 5_000, in: 0...10_000_000,
-        "Requests per second for one app at one gateway, twice that at once; each message counts as one. 0 means no limit (R-11)."
+        "Requests per second for one app at one gateway, twice that at once; each message counts as one, and each whole 8 KiB of a body or a page. 0 means no limit (R-11)."
     ).live
 
     /// What the listener with TLS shows.

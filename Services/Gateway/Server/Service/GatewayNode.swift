@@ -57,6 +57,11 @@ struct GatewayNode {
         let api = GatewayAPI(
             backend: backend, authentication: authentication, rates: rates,
             metrics: GatewayMetrics(context.metrics), webhooks: webhooks, nodes: nodes, hooks: hooks,
+            memory: GatewayMemory(
+                bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
+                bodiesBytesMax: configuration[GatewayKeys.bodiesTotalBytesMax],
+                pagesBytesMax: configuration[GatewayKeys.pagesTotalBytesMax],
+                processors: System.coreCount),
             bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
             logger: context.logger)
         assembly = Assembly(
