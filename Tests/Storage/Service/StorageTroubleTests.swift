@@ -103,6 +103,81 @@ struct StorageTroubleTests {
         }
     }
 
+    @Test("S-4, H-15: a database that messages and metadata have filled keeps bans, revocations and locks")
+    func reserve() async throws {
+        try await withDirectory { directory in
+            let options = SQLiteOptions(
+                path: directory + "/storage.db", synchronous: .off, bytesMax: 2 << 20)
+            let now = StorageNow(wall: 1_800_000_000_000, steady: 1_000)
+            var writer = try StorageWriter(SQLiteWriter(options), rules: StorageRules(), now: now)
+            defer { writer.close() }
+            func message(_ number: UInt64, bytes: Int) -> StorageWrite {
+                let content = HistoryMessage(
+                    type: .binary, payload: Array(repeating: 1, count: bytes), customType: "",
+                    publisher: "anna", timestampMilliseconds: now.wall + number)
+                let message = StoredMessage(
+                    channel: .message("lobby"), content: content, origin: nil, expiry: nil)
+                return StorageWrite(.history(message), caller: .user("anna"), link: 1, request: number)
+            }
+            func ban(_ number: UInt64, tokensBefore: UInt64 = 0) -> StorageWrite {
+                let ban = Ban(
+                    appID: "app", userID: "user \(number)", untilMilliseconds: now.wall + 60_000,
+                    reason: String(repeating: "r", count: 200), endsSession: true, by: "t",
+                    tokensBeforeSeconds: tokensBefore)
+                return StorageWrite(.ban(ban), link: 1, request: number)
+            }
+            func lock(_ number: UInt64, _ name: String) -> StorageWrite {
+                let request = LockRequest(
+                    .set(ttlSeconds: 10), name, at: LockPlace(channelType: .message, channel: "lobby"))
+                return StorageWrite(
+                    .lock(request, of: .message("lobby"), ticket: number), caller: .user("anna"), link: 1,
+                    request: number)
+            }
+            func refused(_ writes: StorageWrite...) -> Set<UInt64> {
+                Set(
+                    writer.run(writes, now: now).answers.compactMap {
+                        if case .failure = $0.result { $0.request } else { nil }
+                    })
+            }
+            // Long ones fill the pages, and short ones what is left.
+            for bytes in [4_000, 500, 10] {
+                var number: UInt64 = 0
+                repeat {
+                    number += 1
+                } while refused(message(UInt64(bytes) * 100_000 + number, bytes: bytes)).isEmpty
+            }
+            let mixed = refused(
+                message(1, bytes: 4_000), ban(2), lock(3, "x"), message(4, bytes: 4_000),
+                ban(5, tokensBefore: 7))
+            #expect(mixed == [1, 4])
+            // Whoever makes locks without end leaves the bans their half.
+            var number: UInt64 = 10
+            while refused(lock(number, String(repeating: "l", count: 40) + "\(number)")).isEmpty,
+                number < 9_000
+            {
+                number += 1
+            }
+            #expect(number < 9_000)
+            for number in 10_000..<10_050 as Range<UInt64> { #expect(refused(ban(number)).isEmpty) }
+            #expect(refused(message(8, bytes: 4_000)) == [8], "the reserve is for nothing else afterwards")
+        }
+    }
+
+    @Test("L-42: an app that has its share of metadata is refused by a typed limit, and others go on")
+    func metadataShare() async throws {
+        let arguments = ["--storage-metadata-app-bytes-max", "20KiB", "--apps", "app,second"]
+        try await RunningStorage.withCaller(arguments) { running, caller in
+            let large = String(repeating: "x", count: 8_000)
+            for number in 0..<2 { try await caller.write([("large", large)], to: "channel \(number)") }
+            let refused = await failure { try await caller.write([("large", large)], to: "channel 2") }
+            #expect(refused?.code == .storageOperationFailed)
+            #expect(refused?.limit == .init(name: "bytes of metadata of an app", value: 20 * 1_024))
+            #expect(isReady(running), "a full share is no failure of the service")
+            try await caller.write(.metadataRemove, [("large", "")], to: "channel 0")
+            try await caller.write([("large", large)], to: "channel 2")
+        }
+    }
+
     @Test("a locked database refuses writes with a typed error and answers reads")
     func locked() async throws {
         try await withDirectory { directory in

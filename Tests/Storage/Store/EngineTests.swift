@@ -14,7 +14,8 @@ struct EngineTests {
 
     private static var rules: StorageRules {
         var rules = StorageRules()
-        rules.quotas = AppUsage.Quotas(channelSets: 2, locks: 2, historyBytes: 60_000)
+        rules.quotas = AppUsage.Quotas(
+            channelSets: 2, locks: 2, historyBytes: 60_000, metadataBytes: 400, eventBytes: 1_500)
         return rules
     }
 

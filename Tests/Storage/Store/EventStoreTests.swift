@@ -14,10 +14,12 @@ struct EventStoreTests {
         var place = FeedPosition()
         var now: UInt64 = 1_000_000
 
-        init(_ directory: String) throws {
+        init(_ directory: String, eventBytes: Int? = nil) throws {
+            var rules = StorageRules()
+            rules.quotas.eventBytes = eventBytes
             let options = SQLiteOptions(path: directory + "/storage.db", synchronous: .off)
             writer = try StorageWriter(
-                SQLiteWriter(options), rules: StorageRules(), now: StorageNow(wall: 0, steady: 0))
+                SQLiteWriter(options), rules: rules, now: StorageNow(wall: 0, steady: 0))
             reader = try SQLiteReader(options)
             place = try reader.eventFeeds(of: "app").values.first?.position ?? FeedPosition()
         }
@@ -181,6 +183,28 @@ struct EventStoreTests {
             fixture.collect("b")
             // Its number begins anew, because nothing was known of the channel any more.
             #expect(fixture.seen(try fixture.page()) == ["message b 1 @4"])
+        }
+    }
+
+    @Test("W-42: an app that has more events than its share loses the oldest before their time, as a gap")
+    func share() async throws {
+        try await withDirectory { directory in
+            // An event of three bytes in a channel of one letter counts 68.
+            let fixture = try Fixture(directory, eventBytes: 3 * 68)
+            defer { fixture.close() }
+            var writing = fixture
+            writing.collect("a", "b")
+            let early = try writing.page(limit: 1).next
+            let cutoffs = ["app": UInt64(0)]
+            #expect(writing.run(.removeEvents(before: cutoffs, limit: 9)).eventsExpired == 0)
+            writing.collect("a", "b", "c")
+            #expect(writing.run(.removeEvents(before: cutoffs, limit: 1)).eventsExpired == 1)
+            #expect(writing.run(.removeEvents(before: cutoffs, limit: 9)).eventsExpired == 1)
+            #expect(writing.run(.removeEvents(before: cutoffs, limit: 9)).eventsExpired == 0)
+            #expect(
+                writing.seen(try writing.page(early)) == [
+                    "gap  0 @2", "message a 2 @3", "message b 2 @4", "message c 1 @5",
+                ])
         }
     }
 

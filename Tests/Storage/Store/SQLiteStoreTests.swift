@@ -190,7 +190,8 @@ struct SQLiteStoreTests {
                 """)
             old.close()
             let writer = try SQLiteWriter(options(directory))
-            let usage = AppUsage(channelSets: 2, userSets: 1, locks: 2, historyBytes: 69)
+            let usage = AppUsage(
+                channelSets: 2, userSets: 1, locks: 2, historyBytes: 69, metadataBytes: 4 * 66)
             #expect(try writer.usage(of: "app") == usage)
             #expect(try writer.usage(of: "other") == AppUsage(channelSets: 0, userSets: 0, locks: 1))
             #expect(try writer.usage(of: "nobody") == AppUsage())

@@ -50,6 +50,19 @@ struct StorageWrite: Sendable {
         }
     }
 
+    /// How much of a database of a limited size the write may fill.
+    var room: StorageRoom {
+        switch work {
+        case .ban, .listBans: .bans
+        case .lock, .session, .linkLost, .announced, .removeExpiredHistory, .purgeHistory,
+            .removeUnusedChannels, .removeEvents, .inboxRules:
+            .locks
+        case .metadata, .history, .keepAudit, .claimReader, .keepReader, .moveReader, .collect,
+            .settleEvents:
+            .usual
+        }
+    }
+
     init(_ work: Work, caller: Caller? = nil, link: UInt64 = 0, request: UInt64? = nil) {
         self.work = work
         self.caller = caller

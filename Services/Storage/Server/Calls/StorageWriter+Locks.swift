@@ -33,7 +33,7 @@ extension StorageWriter {
             return answer(write, .failure(error))
         }
         let refusal = try count(
-            .locks, of: channel.appID, from: before.locks.count, to: after.locks.count)
+            [(.locks, before.locks.count, after.locks.count)], of: channel.appID)
         if let refusal { return answer(write, .failure(refusal)) }
         answer(write, .success(result))
         // Only sessions that acquire locks are remembered: the end of another session has no effect on locks,

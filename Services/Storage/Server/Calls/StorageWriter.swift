@@ -88,7 +88,13 @@ struct StorageWriter<Store: WritableStore> {
             undo()
             if error.kind.endsKnowledge || isOutdated { return end(group, error) }
             // A write that can't be carried out at all must not make the others of its group fail.
-            if error.kind == .refused, group.count > 1 { return runSingly(group, due, now) }
+            if error.kind == .refused, group.count > 1 { return run(group.map { [$0] }, due, now) }
+            // Where no room is left, what may use the reserve must not fail with the rest.
+            let rooms = Set(group.map(\.room))
+            if error.kind == .full, rooms.count > 1 {
+                return run(
+                    rooms.sorted(by: >).map { room in group.filter { $0.room == room } }, due, now)
+            }
             fail(group, error)
             for write in group { keepPresence(write, now) }
             registry.retry(due, at: now.steady + Self.retryMilliseconds)
@@ -121,7 +127,9 @@ struct StorageWriter<Store: WritableStore> {
         for channel in due { expire(channel, now) }
         for write in group { try carryOut(write, now) }
         let purges = group.filter { if case .purgeHistory = $0.work { true } else { false } }
-        let changes = self.group.changes
+        var changes = self.group.changes
+        // An empty group lets the locks of those who are gone go.
+        changes.room = group.map(\.room).min() ?? .locks
         self.group = StoreGroup()
         guard !changes.isEmpty else {
             // The tables of busy locks lie in memory, and everything else was just read.
@@ -189,12 +197,13 @@ struct StorageWriter<Store: WritableStore> {
         (outcome.hasBegunAnew, outcome.term) = (hasBegunAnew, term)
     }
 
-    private mutating func runSingly(
-        _ group: [StorageWrite], _ due: Set<ChannelKey>, _ now: StorageNow
+    /// Runs what has failed together in groups of their own.
+    private mutating func run(
+        _ groups: [[StorageWrite]], _ due: Set<ChannelKey>, _ now: StorageNow
     ) -> WriteOutcome {
         registry.retry(due, at: now.steady)
         var all = WriteOutcome()
-        for write in group { all.append(run([write], now: now)) }
+        for group in groups { all.append(run(group, now: now)) }
         return all
     }
 
@@ -248,7 +257,8 @@ struct StorageWriter<Store: WritableStore> {
             let isKept = group.collect(feed, now: now.wall)
             outcome.collected.append((.init(appID: feed.appID, shard: feed.shard), isKept))
         case .settleEvents(let app, let time): group.settle(app, upTo: time)
-        case .removeEvents(let cutoffs, let limit): group.removeEvents(before: cutoffs, limit: limit)
+        case .removeEvents(let cutoffs, let limit):
+            group.removeEvents(before: cutoffs, limit: limit, bytesMax: rules.quotas.eventBytes)
         case .inboxRules(let rules): inboxRules = rules
         }
     }
@@ -327,15 +337,20 @@ struct StorageWriter<Store: WritableStore> {
 extension StorageWriter {
     /// Counts what an app has, and refuses what its quota doesn't allow (L-42).
     mutating func count(
-        _ kind: AppUsage.Kind, of app: String, from before: Int, to after: Int
+        _ changes: [(kind: AppUsage.Kind, before: Int, after: Int)], of app: String
     ) throws(StoreFailure) -> RTMError? {
-        guard before != after else { return nil }
+        let changed = changes.filter { $0.before != $0.after }
+        guard !changed.isEmpty else { return nil }
         let usage = try group.usage(of: app)
+        var difference = AppUsage()
         do throws(RTMError) {
-            group.add(try usage.difference(after - before, kind, rules.quotas), of: app)
+            for (kind, before, after) in changed {
+                difference.add(try usage.difference(after - before, kind, rules.quotas))
+            }
         } catch {
             return error
         }
+        group.add(difference, of: app)
         return nil
     }
 
@@ -354,8 +369,12 @@ extension StorageWriter {
             return answer(write, .failure(error))
         }
         if let refusal = try count(
-            channel.type == .none ? .userSets : .channelSets, of: channel.appID,
-            from: before.entries.isEmpty ? 0 : 1, to: set.entries.isEmpty ? 0 : 1)
+            [
+                (
+                    channel.type == .none ? .userSets : .channelSets, before.entries.isEmpty ? 0 : 1,
+                    set.entries.isEmpty ? 0 : 1
+                ), (.metadataBytes, before.storedBytes, set.storedBytes),
+            ], of: channel.appID)
         {
             return answer(write, .failure(refusal))
         }

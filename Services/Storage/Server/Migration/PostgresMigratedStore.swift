@@ -213,12 +213,14 @@
                     """)
                 _ = try run(
                     """
-                    INSERT INTO usage (shard, app, channel_sets, user_sets, locks, history_bytes)
+                    INSERT INTO usage
+                        (shard, app, channel_sets, user_sets, locks, history_bytes, metadata_bytes)
                     SELECT c.shard, c.app, count(*) FILTER (WHERE c.type <> 0 AND m.channel IS NOT NULL),
                         count(*) FILTER (WHERE c.type = 0 AND m.channel IS NOT NULL),
-                        coalesce(sum(l.locks), 0), coalesce(sum(h.bytes), 0)
+                        coalesce(sum(l.locks), 0), coalesce(sum(h.bytes), 0), coalesce(sum(m.bytes), 0)
                     FROM channels c
-                    LEFT JOIN (SELECT DISTINCT shard, channel FROM metadata) m
+                    LEFT JOIN (SELECT shard, channel, sum(octet_length(key) + octet_length(value)
+                        + \(StoredMessage.rowBytes)) AS bytes FROM metadata GROUP BY 1, 2) m
                         ON m.shard = c.shard AND m.channel = c.id
                     LEFT JOIN (SELECT shard, channel, count(*) AS locks FROM locks GROUP BY 1, 2) l
                         ON l.shard = c.shard AND l.channel = c.id
@@ -226,6 +228,12 @@
                         + octet_length(custom_type) + \(StoredMessage.rowBytes)) AS bytes
                         FROM history GROUP BY 1, 2) h ON h.shard = c.shard AND h.channel = c.id
                     GROUP BY c.shard, c.app
+                    """)
+                _ = try run(
+                    """
+                    UPDATE event_apps a SET bytes = coalesce((
+                        SELECT sum(octet_length(e.body) + octet_length(e.key) + \(StoredMessage.rowBytes))
+                        FROM events e WHERE e.shard = a.shard AND e.app = a.app), 0)
                     """)
             }
         }

@@ -93,15 +93,23 @@
                 "UPDATE store SET counter = ?, expiry_clock_ms = ?", .integer(counters.counter), clock)
             try connection.execute(
                 """
-                INSERT INTO usage (app, channel_sets, user_sets, locks, history_bytes)
-                SELECT app, sum(type <> 0 AND has_set), sum(type = 0 AND has_set), sum(locks), sum(bytes)
+                INSERT INTO usage (app, channel_sets, user_sets, locks, history_bytes, metadata_bytes)
+                SELECT app, sum(type <> 0 AND has_set), sum(type = 0 AND has_set), sum(locks), sum(bytes),
+                    sum(metadata_bytes)
                 FROM (SELECT app, type, EXISTS (SELECT 1 FROM metadata WHERE channel = id) AS has_set,
+                    (SELECT coalesce(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))
+                        + \(StoredMessage.rowBytes)), 0) FROM metadata WHERE channel = id)
+                        AS metadata_bytes,
                     (SELECT count(*) FROM locks WHERE channel = id) AS locks,
                     (SELECT coalesce(sum(length(payload) + length(CAST(publisher AS BLOB))
                         + length(CAST(custom_type AS BLOB)) + \(StoredMessage.rowBytes)), 0)
                         FROM history WHERE channel = id) AS bytes
                     FROM channels)
-                GROUP BY app
+                GROUP BY app;
+                UPDATE event_apps SET bytes = (
+                    SELECT coalesce(sum(length(body) + length(CAST(key AS BLOB))
+                        + \(StoredMessage.rowBytes)), 0)
+                    FROM events WHERE events.app = event_apps.id)
                 """)
         }
 

@@ -6,6 +6,8 @@ struct AppUsage: Sendable, Hashable {
         /// The metadata sets of channels, and of users, that are not empty.
         case channelSets, userSets
         case locks
+        /// What the metadata of all its channels and users takes.
+        case metadataBytes
     }
 
     /// Quotas per app; nil means no limit.
@@ -14,6 +16,9 @@ struct AppUsage: Sendable, Hashable {
         var userSets: Int?
         var locks: Int?
         var historyBytes: Int?
+        var metadataBytes: Int?
+        /// Beyond it the oldest events go before their time.
+        var eventBytes: Int?
     }
 
     var channelSets = 0
@@ -21,6 +26,8 @@ struct AppUsage: Sendable, Hashable {
     var locks = 0
     /// Bytes of stored messages.
     var historyBytes = 0
+    /// Bytes of the metadata of channels and users.
+    var metadataBytes = 0
 
     /// Why a message of so many bytes isn't stored; nil if there is room. Old messages expire, and then there
     /// is room again.
@@ -52,6 +59,7 @@ struct AppUsage: Sendable, Hashable {
         userSets += difference.userSets
         locks += difference.locks
         historyBytes += difference.historyBytes
+        metadataBytes += difference.metadataBytes
     }
 
     private static func row(
@@ -62,6 +70,8 @@ struct AppUsage: Sendable, Hashable {
             (\.channelSets, quotas.channelSets, .storageOperationFailed, "channels with metadata")
         case .userSets: (\.userSets, quotas.userSets, .storageOperationFailed, "users with metadata")
         case .locks: (\.locks, quotas.locks, .lockOperationFailed, "locks")
+        case .metadataBytes:
+            (\.metadataBytes, quotas.metadataBytes, .storageOperationFailed, "bytes of metadata")
         }
     }
 }

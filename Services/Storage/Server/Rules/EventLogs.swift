@@ -63,6 +63,9 @@ struct StoredEvent: Sendable, Hashable {
     let number: UInt64
     let time: UInt64
     let body: [UInt8]
+
+    /// What the event counts in the share of its app: its content, and about what its row takes.
+    var bytes: Int { body.count + key.name.utf8.count + StoredMessage.rowBytes }
 }
 
 /// The events of apps as one group of writes sees them: it makes events of what messaging sends, counts them,

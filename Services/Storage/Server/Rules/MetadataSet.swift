@@ -43,6 +43,9 @@ struct MetadataSet: Sendable, Hashable {
     /// The bytes that count against the limit of a set (L-37).
     var bytes: Int { entries.reduce(0) { $0 + $1.item.bytes } }
 
+    /// The bytes that count against the share of its app: those of the set, and about what the rows take.
+    var storedBytes: Int { bytes + entries.count * StoredMessage.rowBytes }
+
     /// Applies a write that has passed `WriteMetadata.check`. If it throws, nothing has changed.
     ///
     /// - Parameter now: the time in milliseconds (UTC), for items that record it.

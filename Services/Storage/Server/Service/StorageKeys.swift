@@ -40,7 +40,7 @@ struct StorageKeys: ServiceKeys {
     )
     let bytesMax = ConfigurationKey<Int>.byteSize(
         "storage.bytesMax", default: 16 << 30, in: 0...(1 << 50),
-        "How large the database may become; a write that doesn't fit is refused. 0 means no limit but the disk."
+        "How large the database may become; a write that doesn't fit is refused. The last sixteenth, at most 64 MiB, is kept back for bans and locks. 0 means no limit but the disk."
     )
     let cacheBytes = ConfigurationKey<Int>.byteSize(
         "storage.cache", default: 32 << 20, in: (1 << 20)...(1 << 36),
@@ -70,6 +70,14 @@ struct StorageKeys: ServiceKeys {
     let appHistoryBytesMax = ConfigurationKey<Int>.byteSize(
         "storage.history.appBytesMax", default: 8 << 30, in: 0...(1 << 50),
         "Bytes of stored messages that one app may have; one more message is not stored. 0 means no limit.")
+    let appMetadataBytesMax = ConfigurationKey<Int>.byteSize(
+        "storage.metadata.appBytesMax", default: 2 << 30, in: 0...(1 << 50),
+        "Bytes of the metadata of all channels and users that one app may have; a write that would make more is refused. 0 means no limit."
+    )
+    let appEventBytesMax = ConfigurationKey<Int>.byteSize(
+        "storage.events.appBytesMax", default: 4 << 30, in: 0...(1 << 50),
+        "Bytes of events that one app may have; beyond it the oldest are removed before their time. 0 means no limit."
+    )
     let retention = ConfigurationKey<RetentionPeriod>.choice(
         "storage.history.retention", default: .oneWeek,
         "How long stored messages are kept; a change concerns only messages that are stored later. "
@@ -106,7 +114,9 @@ extension StorageRules {
             channelSets: Self.quota(configuration[StorageKeys.channelSetsMax]),
             userSets: Self.quota(configuration[StorageKeys.userSetsMax]),
             locks: Self.quota(configuration[StorageKeys.locksMax]),
-            historyBytes: Self.quota(configuration[StorageKeys.appHistoryBytesMax]))
+            historyBytes: Self.quota(configuration[StorageKeys.appHistoryBytesMax]),
+            metadataBytes: Self.quota(configuration[StorageKeys.appMetadataBytesMax]),
+            eventBytes: Self.quota(configuration[StorageKeys.appEventBytesMax]))
         bytesMax = Self.quota(configuration[StorageKeys.bytesMax])
         lockGraceMilliseconds = UInt64(configuration[StorageKeys.lockGrace] / .milliseconds(1))
         let ofApps = configuration[CommonKeys.apps].compactMap { app in

@@ -116,6 +116,8 @@ struct GroupChanges: Sendable {
     struct EventsExpiry: Sendable, Hashable {
         let cutoffs: [String: UInt64]
         let limit: Int
+        /// How many bytes of events an app may have; nil means no limit.
+        let bytesMax: Int?
     }
 
     struct LettersChange: Sendable, Hashable {
@@ -159,11 +161,13 @@ struct GroupChanges: Sendable {
     /// The events of apps, with what is known of their channels and users.
     var collected = EventLogs.Changes()
     var collectedKeys: [ChannelKey: EventKey] = [:]
-    /// Events of apps that came before these times are removed, of other apps all; at most so many of each
-    /// app.
+    /// Events of apps that came before these times are removed, of other apps all, and the oldest of an app
+    /// that has more bytes of them than its share; at most so many of each app.
     var eventsExpiry: EventsExpiry?
     /// New events, which wait for messaging.
     var events: [StorageOutboxEvent] = []
+    /// How much of the database the changes may fill.
+    var room = StorageRoom.usual
     /// The events that messaging has.
     var announced: [ClosedRange<UInt64>] = []
     var expiryClock: UInt64?
@@ -333,8 +337,8 @@ struct StoreGroup: Sendable {
         }
     }
 
-    mutating func removeEvents(before cutoffs: [String: UInt64], limit: Int) {
-        written.eventsExpiry = .init(cutoffs: cutoffs, limit: limit)
+    mutating func removeEvents(before cutoffs: [String: UInt64], limit: Int, bytesMax: Int?) {
+        written.eventsExpiry = .init(cutoffs: cutoffs, limit: limit, bytesMax: bytesMax)
     }
 
     mutating func queue(_ event: StorageOutboxEvent) { written.events.append(event) }
@@ -351,4 +355,32 @@ struct StoreGroup: Sendable {
     mutating func drained(to cursor: InboxCursor) { written.inbox = cursor }
 
     mutating func removeUnusedChannels(limit: Int) { written.unusedChannelsLimit = limit }
+}
+
+/// How much of a database of a limited size a write may fill. The rest is kept back for what protects users: a
+/// database that messages, metadata and events have filled still keeps bans (S-4).
+enum StorageRoom: Int, Sendable, Comparable {
+    /// Everything but the reserve.
+    case usual
+    /// Half of the reserve, too: locks, the ends of sessions, and what gives room back.
+    case locks
+    /// All of it: bans and revocations of tokens.
+    case bans
+
+    /// Limit: bytes that are kept back, at most.
+    private static let reserveMax = 64 << 20
+    /// Of a small database it is this part.
+    private static let reservePart = 16
+
+    /// - Parameter bytesMax: how large the database may become.
+    func bytes(of bytesMax: Int) -> Int {
+        let reserve = min(Self.reserveMax, bytesMax / Self.reservePart)
+        return switch self {
+        case .usual: bytesMax - reserve
+        case .locks: bytesMax - reserve / 2
+        case .bans: bytesMax
+        }
+    }
+
+    static func < (left: StorageRoom, right: StorageRoom) -> Bool { left.rawValue < right.rawValue }
 }

@@ -129,8 +129,11 @@
         }
 
         private func addMarks(_ all: inout [PostgresStatement]) {
-            var newest: [String: UInt64] = [:]
-            for event in changes.events { newest[event.key.appID] = event.offset }
+            var (newest, bytes) = ([String: UInt64](), [String: Int]())
+            for event in changes.events {
+                newest[event.key.appID] = event.offset
+                bytes[event.key.appID, default: 0] += event.bytes
+            }
             guard !newest.isEmpty else { return }
             let apps = Array(newest)
             let now = changes.feeds.values.map(\.time).max() ?? changes.events.last?.time ?? 0
@@ -140,9 +143,10 @@
             all.append(
                 PostgresStatement(
                     """
-                    UPDATE event_apps a SET newest = u.newest FROM unnest($2::text[], $3::int8[]) u (app, newest)
+                    UPDATE event_apps a SET newest = u.newest, bytes = a.bytes + u.bytes
+                    FROM unnest($2::text[], $3::int8[], $4::int8[]) u (app, newest, bytes)
                     WHERE a.shard = $1 AND a.app = u.app
-                    """, values: values))
+                    """, values: values + [.integers(apps.map { Int64(bytes[$0.key] ?? 0) })]))
             all.append(
                 PostgresStatement(
                     """
@@ -154,24 +158,29 @@
 
         /// Removes events whose time is over, a range at a time, and what is known of keys without events.
         /// Its row says how many events were removed.
-        ///
-        /// - Parameters:
-        ///   - cutoffs: by app: what came before, in milliseconds (UTC). Of other apps everything goes.
-        ///   - limit: of events, for each app.
-        static func removing(
-            before cutoffs: [String: UInt64], limit: Int, shard: Int64
-        ) -> PostgresStatement {
-            let cutoffs = Array(cutoffs)
+        static func removing(_ expiry: GroupChanges.EventsExpiry, shard: Int64) -> PostgresStatement {
+            let cutoffs = Array(expiry.cutoffs)
             return PostgresStatement(
                 """
                 WITH a AS (
                     SELECT e.app, e.removed, greatest(e.removed, coalesce((SELECT max(m.position)
                         FROM event_marks m WHERE m.shard = $1 AND m.app = e.app
-                            AND m.time_ms <= coalesce(c.cutoff, 9223372036854775807)), 0)) AS target
+                            AND m.time_ms <= coalesce(c.cutoff, 9223372036854775807)), 0),
+                        CASE WHEN e.bytes > $5 THEN coalesce((SELECT max(w.position) FROM (
+                            SELECT l.position, sum(l.size) OVER (ORDER BY l.position) - l.size AS ahead
+                            FROM (SELECT v.position, octet_length(v.body) + octet_length(v.key) + 64 AS size
+                                FROM events v WHERE v.shard = $1 AND v.app = e.app
+                                ORDER BY v.position LIMIT $4) l) w
+                            WHERE w.ahead < e.bytes - $5), 0) ELSE 0 END) AS target
                     FROM event_apps e LEFT JOIN unnest($2::text[], $3::int8[]) c (app, cutoff) ON c.app = e.app
                     WHERE e.shard = $1),
                 t AS (SELECT app, target, least(target, removed + $4) AS ending FROM a WHERE target > removed),
-                u AS (UPDATE event_apps e SET removed = t.ending FROM t WHERE e.shard = $1 AND e.app = t.app),
+                s AS (SELECT v.app, sum(octet_length(v.body) + octet_length(v.key) + 64)::int8 AS bytes
+                    FROM events v JOIN t ON t.app = v.app
+                    WHERE v.shard = $1 AND v.position <= t.ending GROUP BY v.app),
+                u AS (UPDATE event_apps e SET removed = t.ending,
+                        bytes = e.bytes - coalesce((SELECT s.bytes FROM s WHERE s.app = t.app), 0)
+                    FROM t WHERE e.shard = $1 AND e.app = t.app),
                 m AS (DELETE FROM event_marks m USING t
                     WHERE m.shard = $1 AND m.app = t.app AND m.position <= t.ending),
                 p AS (DELETE FROM event_epochs p USING t WHERE p.shard = $1 AND p.app = t.app
@@ -184,7 +193,7 @@
                     WHERE d.shard = $1 AND d.app = t.app AND d.position <= t.ending RETURNING 1)
                 SELECT count(*) FROM d
                 """, .integer(shard), .texts(cutoffs.map(\.key)), .numbers(cutoffs.map(\.value)),
-                .integer(Int64(limit)))
+                .integer(Int64(expiry.limit)), .integer(Int64(expiry.bytesMax ?? .max)))
         }
     }
 #endif

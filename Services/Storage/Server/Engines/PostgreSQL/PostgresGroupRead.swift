@@ -121,14 +121,15 @@
             add(
                 """
                 SELECT app, sum(channel_sets)::int8, sum(user_sets)::int8, sum(locks)::int8,
-                    sum(history_bytes)::int8
+                    sum(history_bytes)::int8, sum(metadata_bytes)::int8
                 FROM usage WHERE app = ANY($1) GROUP BY app
                 """, .texts(Array(keys.apps))
             ) { rows, state in
                 for row in rows {
                     state.usages[row.text(0)] = AppUsage(
                         channelSets: Int(row.integer(1)), userSets: Int(row.integer(2)),
-                        locks: Int(row.integer(3)), historyBytes: Int(row.integer(4)))
+                        locks: Int(row.integer(3)), historyBytes: Int(row.integer(4)),
+                        metadataBytes: Int(row.integer(5)))
                 }
             }
         }

@@ -101,7 +101,7 @@
                 parts.append(
                     Part(
                         statement: PostgresEventWrite.removing(
-                            before: expiry.cutoffs, limit: expiry.limit, shard: shard), answer: .eventsExpired
+                            expiry, shard: shard), answer: .eventsExpired
                     ))
             }
             all = []
@@ -223,17 +223,21 @@
             all.append(
                 PostgresStatement(
                     """
-                    INSERT INTO usage AS a (shard, app, channel_sets, user_sets, locks, history_bytes)
-                    SELECT $1, u.* FROM unnest($2::text[], $3::int8[], $4::int8[], $5::int8[], $6::int8[]) u
+                    INSERT INTO usage AS a
+                        (shard, app, channel_sets, user_sets, locks, history_bytes, metadata_bytes)
+                    SELECT $1, u.* FROM unnest($2::text[], $3::int8[], $4::int8[], $5::int8[], $6::int8[],
+                        $7::int8[]) u
                     ON CONFLICT (app, shard) DO UPDATE SET
                         channel_sets = a.channel_sets + excluded.channel_sets,
                         user_sets = a.user_sets + excluded.user_sets, locks = a.locks + excluded.locks,
-                        history_bytes = a.history_bytes + excluded.history_bytes
+                        history_bytes = a.history_bytes + excluded.history_bytes,
+                        metadata_bytes = a.metadata_bytes + excluded.metadata_bytes
                     """, .integer(shard), .texts(apps.map(\.key)),
                     .integers(apps.map { Int64($0.value.channelSets) }),
                     .integers(apps.map { Int64($0.value.userSets) }),
                     .integers(apps.map { Int64($0.value.locks) }),
-                    .integers(apps.map { Int64($0.value.historyBytes) })))
+                    .integers(apps.map { Int64($0.value.historyBytes) }),
+                    .integers(apps.map { Int64($0.value.metadataBytes) })))
         }
 
         private func addBans(_ all: inout [PostgresStatement]) {

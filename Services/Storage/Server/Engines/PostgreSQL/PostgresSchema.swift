@@ -241,6 +241,19 @@
             CREATE INDEX audit_by_kind ON audit (shard, app, operator, what, number);
             """,
             inbox,
+            """
+            -- The bytes of metadata and of events have shares, too.
+            ALTER TABLE usage ADD COLUMN metadata_bytes int8 NOT NULL DEFAULT 0;
+            INSERT INTO usage (shard, app, channel_sets, user_sets, locks, history_bytes, metadata_bytes)
+                SELECT c.shard, c.app, 0, 0, 0, 0, sum(octet_length(m.key) + octet_length(m.value) + 64)
+                FROM metadata m JOIN channels c ON c.shard = m.shard AND c.id = m.channel
+                GROUP BY c.shard, c.app
+                ON CONFLICT (app, shard) DO UPDATE SET metadata_bytes = excluded.metadata_bytes;
+            ALTER TABLE event_apps ADD COLUMN bytes int8 NOT NULL DEFAULT 0;
+            UPDATE event_apps a SET bytes = coalesce((
+                SELECT sum(octet_length(e.body) + octet_length(e.key) + 64) FROM events e
+                WHERE e.shard = a.shard AND e.app = a.app), 0);
+            """,
         ]
     }
 #endif

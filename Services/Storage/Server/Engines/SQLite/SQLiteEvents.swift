@@ -9,17 +9,19 @@ struct SQLiteEvents {
 
     let connection: SQLiteConnection
 
-    private struct App {
+    fileprivate struct App {
         let id: Int64
         let newest: UInt64
         let removed: UInt64
+        /// What its events take.
+        let bytes: Int
     }
 
     private func app(_ name: String) throws(StoreFailure) -> App? {
         var found: App?
-        try connection.rows("SELECT id, newest, removed FROM event_apps WHERE app = ?1", .text(name)) { row in
-            found = App(id: row.integer(0), newest: row.number(1), removed: row.number(2))
-        }
+        try connection.rows(
+            "SELECT id, newest, removed, bytes FROM event_apps WHERE app = ?1", .text(name)
+        ) { row in found = row.eventApp }
         return found
     }
 }
@@ -140,9 +142,11 @@ extension SQLiteEvents {
         }
         for (feed, mark) in changes.feeds { try save(mark, feed, ids[feed.appID] ?? 0) }
         for (name, id) in ids {
-            guard let newest = changes.events.last(where: { $0.key.appID == name })?.offset else { continue }
+            let events = changes.events.filter { $0.key.appID == name }
+            guard let newest = events.last?.offset else { continue }
             try connection.run(
-                "UPDATE event_apps SET newest = ?2 WHERE id = ?1", .integer(id), .number(newest))
+                "UPDATE event_apps SET newest = ?2, bytes = bytes + ?3 WHERE id = ?1", .integer(id),
+                .number(newest), .integer(Int64(events.reduce(0) { $0 + $1.bytes })))
             try connection.run(
                 """
                 INSERT INTO event_marks (app, time_ms, offset) VALUES (?1, ?2, ?3)
@@ -222,25 +226,28 @@ extension SQLiteEvents {
 
     /// Removes events whose time is over, a range at a time, and what is known of keys without events.
     ///
-    /// - Parameters:
-    ///   - cutoffs: by app: what came before, in milliseconds (UTC). Of other apps everything goes.
-    ///   - limit: of events, for each app.
     /// - Returns: how many events were removed.
-    func remove(before cutoffs: [String: UInt64], limit: Int) throws(StoreFailure) -> Int {
+    func remove(_ expiry: GroupChanges.EventsExpiry) throws(StoreFailure) -> Int {
         var apps: [(name: String, app: App)] = []
-        try connection.rows("SELECT id, newest, removed, app FROM event_apps") { row in
-            apps.append((row.text(3), App(id: row.integer(0), newest: row.number(1), removed: row.number(2))))
+        try connection.rows("SELECT id, newest, removed, bytes, app FROM event_apps") { row in
+            apps.append((row.text(4), row.eventApp))
         }
         var removed = 0
         for (name, app) in apps {
-            let cutoff = cutoffs[name] ?? UInt64(Int64.max)
-            var target = app.removed
+            let cutoff = expiry.cutoffs[name] ?? UInt64(Int64.max)
+            var target = try beyondShare(of: app, expiry)
             try connection.rows(
                 "SELECT max(offset) FROM event_marks WHERE app = ?1 AND time_ms <= ?2", .integer(app.id),
                 .number(cutoff)
             ) { row in target = max(target, row.number(0)) }
-            let end = min(target, app.removed + UInt64(limit))
+            let end = min(target, app.removed + UInt64(expiry.limit))
             guard end > app.removed else { continue }
+            try connection.run(
+                """
+                UPDATE event_apps SET bytes = bytes - (
+                    SELECT coalesce(sum(length(body) + length(CAST(key AS BLOB)) + 64), 0) FROM events
+                    WHERE app = ?1 AND offset <= ?2) WHERE id = ?1
+                """, .integer(app.id), .number(end))
             removed += try connection.run(
                 "DELETE FROM events WHERE app = ?1 AND offset <= ?2", .integer(app.id), .number(end))
             try connection.run(
@@ -261,9 +268,32 @@ extension SQLiteEvents {
         }
         return removed
     }
+
+    /// Up to where the oldest events have to go, so that the app has no more than its share.
+    private func beyondShare(
+        of app: App, _ expiry: GroupChanges.EventsExpiry
+    ) throws(StoreFailure) -> UInt64 {
+        guard let bytesMax = expiry.bytesMax, app.bytes > bytesMax else { return app.removed }
+        var target = app.removed
+        try connection.rows(
+            """
+            SELECT max(offset) FROM (
+                SELECT offset, sum(size) OVER (ORDER BY offset) - size AS ahead FROM (
+                    SELECT offset, length(body) + length(CAST(key AS BLOB)) + 64 AS size FROM events
+                    WHERE app = ?1 ORDER BY offset LIMIT ?2))
+            WHERE ahead < ?3
+            """, .integer(app.id), .integer(Int64(expiry.limit)), .integer(Int64(app.bytes - bytesMax))
+        ) { row in target = max(target, row.number(0)) }
+        return target
+    }
 }
 
 extension SQLiteStatement {
+    /// Of the first four columns.
+    fileprivate var eventApp: SQLiteEvents.App {
+        .init(id: integer(0), newest: number(1), removed: number(2), bytes: Int(integer(3)))
+    }
+
     fileprivate func eventKey(_ column: Int32) -> EventKey {
         // A due time is never 0, which stands for NULL here.
         let due = number(column + 4)

@@ -21,7 +21,7 @@ struct SQLiteOptions: Sendable, Hashable {
             try connection.execute("PRAGMA cache_size = -\(cacheBytes / 1024)")
             try connection.execute("PRAGMA wal_autocheckpoint = \(checkpointPages)")
             try SQLiteSchema.migrate(connection)
-            try connection.execute("PRAGMA max_page_count = \(try pageCountMax(connection))")
+            try limit(connection, to: .usual)
         } catch {
             connection.close()
             throw error
@@ -42,11 +42,12 @@ struct SQLiteOptions: Sendable, Hashable {
         return connection
     }
 
-    private func pageCountMax(_ connection: SQLiteConnection) throws(StoreFailure) -> Int {
+    /// Lets the writer fill so much of the file from now on.
+    func limit(_ connection: SQLiteConnection, to room: StorageRoom) throws(StoreFailure) {
         let most = 4_294_967_294
-        guard bytesMax > 0 else { return most }
         let page = try connection.texts("PRAGMA page_size").first.flatMap { Int($0) } ?? 4096
-        return min(most, max(1, bytesMax / page))
+        let count = bytesMax > 0 ? min(most, max(1, room.bytes(of: bytesMax) / page)) : most
+        try connection.execute("PRAGMA max_page_count = \(count)")
     }
 }
 

@@ -295,5 +295,17 @@ enum SQLiteSchema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX audit_by_kind ON audit (app, operator, what, number);
         """,
+        """
+        -- The bytes of metadata and of events have shares, too.
+        ALTER TABLE usage ADD COLUMN metadata_bytes INTEGER NOT NULL DEFAULT 0;
+        INSERT INTO usage (app, channel_sets, user_sets, locks, metadata_bytes)
+            SELECT app, 0, 0, 0, sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB)) + 64)
+            FROM metadata JOIN channels ON channels.id = metadata.channel WHERE true GROUP BY app
+            ON CONFLICT (app) DO UPDATE SET metadata_bytes = excluded.metadata_bytes;
+        ALTER TABLE event_apps ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+        UPDATE event_apps SET bytes = (
+            SELECT coalesce(sum(length(body) + length(CAST(key AS BLOB)) + 64), 0) FROM events
+            WHERE events.app = event_apps.id);
+        """,
     ]
 }

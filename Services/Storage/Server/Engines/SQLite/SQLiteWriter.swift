@@ -12,6 +12,9 @@ final class SQLiteWriter: WritableStore {
     private static let eventsBesideSearch = 1_000
 
     let connection: SQLiteConnection
+    private let options: SQLiteOptions
+    /// How much of the file may be filled at present.
+    private var room = StorageRoom.usual
     /// The file that was opened; nil where the file system is a test's own.
     private let identity: FileIdentity?
     private var channels: [ChannelKey: Int64] = [:]
@@ -33,6 +36,7 @@ final class SQLiteWriter: WritableStore {
         _ options: SQLiteOptions, source: UInt64 = .random(in: 1...UInt64(Int64.max))
     ) throws(StoreFailure) {
         self.source = source
+        self.options = options
         connection = try options.openWriter()
         identity = options.fileSystem == nil ? FileIdentity(options.path) : nil
         storedCounter = try connection.counter()
@@ -102,6 +106,7 @@ final class SQLiteWriter: WritableStore {
 
     func write(_ changes: GroupChanges) throws(StoreFailure) -> GroupWritten {
         do throws(StoreFailure) {
+            try limit(to: changes.room)
             try begin()
             let written = try keep(changes)
             try commit()
@@ -134,7 +139,7 @@ final class SQLiteWriter: WritableStore {
             try appEvents.keep(changes.collected, changes.collectedKeys, epoch: source)
         }
         if let expiry = changes.eventsExpiry {
-            written.eventsExpired = try appEvents.remove(before: expiry.cutoffs, limit: expiry.limit)
+            written.eventsExpired = try appEvents.remove(expiry)
         }
         for key in changes.forgottenReaders { try readers.set(nil, key) }
         for (key, reader) in changes.readers { try readers.set(reader, key) }
@@ -193,8 +198,15 @@ final class SQLiteWriter: WritableStore {
     /// No other process can write to the file meanwhile.
     func confirm() {}
 
+    private func limit(to room: StorageRoom) throws(StoreFailure) {
+        guard room != self.room, options.bytesMax > 0 else { return }
+        try options.limit(connection, to: room)
+        self.room = room
+    }
+
     func prove() throws(StoreFailure) {
         do throws(StoreFailure) {
+            try limit(to: .usual)
             try begin()
             try connection.run("INSERT INTO room (filler) VALUES (zeroblob(65536))")
             try commit()
@@ -359,11 +371,13 @@ final class SQLiteWriter: WritableStore {
         if let known = usages[app] { return known }
         var usage = AppUsage()
         try connection.rows(
-            "SELECT channel_sets, user_sets, locks, history_bytes FROM usage WHERE app = ?1", .text(app)
+            """
+            SELECT channel_sets, user_sets, locks, history_bytes, metadata_bytes FROM usage WHERE app = ?1
+            """, .text(app)
         ) { row in
             usage = AppUsage(
                 channelSets: Int(row.integer(0)), userSets: Int(row.integer(1)), locks: Int(row.integer(2)),
-                historyBytes: Int(row.integer(3)))
+                historyBytes: Int(row.integer(3)), metadataBytes: Int(row.integer(4)))
         }
         // The table is as large as the number of apps in the configuration.
         usages[app] = usage
@@ -373,14 +387,15 @@ final class SQLiteWriter: WritableStore {
     private func save(_ usage: AppUsage, of app: String) throws(StoreFailure) {
         try connection.run(
             """
-            INSERT INTO usage (app, channel_sets, user_sets, locks, history_bytes)
-            VALUES (?1, ?2, ?3, ?4, ?5)
+            INSERT INTO usage (app, channel_sets, user_sets, locks, history_bytes, metadata_bytes)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             ON CONFLICT (app) DO UPDATE SET channel_sets = excluded.channel_sets,
                 user_sets = excluded.user_sets, locks = excluded.locks,
-                history_bytes = excluded.history_bytes
+                history_bytes = excluded.history_bytes, metadata_bytes = excluded.metadata_bytes
             """,
             .text(app), .integer(Int64(usage.channelSets)), .integer(Int64(usage.userSets)),
-            .integer(Int64(usage.locks)), .integer(Int64(usage.historyBytes)))
+            .integer(Int64(usage.locks)), .integer(Int64(usage.historyBytes)),
+            .integer(Int64(usage.metadataBytes)))
     }
 
     private func add(_ difference: AppUsage, of app: String) throws(StoreFailure) {
