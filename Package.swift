@@ -155,7 +155,10 @@ let shared: [Target] = [
     room(
         "RTMRedisConfiguration", "Shared/RedisConfiguration",
         ["RTMRedis", "RTMServiceKit", "RTMServiceLink"]),
-    room("RTMAppConfiguration", "Shared/AppConfiguration", ["RTMAccessToken", "RTMServiceKit", logging]),
+    room("RTMPermissions", "Shared/Permissions", ["RTMModel", "RTMAccessToken", "RTMWire"]),
+    room(
+        "RTMAppConfiguration", "Shared/AppConfiguration",
+        ["RTMAccessToken", "RTMPermissions", "RTMServiceKit", logging]),
     room(
         "RTMPublishHook", "Shared/PublishHook",
         ["RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature", logging, collections] + nio),
@@ -183,8 +186,8 @@ let services: [Target] =
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: [
-            "RTMAccessToken", "RTMAppConfiguration", "RTMEdgeWebSocket", "RTMPublishHook", nioSSL, nioTLS,
-            collections,
+            "RTMAccessToken", "RTMAppConfiguration", "RTMEdgeWebSocket", "RTMPermissions", "RTMPublishHook",
+            nioSSL, nioTLS, collections,
         ] + webSocket, main: ["RTMWebhookCall"])
     + [
         // The console and the web client travel in the gateway's binary.
@@ -196,8 +199,8 @@ let services: [Target] =
         "Gateway", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: [
             "CGatewayFiles", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography",
-            "RTMProtocol", "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature", protobuf, nioSSL,
-            collections, ordered,
+            "RTMPermissions", "RTMProtocol", "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature",
+            protobuf, nioSSL, collections, ordered,
         ] + hummingbird)
     + [
         room(
@@ -301,7 +304,7 @@ let testing: [Target] = [
         [
             "RTMModel", "RTMAccessToken", "RTMAppConfiguration", "RTMWire", "RTMServiceLink",
             "RTMServiceKit", "RTMConfigurationFile", "RTMEdgeServer", "RTMEdgeWebSocket",
-            "RTMMessagingServer", "RTMPublishHook",
+            "RTMMessagingServer", "RTMPermissions", "RTMPublishHook",
             "RTMProtocol", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
@@ -309,8 +312,9 @@ let testing: [Target] = [
         "Gateway",
         [
             "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile",
-            "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMProtocol", "RTMPublishHook",
-            "RTMWebhookCall", "RTMWebhookSignature", yams, crypto, protobuf, logging, nioSSL,
+            "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMPermissions", "RTMProtocol",
+            "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature", yams, crypto, protobuf, logging,
+            nioSSL,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + hummingbird),
     tests("Redis", ["RTMModel", "RTMRedis", "RTMServiceLink", "RTMMessagingServer", logging] + nio),

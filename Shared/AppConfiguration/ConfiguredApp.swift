@@ -1,5 +1,6 @@
 package import Logging
 package import RTMAccessToken
+package import RTMPermissions
 package import RTMServiceKit
 
 /// An app as the configuration has it, with what checks its tokens: the same for every service that lets
@@ -10,9 +11,13 @@ package struct ConfiguredApp: Sendable {
     package let tokens: AppTokens?
     /// Why keys of the file of its JWTs aren't used, a clause for each.
     private let keysPassedOver: [String]
+    /// What the operator reserves, but for topics, which edges alone have.
+    package let policies: ForeignPolicies
 
     /// The keys that it is made of.
-    package static let keys = CommonKeys.apps.declarations + CommonKeys.tokenLifeMax.declarations
+    package static let keys =
+        CommonKeys.apps.declarations + CommonKeys.tokenLifeMax.declarations
+        + PermissionKeys.table.declarations
 
     /// Reads the apps with the keys of their JWTs. A file is read once, however many apps name it.
     ///
@@ -22,6 +27,9 @@ package struct ConfiguredApp: Sendable {
         in configuration: Configuration, _ read: (String) throws -> String = { try TextFile.read($0) }
     ) throws(ConfigurationError) -> [ConfiguredApp] {
         let lifeMax = configuration[CommonKeys.tokenLifeMax]
+        let policies = ForeignPolicies(
+            userMetadata: configuration[PermissionKeys.userMetadataWriters],
+            locks: configuration[PermissionKeys.lockRevokers])
         var files: [String: JWTKeySet] = [:]
         var apps: [ConfiguredApp] = []
         for (index, record) in configuration[CommonKeys.apps].enumerated() {
@@ -42,7 +50,8 @@ package struct ConfiguredApp: Sendable {
             apps.append(
                 ConfiguredApp(
                     record: record, tokens: AppTokens(tokens, jwts),
-                    keysPassedOver: record.jwtKeys.flatMap { files[$0]?.passedOver } ?? []))
+                    keysPassedOver: record.jwtKeys.flatMap { files[$0]?.passedOver } ?? [],
+                    policies: policies))
         }
         return apps
     }
@@ -124,4 +133,18 @@ package struct ConfiguredApp: Sendable {
         }
         return nil
     }
+}
+
+/// Who may change what belongs to others: the same at every door through which users come.
+package struct PermissionKeys: ServiceKeys {
+    package static let table = Self()
+
+    let userMetadataWriters = ConfigurationKey<ForeignPolicies.Policy>.choice(
+        "edge.permissions.userMetadata", default: .everybody,
+        "Who may write the metadata of another user, at an edge and over HTTP: everybody whom no token restricts, or those whose token lists that user (D-16)."
+    ).live
+    let lockRevokers = ConfigurationKey<ForeignPolicies.Policy>.choice(
+        "edge.permissions.revokeLocks", default: .everybody,
+        "Who may revoke and remove locks, at an edge and over HTTP: everybody whom no token restricts, or those whose token lists the channel for writing (K-9)."
+    ).live
 }

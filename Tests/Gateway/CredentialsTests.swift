@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import RTMAPIKey
 import RTMModel
+import RTMPermissions
 import Testing
 
 @testable import RTMGatewayServer
@@ -97,7 +98,8 @@ struct CredentialsTests {
 
     @Test("W-1: a token acts as its user, and a key as whom it names")
     func acting() throws {
-        let alice = APIClient(user: "alice", app: "dev")
+        let alice = APIClient(
+            UserRights(userID: "alice", grant: nil, policies: ForeignPolicies()), app: "dev")
         #expect(try alice.actingUser(nil) == "alice" && alice.actingUser("alice") == "alice")
         #expect(status { () throws(APIError) in _ = try alice.actingUser("bob") } == .forbidden)
         #expect(status { () throws(APIError) in try alice.require(.moderate) } == .forbidden)

@@ -51,7 +51,8 @@ struct ImportRules {
         "Services/Messaging/Client": calling,
         "Services/Presence/Client": calling,
         "Services/Storage/Client": calling,
-        "Shared/AppConfiguration": ["RTMAccessToken", "RTMServiceKit", "Logging"],
+        "Shared/Permissions": ["RTMModel", "RTMAccessToken", "RTMWire"],
+        "Shared/AppConfiguration": ["RTMAccessToken", "RTMPermissions", "RTMServiceKit", "Logging"],
         "Shared/RedisConfiguration": ["RTMRedis", "RTMServiceKit", "RTMServiceLink"],
         "Services/Messaging/Server": serving.union([
             "RTMMessagingClient", "RTMRedis", "RTMRedisConfiguration",
@@ -72,13 +73,15 @@ struct ImportRules {
         "Services/Edge/WebSocket": ["RTMWire", "CZlib", "NIOCore", "NIOWebSocket"],
         "Services/Edge/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken",
-            "RTMAppConfiguration", "RTMPublishHook", "NIOSSL", "NIOTLS", "NIOHTTP1", "NIOWebSocket",
+            "RTMAppConfiguration", "RTMPermissions", "RTMPublishHook", "NIOSSL", "NIOTLS", "NIOHTTP1",
+            "NIOWebSocket",
             "RTMEdgeWebSocket",
         ]),
 
         "Services/Gateway/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAPIKey", "RTMAccessToken",
-            "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", "RTMPublishHook", "RTMWebhookCall",
+            "RTMAppConfiguration", "RTMCryptography", "RTMPermissions", "RTMProtocol", "RTMPublishHook",
+            "RTMWebhookCall",
             "RTMWebhookSignature", "SwiftProtobuf",
             "NIOSSL", "NIOHTTP1", "NIOHTTPTypes", "Hummingbird", "HummingbirdCore",
             "HTTPTypes",

@@ -74,8 +74,11 @@ package struct ConfigurationSchema: Sendable {
 
     func isSection(_ path: String) -> Bool { sections.contains(path) }
 
-    /// Whether a top-level section of the file, or the variables that begin with it, belong to this program.
-    func owns(section: String) -> Bool { sections.contains(section) }
+    /// Whether a top-level section of the file, or the variables that begin with it, belong to this program:
+    /// it has keys there that it doesn't only share.
+    func owns(section: String) -> Bool {
+        (keys + unused).contains { $0.name.hasPrefix(section + ".") && !neighbours.keys.contains($0.name) }
+    }
 
     private static func sections(of names: [String]) -> Set<String> {
         var sections: Set<String> = []
@@ -117,7 +120,7 @@ package struct ConfigurationSchema: Sendable {
 package struct Neighbours: Sendable {
     /// First parts of key names, each of another program, or of keys that only some programs read.
     package let sections: Set<String>
-    /// Keys outside those sections that only some programs read.
+    /// Keys that several programs read: outside of those sections, or in the section of one of them.
     package let keys: Set<String>
     /// Variables of programs that aren't services.
     package let variables: Set<String>
@@ -133,6 +136,7 @@ package struct Neighbours: Sendable {
         keys: [
             CommonKeys.apps.declaration.name, CommonKeys.tokenLifeMax.declaration.name,
             ServiceLinkKeys.secret.declaration.name,
+            "edge.permissions.userMetadata", "edge.permissions.revokeLocks",
         ],
         variables: [
             "RTM_SERVER", "RTM_APP_ID", "RTM_USER", "RTM_TOKEN", "RTM_TOKEN_FILE", "RTM_CERTIFICATE",

@@ -40,6 +40,34 @@ package struct ClientCall {
     }
 }
 
+extension ClientCall {
+    /// Who answers, and which codes say that it doesn't.
+    package enum Service: String, Sendable, CaseIterable {
+        case presence, metadata, locks, history
+    }
+}
+
+extension ClientCall.Kind {
+    package var service: ClientCall.Service {
+        switch self {
+        case .whoNow, .whereNow, .setState, .getState, .removeState: .presence
+        case .writeMetadata, .getMetadata: .metadata
+        case .setLock, .removeLock, .acquireLock, .releaseLock, .revokeLock, .getLocks: .locks
+        case .getHistory: .history
+        }
+    }
+
+    /// Whether the call changes nothing.
+    package var isQuery: Bool {
+        switch self {
+        case .whoNow, .whereNow, .getState, .getMetadata, .getLocks, .getHistory: true
+        case .setState, .removeState, .writeMetadata, .setLock, .removeLock, .acquireLock, .releaseLock,
+            .revokeLock:
+            false
+        }
+    }
+}
+
 extension ClientRequest {
     /// Returns nil for every other request, and for a frame with several bodies, which the decoder sorts out.
     /// Fields of a newer protocol beside the call are skipped.
@@ -97,5 +125,17 @@ extension ClientCall {
             }
         }
         self.init(kind: kind, request: request, channelType: ChannelType(rawValue: type), target: target)
+    }
+}
+
+extension ClientCall {
+    /// The call of a ClientFrame that a service of ours has written.
+    ///
+    /// - Returns: what `body` makes of it; nil if the frame has no call.
+    package static func inside<Result>(
+        _ frame: UnsafeRawBufferPointer, _ body: (ClientCall) throws -> Result
+    ) throws -> Result? {
+        guard case .call(let call)? = try ClientRequest.scanCall(frame)?.body else { return nil }
+        return try body(call)
     }
 }

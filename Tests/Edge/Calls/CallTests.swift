@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMPermissions
 import RTMServiceKit
 import RTMServiceLink
 import RTMTestSupport
@@ -253,7 +254,8 @@ struct CallTests {
         target.withWireText { target in
             do throws(RTMError) {
                 try (other ?? session).check(
-                    ClientCall(kind: kind, request: .empty, channelType: type, target: target))
+                    ClientCall(kind: kind, request: .empty, channelType: type, target: target)
+                ) { _ in true }
                 return nil
             } catch { return error.code }
         }

@@ -1,4 +1,5 @@
 import RTMModel
+import RTMPermissions
 import RTMTestSupport
 import RTMWire
 import Testing

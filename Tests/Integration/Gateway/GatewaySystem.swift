@@ -35,12 +35,13 @@ struct GatewaySystem {
     ///   - webhooks: entries of the configuration, in YAML.
     ///   - hooks: entries of `hooks.beforePublish`, in YAML.
     ///   - privateAddresses: which networks inside hooks may connect to.
+    ///   - permissions: `edge.permissions` for all programs, in YAML; then edges have a WebSocket, too.
     ///   - entrance: a command that runs the one process, with its arguments.
     static func with(
         _ deployment: Deployment = .standalone, _ options: [String] = [], messagingNodes: Int = 1,
         edge: [String] = [], messaging: [String] = [], events: String? = nil, webhooks: [String] = [],
-        hooks: [String] = [], privateAddresses: String = "127.0.0.1/32", entrance: [String] = [],
-        _ body: (GatewaySystem) async throws -> Void
+        hooks: [String] = [], privateAddresses: String = "127.0.0.1/32", permissions: String? = nil,
+        entrance: [String] = [], _ body: (GatewaySystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -49,7 +50,8 @@ struct GatewaySystem {
         try Data(SampleJWT.rsaJWK.utf8).write(to: jwtKeys(beside: file))
         let keys = try grants.mapValues { try GeneratedKey($0.grant, $0.options) }
         try write(
-            keys.values.map(\.entry), events: events, webhooks, hooks: hooks, privateAddresses, to: file)
+            keys.values.map(\.entry), events: events, webhooks, hooks: hooks, privateAddresses,
+            permissions: permissions, to: file)
         let configuration = ["--config", file.path]
         let unlimited = options.contains("--rates-key") ? [] : ["--rates-key", "0", "--rates-app", "0"]
         let own = options + unlimited
@@ -102,7 +104,7 @@ struct GatewaySystem {
 
     private static func write(
         _ entries: [String], events: String? = nil, _ webhooks: [String] = [], hooks: [String] = [],
-        _ privateAddresses: String = "", nodes: [String] = [], to file: URL
+        _ privateAddresses: String = "", permissions: String? = nil, nodes: [String] = [], to file: URL
     ) throws {
         let jwtKeys = Self.jwtKeys(beside: file).path
         let text = """
@@ -121,7 +123,10 @@ struct GatewaySystem {
               privateAddresses: [\(privateAddresses)]
 
             """
-        try Data(text.utf8).write(to: file, options: .atomic)
+        let edge = permissions.map {
+            "edge:\n  permissions: \($0)\n  webSocket: {listen: '127.0.0.1:0'}\n"
+        }
+        try Data((text + (edge ?? "")).utf8).write(to: file, options: .atomic)
     }
 
     /// Waits until the gateway reaches all other services.

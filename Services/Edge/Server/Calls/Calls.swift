@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMPermissions
 import RTMPresenceClient
 import RTMServiceLink
 import RTMStorageClient
@@ -40,8 +41,9 @@ final class Calls {
         let lock: LockName?
         do throws(RTMError) {
             try checkRates(call, session)
-            try session.check(call)
-            try checkJoined(call, session)
+            try session.check(call) { channel in
+                subscribing.isSubscribed(session.key, to: session.channel(channel.string, .stream))
+            }
             try checkPublishes(call, session)
             lock = try locks.begin(call, of: session)
         } catch {
@@ -95,21 +97,6 @@ final class Calls {
             session.callQueue.awaitsWritable = false
             passNext(of: session)
         }
-    }
-
-    /// What is stored of a stream channel is for those who have joined it: its metadata (D-15) and its locks
-    /// (K-18). Who owns a lock may always release it (K-8). Who is there may be asked in any channel (P-30).
-    private func checkJoined(_ call: ClientCall, _ session: Session) throws(RTMError) {
-        let code: ErrorCode
-        switch call.kind.service {
-        case .metadata: code = .storageNotSubscribe
-        case .locks where call.kind != .releaseLock: code = .channelNotJoined
-        case .locks, .presence, .history: return
-        }
-        guard call.channelType == .stream else { return }
-        let channel = session.channel(call.target.string, .stream)
-        guard !subscribing.isSubscribed(session.key, to: channel) else { return }
-        throw RTMError(code, "stream channel \"\(channel.name)\" is not joined")
     }
 
     private func checkRates(_ call: ClientCall, _ session: Session) throws(RTMError) {

@@ -1,6 +1,7 @@
 import NIOCore
 import RTMMessagingClient
 import RTMModel
+import RTMPermissions
 import RTMPublishHook
 import RTMServiceLink
 import RTMWire

@@ -1,6 +1,7 @@
 import NIOCore
 import RTMAppConfiguration
 import RTMModel
+import RTMPermissions
 package import RTMServiceKit
 
 /// The configuration keys of an edge: what can be set, in which range, to what effect.
@@ -164,14 +165,6 @@ package struct EdgeKeys: ServiceKeys {
         "Bytes of history, metadata and other answers to queries per second of all users of an app at one edge, twice that at once; 0 means no limit (R-19)."
     ).live
 
-    let userMetadataWriters = ConfigurationKey<ForeignPolicies.Policy>.choice(
-        "edge.permissions.userMetadata", default: .everybody,
-        "Who may write the metadata of another user: everybody whom no token restricts, or those whose token lists that user (D-16)."
-    ).live
-    let lockRevokers = ConfigurationKey<ForeignPolicies.Policy>.choice(
-        "edge.permissions.revokeLocks", default: .everybody,
-        "Who may revoke and remove locks: everybody whom no token restricts, or those whose token lists the channel for writing (K-9)."
-    ).live
     let topicPublishers = ConfigurationKey<ForeignPolicies.Policy>.choice(
         "edge.permissions.publishTopics", default: .everybody,
         "Who may publish in stream channels: everybody who has joined, or those who joined with a token that has the privilege to publish data (A-13)."
@@ -251,14 +244,13 @@ extension Application {
     fileprivate convenience init(_ app: ConfiguredApp, _ configuration: Configuration) {
         let record = app.record
         let subscriptionsMax = record.subscriptionsMax ?? configuration[EdgeKeys.subscriptionsMax]
+        var policies = app.policies
+        policies.topics = configuration[EdgeKeys.topicPublishers]
         self.init(
             id: record.id, tokens: app.tokens, subscriptionsMax: subscriptionsMax,
             rates: ApplicationRates(record, configuration, subscriptionsMax: subscriptionsMax),
             sessionsMax: record.sessionsMax ?? configuration[EdgeKeys.sessionsMax],
-            policies: ForeignPolicies(
-                userMetadata: configuration[EdgeKeys.userMetadataWriters],
-                locks: configuration[EdgeKeys.lockRevokers],
-                topics: configuration[EdgeKeys.topicPublishers]),
+            policies: policies,
             service: record.service ?? .all, hasEvents: record.events != nil)
     }
 }

@@ -1,5 +1,6 @@
 import RTMAccessToken
 import RTMModel
+import RTMPermissions
 import RTMServiceKit
 import RTMWire
 

@@ -1,6 +1,7 @@
 import NIOCore
 import RTMAccessToken
 import RTMModel
+import RTMPermissions
 import RTMServiceLink
 import RTMWire
 

@@ -93,7 +93,7 @@ struct HistoryRoutes: Sendable {
         let user = client.user ?? (channel.type == .user ? channel.name : "")
         guard
             case .historyPage(let page) = try await api.backend.storage(
-                .getHistory(ask), .history, app: client.app, user: user)
+                .getHistory(ask), .history, by: client, as: user)
         else { throw RTMError.unexpectedAnswer }
         return page
     }

@@ -172,17 +172,17 @@ struct ListRoutes: Sendable {
         return Response(
             json: ChannelDetail(
                 channel: row.channel, epoch: row.epoch, offset: row.offset, active: row.active,
-                subscribers: row.subscribers, members: try await members(of: channel),
+                subscribers: row.subscribers, members: try await members(of: channel, client),
                 edges: Edges(reports)))
     }
 
-    private func members(of channel: ChannelKey) async throws -> UInt64 {
+    private func members(of channel: ChannelKey, _ client: APIClient) async throws -> UInt64 {
         let ask = Rtm_Client_WhoNow.with {
             $0.channelType = channel.wireType
             $0.channel = channel.name
         }
         guard
-            case .onlineUsers(let answer) = try await api.backend.presence(.whoNow(ask), app: channel.appID)
+            case .onlineUsers(let answer) = try await api.backend.presence(.whoNow(ask), by: client)
         else { throw RTMError.unexpectedAnswer }
         return answer.total
     }

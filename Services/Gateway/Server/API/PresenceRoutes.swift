@@ -50,7 +50,7 @@ struct PresenceRoutes: Sendable {
             $0.includeState = !countsOnly && hasState
             $0.page = query["page"] ?? ""
         }
-        guard case .onlineUsers(let answer) = try await api.backend.presence(.whoNow(ask), app: client.app)
+        guard case .onlineUsers(let answer) = try await api.backend.presence(.whoNow(ask), by: client)
         else {
             throw RTMError.unexpectedAnswer
         }
@@ -68,7 +68,7 @@ struct PresenceRoutes: Sendable {
         _ = try request.query([])
         let user = try context.parameter("user")
         let ask = Rtm_Client_WhereNow.with { $0.userID = user }
-        guard case .userChannels(let answer) = try await api.backend.presence(.whereNow(ask), app: client.app)
+        guard case .userChannels(let answer) = try await api.backend.presence(.whereNow(ask), by: client)
         else { throw RTMError.unexpectedAnswer }
         let channels = answer.channels.map {
             Channels.Channel(channel: $0.name, type: $0.type == .stream ? "stream" : "message")
@@ -86,7 +86,7 @@ struct PresenceRoutes: Sendable {
             $0.channel = channel.name
             $0.userID = user
         }
-        guard case .userState(let answer) = try await api.backend.presence(.getState(ask), app: client.app)
+        guard case .userState(let answer) = try await api.backend.presence(.getState(ask), by: client)
         else { throw RTMError.unexpectedAnswer }
         return Response(json: User(user: answer.userID, state: answer.texts))
     }

@@ -98,7 +98,7 @@ struct StorageRoutes: Sendable {
         let share = try api.share(of: client, Self.metadataBytesMax)
         guard
             case .metadata(let set) = try await api.backend.storage(
-                .getMetadata(ask), .metadata, app: client.app, user: client.user ?? "")
+                .getMetadata(ask), .metadata, by: client, as: client.user ?? "")
         else { throw RTMError.unexpectedAnswer }
         let bytes = set.items.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         return try await api.page(
@@ -126,7 +126,7 @@ struct StorageRoutes: Sendable {
         }
         guard
             case .metadataWritten(let written) = try await api.backend.storage(
-                .writeMetadata(ask), .metadata, app: client.app, user: author)
+                .writeMetadata(ask), .metadata, by: client, as: author)
         else { throw RTMError.unexpectedAnswer }
         return Response(json: Written(revision: written.majorRevision))
     }
@@ -163,7 +163,7 @@ struct StorageRoutes: Sendable {
             $0.channelType = channel.wireType
             $0.channel = channel.name
         }
-        guard case .locks(let answer) = try await api.backend.storage(.getLocks(ask), .locks, app: client.app)
+        guard case .locks(let answer) = try await api.backend.storage(.getLocks(ask), .locks, by: client)
         else { throw RTMError.unexpectedAnswer }
         return Response(
             json: Locks(revision: answer.revision, locks: answer.locks.map(Locks.Lock.init)))
@@ -214,7 +214,7 @@ struct StorageRoutes: Sendable {
     ) async throws -> Response {
         guard
             case .done = try await api.backend.storage(
-                ask, .locks, app: client.app, user: client.user ?? api.publisher)
+                ask, .locks, by: client, as: client.user ?? api.publisher)
         else { throw RTMError.unexpectedAnswer }
         return Response(json: Done())
     }

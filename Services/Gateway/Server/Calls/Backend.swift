@@ -98,18 +98,23 @@ struct Backend: Sendable {
 
     // MARK: Calls
 
-    /// - Parameter user: as whom the call is made; empty for the backend itself.
+    /// - Parameters:
+    ///   - client: who asks. What a user of a token may not do at an edge is refused here, too.
+    ///   - user: as whom the call is made; empty for the backend itself.
     func presence(
-        _ body: Rtm_Client_ClientFrame.OneOf_Body, app: String, user: String = ""
-    ) async throws(RTMError) -> Rtm_Client_ServerFrame.OneOf_Body {
-        let (caller, request) = (Self.caller(app, user), Self.frame(body))
+        _ body: Rtm_Client_ClientFrame.OneOf_Body, by client: APIClient, as user: String = ""
+    ) async throws -> Rtm_Client_ServerFrame.OneOf_Body {
+        let (caller, request) = (Self.caller(client.app, user), Self.frame(body))
+        try client.checkCall(request)
         return try Self.body(try await ask { $0.callPresence(caller, request, $1) })
     }
 
     func storage(
-        _ body: Rtm_Client_ClientFrame.OneOf_Body, _ errors: CallErrors, app: String, user: String = ""
-    ) async throws(RTMError) -> Rtm_Client_ServerFrame.OneOf_Body {
-        let (caller, request) = (Self.caller(app, user), Self.frame(body))
+        _ body: Rtm_Client_ClientFrame.OneOf_Body, _ errors: CallErrors, by client: APIClient,
+        as user: String = ""
+    ) async throws -> Rtm_Client_ServerFrame.OneOf_Body {
+        let (caller, request) = (Self.caller(client.app, user), Self.frame(body))
+        try client.checkCall(request)
         return try Self.body(try await ask { $0.callStorage(caller, request, errors, $1) })
     }
 

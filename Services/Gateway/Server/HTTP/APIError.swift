@@ -72,6 +72,12 @@ final class APIError: Error {
         body = Body(code: error.code.rawValue, name: "refusedByHook", reason: error.reason)
     }
 
+    /// What the caller may not do, whatever code the client library has for it.
+    init(forbidden error: RTMError) {
+        status = .forbidden
+        body = Body(code: error.code.rawValue, name: "\(error.code)", reason: error.reason)
+    }
+
     /// Why messaging didn't publish a message; nil if it did.
     convenience init?(refusal response: BackendPublishResponse) {
         let position = response.position

@@ -5,6 +5,7 @@ import RTMAPIKey
 import RTMAccessToken
 import RTMAppConfiguration
 import RTMModel
+import RTMPermissions
 import RTMServiceKit
 import Synchronization
 
@@ -84,6 +85,7 @@ final class Authentication: Sendable {
             throw APIError(
                 .unauthorized, "noTokens", "the app has neither a certificate nor keys of JWTs, so no tokens")
         }
+        let rights: UserRights
         do throws(RTMError) {
             guard app.record.service != AppService.none else {
                 throw RTMError(.loginNotAuthorized, "the service is switched off for app \"\(appID)\"")
@@ -97,10 +99,11 @@ final class Authentication: Sendable {
             try bans.check(
                 user, of: appID, issuedAtSeconds: grant.issuedAtSeconds,
                 nowMilliseconds: WallClock.milliseconds())
+            rights = UserRights(userID: user, grant: grant, policies: app.policies)
         } catch {
             throw APIError(error)
         }
-        return APIClient(user: user, app: appID)
+        return APIClient(rights, app: appID)
     }
 }
 

@@ -1,7 +1,10 @@
 import Hummingbird
 import NIOCore
 import RTMAPIKey
+import RTMAccessToken
 import RTMModel
+import RTMPermissions
+import RTMWire
 
 /// What is known of one HTTP request on its way to the function that answers it.
 struct GatewayContext: RequestContext {
@@ -30,18 +33,39 @@ final class APIClient: Sendable {
     let name: String
     /// Channels whose names begin otherwise are out of reach. Nil: no restriction.
     let channels: String?
-    /// The one user that the client may act as; nil for a key, which may act as any.
-    let user: String?
+    /// What the one user may do as whom the client may act; nil for a key, which may act as any.
+    let rights: UserRights?
+    var user: String? { rights?.userID }
 
     init(_ record: APIKeyRecord, app: String) {
         (scopes, self.app, name) = (record.scopes, app, "key \(record.id)")
-        (channels, user) = (record.channels, nil)
+        (channels, rights) = (record.channels, nil)
     }
 
     /// A user of a token, who may do what users of the client library may.
-    init(user: String, app: String) {
-        (scopes, self.app, name) = ([.read, .publish], app, "user \(user)")
-        (channels, self.user) = (nil, user)
+    init(_ rights: UserRights, app: String) {
+        (scopes, self.app, name) = ([.read, .publish], app, "user \(rights.userID)")
+        (channels, self.rights) = (nil, rights)
+    }
+
+    /// Whether the client may have a call carried out that an edge would pass on for a user. The holder of a
+    /// key may, within its scopes; a user has the rights of a session that has joined no stream channel
+    /// (D-15, D-16, K-9, K-18).
+    ///
+    /// - Parameter frame: the ClientFrame that has the call.
+    func checkCall(_ frame: ByteBuffer) throws {
+        guard let rights else { return }
+        let checked: Void?
+        do {
+            checked = try frame.withUnsafeReadableBytes { bytes in
+                try ClientCall.inside(bytes) { try rights.check($0) { _ in false } }
+            }
+        } catch let error as RTMError {
+            throw APIError(forbidden: error)
+        } catch is WireError {
+            throw APIError(.badRequest, "invalidBody", "a text has a NUL")
+        }
+        guard checked != nil else { throw RTMError.unexpectedAnswer }
     }
 
     func require(_ scope: APIScope) throws(APIError) {
@@ -81,4 +105,11 @@ final class APIClient: Sendable {
         }
         return user
     }
+}
+
+/// What a token lets its user do, by the rules of edges.
+struct UserRights: RightsHolder, Sendable {
+    let userID: String
+    let grant: TokenGrant?
+    let policies: ForeignPolicies
 }
