@@ -206,7 +206,7 @@ package final class WebhookReceiver: Sendable {
         // where it leads.
         configuration.http1_1ConnectionDebugInitializer = { channel in
             guard channel.remoteAddress?.ipAddress != address.ipAddress else {
-                return channel.eventLoop.makeSucceededVoidFuture()
+                return channel.eventLoop.submit { try InterimAnswers.limit(in: channel) }
             }
             channel.close(promise: nil)
             return channel.eventLoop.makeFailedFuture(
@@ -214,5 +214,35 @@ package final class WebhookReceiver: Sendable {
         }
         return HTTPClient(
             eventLoopGroupProvider: .shared(environment.eventLoopGroup), configuration: configuration)
+    }
+}
+
+/// Ends a connection whose receiver sends interim answers (103 and others below 200) without end: each of
+/// them costs the event loop as much as an answer, and none is one.
+private final class InterimAnswers: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias InboundOut = HTTPClientResponsePart
+
+    /// Limit: interim answers to one request.
+    private static let countMax = 8
+
+    private var count = 0
+
+    static func limit(in channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(
+            InterimAnswers(),
+            position: .after(pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)))
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(let head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
+        count = head.status.code < 200 ? count + 1 : 0
+        guard count <= Self.countMax else {
+            // What was read with it must not be looked at any more.
+            if count == Self.countMax + 1 { context.close(promise: nil) }
+            return
+        }
+        context.fireChannelRead(data)
     }
 }

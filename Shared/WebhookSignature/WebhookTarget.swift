@@ -18,12 +18,14 @@ package struct WebhookTarget: Sendable, Hashable {
     package init?(url: String, secrets texts: [String]) {
         guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty,
             parts.user == nil, parts.password == nil, parts.fragment == nil,
-            let port = ["http": 80, "https": 443][parts.scheme]
+            let usual = ["http": 80, "https": 443][parts.scheme]
         else { return nil }
+        let port = parts.port ?? usual
+        guard 1...65_535 ~= port else { return nil }
         let secrets = texts.compactMap(WebhookSecret.init)
         guard secrets.count == texts.count else { return nil }
         self.init(
             url: url, host: host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host,
-            port: parts.port ?? port, secrets: secrets)
+            port: port, secrets: secrets)
     }
 }

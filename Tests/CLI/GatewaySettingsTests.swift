@@ -101,7 +101,8 @@ struct GatewaySettingsTests {
             ("http://a", "http://a"), ("https://a.b:1/", "https://a.b:1"),
             ("HTTP://[::1]:7", "http://[::1]:7"),
             ("a:1", nil), ("127.0.0.1:7750", nil), ("ftp://a", nil), ("http://", nil), ("http://u:p@a", nil),
-            ("http://a/v1", nil), ("http://a?b", nil), ("http://a#b", nil), ("", nil),
+            ("http://a/v1", nil), ("http://a:65536", nil), ("http://a:0", nil), ("http://a?b", nil),
+            ("http://a#b", nil), ("", nil),
         ])
     func urls(text: String, expected: String?) {
         #expect(GatewayURL(text)?.description == expected)

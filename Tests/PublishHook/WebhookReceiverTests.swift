@@ -56,6 +56,41 @@ struct WebhookReceiverTests {
         #expect(RetryAfter.pause(text, sent: sent, now: now) == seconds.map { .seconds($0) })
     }
 
+    @Test("a URL with a port that there isn't is no target", arguments: [0, 65_536, 99_999, 4_294_967_376])
+    func ports(_ port: Int) {
+        for scheme in ["http", "https"] {
+            #expect(WebhookTarget(url: "\(scheme)://example.com:\(port)/in", secrets: [secret]) == nil)
+            #expect(WebhookTarget(url: "\(scheme)://example.com:65535/in", secrets: [secret])?.port == 65_535)
+        }
+    }
+
+    @Test("a receiver that answers with 103 without end loses its connection; a few of them are passed over")
+    func interim() async throws {
+        for (count, outcome) in [(3, WebhookAnswer.Outcome.status(200)), (10_000_000, nil)] {
+            let flood = ByteBuffer(
+                string: String(
+                    repeating: "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n", count: min(count, 500)))
+            let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(Flood(flood, endsAfter: count))
+                    }
+                }
+                .bind(host: "127.0.0.1", port: 0).get()
+            let port = try #require(server.localAddress?.port)
+            let start = ContinuousClock.now
+            let answer = try await post("http://receiver.test:\(port)/", host: "receiver.test", port: port)
+            if let outcome {
+                #expect(answer.first?.outcome == outcome)
+            } else if case .noAnswer = answer.first?.outcome {
+                #expect(.now - start < .seconds(3), "not only at the end of its time")
+            } else {
+                Issue.record("\(answer)")
+            }
+            try await server.close()
+        }
+    }
+
     @Test("it is signed JSON, and the answer comes back with its start and its Retry-After")
     func signed() async throws {
         try await TestReceiver.with { _ in
@@ -225,4 +260,35 @@ struct WebhookReceiverTests {
             #expect(answers[0].start == String(repeating: "a", count: 200))
         }
     }
+}
+
+/// Answers each request with interim answers, and after a few of them with the answer, or goes on with them.
+private final class Flood: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let bytes: ByteBuffer
+    private let count: Int
+    private var hasBegun = false
+
+    init(_ bytes: ByteBuffer, endsAfter count: Int) { (self.bytes, self.count) = (bytes, count) }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasBegun else { return }
+        hasBegun = true
+        guard count > 500 else {
+            context.write(wrapOutboundOut(bytes), promise: nil)
+            let end = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            return context.writeAndFlush(wrapOutboundOut(end), promise: nil)
+        }
+        Self.pour(bytes, context.channel)
+    }
+
+    private static func pour(_ bytes: ByteBuffer, _ channel: any Channel) {
+        channel.writeAndFlush(bytes).whenSuccess {
+            if channel.isActive { channel.eventLoop.execute { pour(bytes, channel) } }
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

@@ -20,7 +20,8 @@ struct GatewayURL: Sendable, Hashable, CustomStringConvertible {
     init?(_ text: String) {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             ["http", "https"].contains(scheme), let host = parts.host, !host.isEmpty, parts.user == nil,
-            parts.password == nil, parts.query == nil, parts.fragment == nil, ["", "/"].contains(parts.path)
+            parts.password == nil, parts.query == nil, parts.fragment == nil,
+            ["", "/"].contains(parts.path), 1...65_535 ~= parts.port ?? 80
         else { return nil }
         self.init(scheme, host + (parts.port.map { ":\($0)" } ?? ""))
     }
