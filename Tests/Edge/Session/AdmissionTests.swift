@@ -165,6 +165,18 @@ struct AdmissionTests {
         }
     }
 
+    @Test("an id that Swift takes for the app's is another one (S-3)")
+    func spelling() {
+        let kelvin = Admission([Application(id: "K", subscriptionsMax: 50, rates: .unlimited)])
+        #expect(throws: Never.self) {
+            try kelvin.admit(appID: "K", userID: "anna", token: "", nowMilliseconds: 1)
+        }
+        let error = #expect(throws: RTMError.self) {
+            try kelvin.admit(appID: "\u{212A}", userID: "anna", token: "", nowMilliseconds: 1)
+        }
+        #expect(error?.code == .invalidAppId)
+    }
+
     @Test("the permissions of a token are those of the grant (A-15)")
     func permissions() throws {
         let lists = TokenPermissions.channels(read: ["a"], write: ["b"])

@@ -56,10 +56,10 @@ final class RefusalLog {
         guard omitted != nil || userLog.hasRaised(session) else { return }
         var facts: Logger.Metadata = [
             "app": "\(session.appID)", "user": "\(session.userID)",
-            "code": .stringConvertible(error.code.rawValue), "cause": "\(error.reason.prefix(200))",
+            "code": .stringConvertible(error.code.rawValue), "cause": "\(error.reason.cut(200))",
         ]
         if let type { facts["type"] = "\(type)" }
-        if let channel = channel() { facts["channel"] = "\(channel.prefix(64))" }
+        if let channel = channel() { facts["channel"] = "\(channel.cut())" }
         if let omitted, omitted > 0 { facts["omitted"] = .stringConvertible(omitted) }
         logger.info(request == .publish ? "publish refused" : "subscribe refused", metadata: facts)
     }
@@ -80,11 +80,11 @@ final class RefusalLog {
         }
         guard !isLikeLast else { return }
         let key = type.flatMap { type in
-            channel().map { ChannelKey(appID: session.appID, type: type, name: $0) }
+            channel().map { ChannelKey(appID: session.appID, type: type, name: $0.cut()) }
         }
         latest.append(
             Refusal(
                 request: request, appID: session.appID, userID: session.userID, session: session.id.rawValue,
-                channel: key, code: error.code, reason: error.reason, at: now))
+                channel: key, code: error.code, reason: error.reason.cut(200), at: now))
     }
 }

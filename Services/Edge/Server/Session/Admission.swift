@@ -77,8 +77,9 @@ struct Admission: Sendable {
     func admit(
         appID: String, userID: String, token: String, nowMilliseconds: UInt64
     ) throws(RTMError) -> (application: Application, grant: TokenGrant?) {
-        guard let application = applications[appID] else {
-            throw RTMError(.invalidAppId, "this server has no app \"\(appID.prefix(64))\"")
+        // `==` takes the Kelvin sign for a K.
+        guard let application = applications[appID], application.id.utf8.elementsEqual(appID.utf8) else {
+            throw RTMError(.invalidAppId, "this server has no app \"\(appID.cut())\"")
         }
         guard application.service != .none else {
             throw RTMError(.loginNotAuthorized, "the service is switched off for app \"\(appID)\"")

@@ -68,11 +68,13 @@ final class SessionLog {
         metrics.loginRefused(LoginRefusal(error))
         metrics.apps[app].loginRefused()
         refusedLogins.append(
-            RefusedLogin(appID: app, userID: user, code: error.code, reason: error.reason, at: wallClock()))
+            RefusedLogin(
+                appID: app.cut(), userID: user.cut(), code: error.code, reason: error.reason.cut(200),
+                at: wallClock()))
         guard let omitted = refusals.take(error.code, now: now) else { return }
         var facts: Logger.Metadata = [
-            "app": "\(app.prefix(64))", "user": "\(user.prefix(64))", "address": "\(address)",
-            "code": .stringConvertible(error.code.rawValue), "cause": "\(error.reason.prefix(200))",
+            "app": "\(app.cut())", "user": "\(user.cut())", "address": "\(address)",
+            "code": .stringConvertible(error.code.rawValue), "cause": "\(error.reason.cut(200))",
         ]
         if omitted > 0 { facts["omitted"] = .stringConvertible(omitted) }
         logger.info("login refused", metadata: facts)

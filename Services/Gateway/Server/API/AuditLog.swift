@@ -46,14 +46,16 @@ struct AuditLog: RouterMiddleware {
         }
     }
 
-    /// What the path and the query name, such as `lock leader channel lobby`.
+    /// What the path and the query name, such as `lock leader channel lobby`; of each at most 64 bytes.
     private static func target(_ request: Request, _ context: GatewayContext) -> String {
         var words: [String] = []
         for name in ["user", "lock", "webhook"] {
-            if let value = try? context.parameter(name) { words.append("\(name) \(value)") }
+            if let value = try? context.parameter(name) { words.append("\(name) \(value.cut())") }
         }
         for name in ["channel", "user"] {
-            if let value = request.uri.queryParameters.get(name) { words.append("\(name) \(value)") }
+            if let value = request.uri.queryParameters.get(name) {
+                words.append("\(name) \(value.cut())")
+            }
         }
         return words.joined(separator: " ")
     }

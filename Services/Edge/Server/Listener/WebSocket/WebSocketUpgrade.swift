@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 import RTMEdgeWebSocket
+import RTMModel
 import RTMServiceLink
 import RTMWire
 
@@ -114,7 +115,7 @@ private final class UpgradeRequestHandler: ChannelInboundHandler, RemovableChann
         isRefused = true
         loop.logger.debug(
             "refused to open a WebSocket",
-            metadata: ["status": "\(refusal.status.code)", "reason": "\(refusal.reason)"])
+            metadata: ["status": "\(refusal.status.code)", "reason": "\(refusal.reason.cut(200))"])
         write(refusal, context) { context.close(mode: .output, promise: nil) }
     }
 
