@@ -2,7 +2,7 @@ import RTMModel
 
 /// The questions about time that tokens of both kinds answer in the same way. All times are milliseconds
 /// since 1970 (UTC).
-struct TokenTimes {
+package struct TokenTimes {
     let now: UInt64
     /// Names the clock in the sentences of refusals.
     let clock: String
@@ -10,7 +10,7 @@ struct TokenTimes {
     let lifeMax: Duration
 
     /// Limit: how far the clock of a token's issuer may be ahead of this one, in seconds.
-    static let aheadSecondsMax: UInt64 = 300
+    package static let aheadSecondsMax: UInt64 = 300
 
     /// - Parameter what: how the sentence begins: "the token is issued".
     func checkBegin(_ begin: UInt64, _ what: String) throws(RTMError) {

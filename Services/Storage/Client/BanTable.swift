@@ -61,8 +61,11 @@ package struct BanTable {
     ) throws(RTMError) {
         guard !revocations.isEmpty,
             let revocation = revocations[User(appID: appID, userID: userID)],
-            revocation.until > nowMilliseconds, UInt64(issuedAtSeconds) < revocation.beforeSeconds
+            revocation.until > nowMilliseconds
         else { return }
+        // Of a token that says that it is issued in the future nobody knows when it was issued.
+        let issued = UInt64(issuedAtSeconds)
+        guard issued < revocation.beforeSeconds || issued > nowMilliseconds / 1_000 else { return }
         throw RTMError(.tokenExpired, "the token was revoked; one that is issued from now on is accepted")
     }
 

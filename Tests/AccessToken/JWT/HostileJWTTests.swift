@@ -121,6 +121,26 @@ struct HostileJWTTests {
         }
     }
 
+    @Test("JSON that readers read in different ways says why; what every reader reads is none")
+    func ambiguity() {
+        for (json, problem) in [
+            (#"{"a":1,"a":2}"#, "has the name \"a\" twice"),
+            (#"{"a":1,"\u0061":2}"#, "has the name \"a\" twice"),
+            (#"{"a":1 , }"#, "has a comma behind its last element"),
+            ("[1,\n]", "has a comma behind its last element"),
+            ("\u{FEFF}{}", "is not UTF-8 without a byte order mark"),
+            ("{\u{0}}", "is not UTF-8 without a byte order mark"),
+        ] {
+            #expect(StrictJSON.ambiguity(in: Array(json.utf8)) == problem, "\(json)")
+        }
+        for json in [
+            "", "}", "\"", #"{"a":"b,","b":["a",",]"],"c":{"a":1}}"#, #"{"a":"\"","b":"\\"}"#, "[[],{}]",
+            "]]", "\"\\",
+        ] {
+            #expect(StrictJSON.ambiguity(in: Array(json.utf8)) == nil, "\(json)")
+        }
+    }
+
     @Test("claims in another encoding than UTF-8 are refused")
     func encoding() throws {
         let key = try SampleJWT.signing(.hs256)

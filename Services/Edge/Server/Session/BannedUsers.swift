@@ -35,11 +35,12 @@ final class BannedUsers {
         // A numbered ban comes from an operator who waits for the report.
         guard isNews || ban.number != 0, ban.endsSession else { return 0 }
         let isOfTokens = ban.tokensBeforeSeconds > 0
+        let now = wallClock() / 1_000
         let why = isOfTokens ? "the token was revoked" : "an operator has ended the session"
         let reason = Disconnect(isOfTokens ? .tokenExpired : .kicked, ban.reason.isEmpty ? why : ban.reason)
         let ended = Array(sessions.all).filter {
             $0.userID == ban.userID && $0.appID == ban.appID
-                && (!isOfTokens || $0.hasToken(issuedBefore: ban.tokensBeforeSeconds))
+                && (!isOfTokens || $0.hasToken(issuedBefore: ban.tokensBeforeSeconds, now: now))
         }
         for session in ended { session.connection?.disconnect(reason) }
         return ended.count
@@ -47,7 +48,8 @@ final class BannedUsers {
 }
 
 extension Session {
-    fileprivate func hasToken(issuedBefore seconds: UInt64) -> Bool {
-        grant.map { UInt64($0.issuedAtSeconds) < seconds } ?? false
+    /// A token that says that it is issued in the future is here already, so it was issued before.
+    fileprivate func hasToken(issuedBefore seconds: UInt64, now: UInt64) -> Bool {
+        grant.map { UInt64($0.issuedAtSeconds) < seconds || UInt64($0.issuedAtSeconds) > now } ?? false
     }
 }

@@ -1,6 +1,7 @@
 import Hummingbird
 import Logging
 import RTMAPIKey
+import RTMAccessToken
 import RTMModel
 import RTMWire
 
@@ -29,7 +30,8 @@ struct ModerationRoutes: Sendable {
     }
 
     struct TokenRevocation: APIBody {
-        /// Tokens that were issued earlier are refused, in milliseconds since 1970. Absent: now.
+        /// Tokens that were issued earlier are refused, in milliseconds since 1970. Absent: now. The clock of
+        /// an issuer may be ahead, and so may this time.
         var issuedBefore: UInt64?
         /// For how long that is kept: longer than those tokens would live.
         var seconds: UInt64?
@@ -94,8 +96,11 @@ struct ModerationRoutes: Sendable {
         let body = try await api.body(TokenRevocation.self, of: request, by: client)
         let now = WallClock.milliseconds()
         let before = body.issuedBefore ?? now
-        guard 1...now ~= before else {
-            throw APIError(.badRequest, "invalidBody", "\"issuedBefore\" is a time that is past")
+        let ahead = TokenTimes.aheadSecondsMax
+        guard 1...(now + ahead * 1_000) ~= before else {
+            throw APIError(
+                .badRequest, "invalidBody",
+                "\"issuedBefore\" is a time that is past, or at most \(ahead) s ahead")
         }
         let seconds = try Self.term(body.seconds ?? Self.revocationSeconds)
         return try await carryOut(
