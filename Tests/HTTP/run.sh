@@ -18,12 +18,15 @@ if [ "$(cat "$env/made-of" 2>/dev/null)" != "$made_of" ]; then
 fi
 
 data=$(mktemp -d)
-"$programs/rtm-standalone" --listen 127.0.0.1:0 --admin 127.0.0.1:0 --gateway-listen 127.0.0.1:7959 --edge-web-socket-listen 127.0.0.1:0 --data "$data" \
+made=$("$programs/rtm" key create '*/admin' --json)
+key=$(printf %s "$made" | grep -o 'rtmk_[0-9A-Za-z_]*')
+printf %s "$made" | sed -n 's/.*"line":"\([^"]*\)".*/\1/p' >"$data/keys"
+RTM_GATEWAY_KEYS_FILE="$data/keys" "$programs/rtm-standalone" --listen 127.0.0.1:0 --admin 127.0.0.1:0 --gateway-listen 127.0.0.1:7959 --edge-web-socket-listen 127.0.0.1:0 --data "$data" \
     --gateway-rates-key 0 --gateway-rates-app 0 >"$data/out" 2>"$data/log" &
 server=$!
 trap 'kill $server; wait $server 2>/dev/null || true; rm -rf "$data"' EXIT
 for _ in $(seq 100); do
-    key=$(grep -ao 'rtmk_[0-9A-Za-z_]*' "$data/out" "$data/log" | head -1 | cut -d: -f2) && [ -n "$key" ] && break
+    grep -q '"message":"started"' "$data/log" && break
     kill -0 $server || { cat "$data/log" >&2; exit 1; }
     sleep 0.1
 done

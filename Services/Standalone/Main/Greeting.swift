@@ -8,7 +8,11 @@ enum Greeting {
     /// Calls the HTTP API for as long as this process lives, unless the configuration has keys.
     static let key = APIKey.random()
 
-    @Sendable static func text(_ listening: [String: HostPort], _ configuration: Configuration) -> String {
+    /// - Parameter isTerminal: whether a person reads it. What goes elsewhere is kept: the journal and the
+    ///   logs of containers are no place for a key.
+    @Sendable static func text(
+        _ listening: [String: HostPort], _ configuration: Configuration, isTerminal: Bool
+    ) -> String {
         let edge = listening["edge"]
         let admin = listening["admin"].map { "\($0)" } ?? "nowhere"
         let apps = configuration[CommonKeys.apps]
@@ -26,8 +30,8 @@ enum Greeting {
                 \(rtm) chat lobby\(login("bob", app))\(options)
 
             From a backend:
-            \(http(listening["gateway"], app, configuration))
-            \(pages(listening["gateway"], configuration))
+            \(http(listening["gateway"], app, configuration, isTerminal))
+            \(pages(listening["gateway"], configuration, isTerminal))
 
             Health and metrics: http://\(admin)/ready and /metrics. Ctrl-C ends it.
 
@@ -57,19 +61,27 @@ enum Greeting {
     }
 
     /// The console, and the sample of the web client, which is served where no keys are configured.
-    private static func pages(_ address: HostPort?, _ configuration: Configuration) -> String {
+    private static func pages(
+        _ address: HostPort?, _ configuration: Configuration, _ isTerminal: Bool
+    ) -> String {
         guard let address = address.map(reachable) else { return "" }
         let console = "\nIn a browser: http://\(address)/console/"
         guard configuration[GatewayKeys.keys].isEmpty else { return console }
-        return "\(console) with the key above, and http://\(address)/web/sample/"
+        return "\(console)\(isTerminal ? " with the key above" : ""), and http://\(address)/web/sample/"
     }
 
-    private static func http(_ address: HostPort?, _ app: AppRecord?, _ configuration: Configuration)
-        -> String
-    {
+    private static func http(
+        _ address: HostPort?, _ app: AppRecord?, _ configuration: Configuration, _ isTerminal: Bool
+    ) -> String {
         guard let address = address.map(reachable) else { return "    nowhere" }
-        let key = configuration[GatewayKeys.keys].isEmpty ? key.text : "KEY"
-        return """
+        let isOwn = configuration[GatewayKeys.keys].isEmpty
+        let key = isOwn && isTerminal ? key.text : "KEY"
+        let advice =
+            isOwn && !isTerminal
+            ? "    (a key for trying things out is shown on a terminal alone;\n"
+                + "    \"\(rtm) key create\" makes one for gateway.keys)\n"
+            : ""
+        return advice + """
                 curl http://\(address)/v1/\(app?.id ?? "APP")/publish -H 'Authorization: Bearer \(key)' \\
                      -d '{"channel": "lobby", "publisher": "backend", "message": "hello"}'
             """

@@ -54,7 +54,7 @@ package struct ServiceProgram: Sendable {
     package let schema: ConfigurationSchema
     /// Makes a text for people who try the program out. It gets the listeners by purpose, and the text is
     /// printed to standard output once everything listens.
-    let greeting: (@Sendable ([String: HostPort], Configuration) -> String)?
+    let greeting: (@Sendable ([String: HostPort], Configuration, _ isTerminal: Bool) -> String)?
     let adminKey: ConfigurationKey<HostPort>
 
     var rules: [ConfigurationRule] { services.flatMap(\.rules) }
@@ -75,7 +75,7 @@ package struct ServiceProgram: Sendable {
     package init(
         section: String, summary: String, services: [ServiceDefinition], admin: HostPort,
         flags: [String: String] = [:], defaults: [String: String] = [:],
-        greeting: (@Sendable ([String: HostPort], Configuration) -> String)? = nil
+        greeting: (@Sendable ([String: HostPort], Configuration, _ isTerminal: Bool) -> String)? = nil
     ) {
         name = "rtm-\(section)"
         self.greeting = greeting

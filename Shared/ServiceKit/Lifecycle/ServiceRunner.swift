@@ -175,7 +175,8 @@ package struct ServiceRunner: Sendable {
                 metadata: ["variables": .array(serviceLinks.prefix(10).map { "\($0)" })])
         }
         if let greeting = program.greeting {
-            LogOutput.process.add(greeting(listening, live.present), to: .output)
+            let isTerminal = StandardStream.output.isTerminal
+            LogOutput.process.add(greeting(listening, live.present, isTerminal), to: .output)
         }
     }
 }
