@@ -11,7 +11,7 @@ import Testing
 
     @Test("R-11: a body of 1.4 million channels is refused at its limit, and counts by its bytes")
     func refusedBodies() async throws {
-        try await GatewaySystem.with(.standalone, ["--rates-key", "500", "--rates-app", "5000"]) { gateway in
+        try await GatewaySystem.with(.standalone, ["--rates-key", "50", "--rates-app", "5000"]) { gateway in
             let body =
                 #"{"message": "m", "channels": [\#(String(repeating: #""","#, count: 1_390_000))"""# + "]}"
             var statuses: [Int] = []
@@ -19,7 +19,7 @@ import Testing
                 let answer = try await gateway.call("POST", "/v1/dev/broadcast", body)
                 statuses.append(answer.status)
             }
-            #expect(statuses.prefix(2) == [400, 400] && statuses.suffix(2) == [429, 429], "\(statuses)")
+            #expect(statuses == [400, 429, 429, 429, 429])
             // The other app has rates of its own.
             let other = try await gateway.call(
                 "POST", "/v1/other/publish", key: "other", #"{"channel": "a", "message": "b"}"#)
