@@ -319,12 +319,14 @@ extension RedisClient: RedisConnectionDelegate {
 
 extension RedisFailure {
     /// The failure as a clause for the operator.
-    var words: String {
+    package var words: String {
         switch self {
         case .notConnected(let cause): cause
         case .tooManyCommands(let countMax): "\(countMax) commands wait for Redis"
         case .timedOut: "no answer in time"
         case .disconnected: "the connection was lost"
+        case .refused(let text) where text.hasPrefix("NOREPLICAS"):
+            "Redis refuses writes until enough of its replicas are up to date (min-replicas-to-write)"
         case .refused(let text): "Redis refuses a command: \(text)"
         }
     }

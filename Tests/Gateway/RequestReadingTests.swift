@@ -4,6 +4,7 @@ import HummingbirdCore
 import NIOCore
 import NIOPosix
 import RTMModel
+import RTMPermissions
 import RTMTestSupport
 import Testing
 
@@ -57,14 +58,18 @@ struct RequestReadingTests {
         #expect(await refusal(json, upTo: json.utf8.count - 1)?.status == .contentTooLarge)
     }
 
+    private func client(_ user: String) -> APIClient {
+        APIClient(UserRights(userID: user, grant: nil, policies: ForeignPolicies()), app: "dev")
+    }
+
     @Test("short work is done on the event loop, and long work holds up no loop")
     func place() async throws {
         let loop = LoopExecutor(eventLoop: MultiThreadedEventLoopGroup.singleton.next())
         let work = LongWork(atOnceMax: 1)
-        let client = APIClient(user: "anna", app: "dev")
+        let anna = client("anna")
         for (bytes, isOnLoop) in [(1_000, true), (40_000, false)] {
             let place = try await withTaskExecutorPreference(loop) {
-                try await work.run(bytes: bytes, for: client) {
+                try await work.run(bytes: bytes, for: anna) {
                     MultiThreadedEventLoopGroup.currentEventLoop != nil
                 }
             }
@@ -79,7 +84,7 @@ struct RequestReadingTests {
         let done = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<100 {
                 group.addTask {
-                    try await work.run(bytes: 40_000, for: APIClient(user: "\(number % 3)", app: "dev")) {
+                    try await work.run(bytes: 40_000, for: client("\(number % 3)")) {
                         #expect(
                             running.withLock {
                                 $0 += 1
@@ -98,12 +103,12 @@ struct RequestReadingTests {
     @Test("a caller takes a third of the memory for bodies, is refused beyond it, and gives it back")
     func memory() throws {
         let memory = SharedMemory("bodies", bytesMax: 1_200)
-        let share = memory.share(of: APIClient(user: "anna", app: "dev"))
+        let share = memory.share(of: client("anna"))
         try share.grow(by: 400)
         let refused = #expect(throws: RTMError.self) { try share.grow(by: 1) }
         #expect(refused?.code == .operationRateExceedLimitation && refused?.retryAfter == .seconds(1))
         #expect(refused?.limit == .init(name: "bodies", value: 1_200))
-        try memory.share(of: APIClient(user: "ben", app: "dev")).grow(by: 100)
+        try memory.share(of: client("ben")).grow(by: 100)
         share.settle(0)
         try share.grow(by: 400)
     }

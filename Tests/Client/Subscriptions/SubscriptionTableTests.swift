@@ -111,6 +111,14 @@ struct SubscriptionTableTests {
         #expect(table.skip("other", to: start) == nil)
     }
 
+    @Test func `A gap of the same log that lies behind the position moves it back`() throws {
+        let table = try subscribed()
+        for offset in 11...14 as ClosedRange<UInt64> { #expect(table.accepts("lobby", offset: offset)) }
+        #expect(table.skip("lobby", to: StreamPosition(epoch: 5, offset: 12)) != nil)
+        #expect(table.accepts("lobby", offset: 13), "it is another message")
+        #expect(!table.accepts("lobby", offset: 13))
+    }
+
     @Test func `A publication that overtakes the subscribe's answer is delivered once`() throws {
         let table = Table()
         try table.subscribe(to: "lobby", features: .default, request: 1)

@@ -417,7 +417,7 @@ final class RedisJournal {
 
     private func report(_ outcome: Result<RedisReply, RedisFailure>) {
         switch outcome {
-        case .failure(let failure): probe.notReady("Redis doesn't answer the journal: \(failure)")
+        case .failure(let failure): probe.notReady("the journal can't be written: \(failure.words)")
         case .success(let reply):
             let text = reply.string ?? "no text"
             probe.notReady("Redis answers the journal with something else: \(text)")
