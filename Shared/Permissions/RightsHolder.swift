@@ -80,8 +80,8 @@ extension RightsHolder {
 
 extension RightsHolder {
     /// Whether the call may be passed on: the name of its channel or user is valid (L-1, L-4), a channel of
-    /// its type has what is asked for (M-35), the token and the operator allow it, and the stream channel that
-    /// it is about is joined.
+    /// its type has what is asked for (M-35), the token and the operator allow it, and the stream channel
+    /// that it is about is joined.
     ///
     /// - Parameter isJoined: whether the user has joined the stream channel of this name.
     package func check(

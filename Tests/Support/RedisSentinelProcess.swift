@@ -110,8 +110,8 @@ package final class RedisSentinelProcess: Sendable {
         try await isReplicated()
     }
 
-    /// The sentinels make the other server the master. They make the present one its replica only some seconds
-    /// later, and until then it takes writes.
+    /// The sentinels make the other server the master. They make the present one its replica only some
+    /// seconds later, and until then it takes writes.
     package func chooseOther() async throws {
         let old = try master()
         // A sentinel gives a failover up when it finds no server that is good enough.
@@ -121,8 +121,8 @@ package final class RedisSentinelProcess: Sendable {
         }
     }
 
-    /// The process ends, and another one begins where it was, with the snapshot that was saved last, before the
-    /// sentinels notice it.
+    /// The process ends, and another one begins where it was, with the snapshot that was saved last, before
+    /// the sentinels notice it.
     package func restart(_ server: RedisNode) async throws {
         server.end()
         let back = try RedisNode(port: server.port, in: directory, options: [])

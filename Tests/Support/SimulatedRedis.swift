@@ -14,7 +14,8 @@ package struct SimulatedRedis {
     private var run: String
     /// When that was, in milliseconds.
     private var startedAt: UInt64 = 0
-    /// The id of the history that it writes: another one after each start, and after each promotion of a replica.
+    /// The id of the history that it writes: another one after each start, and after each promotion of a
+    /// replica.
     private var replication: String
     /// That of the master whose replica it was.
     private var replicationBefore = "0"

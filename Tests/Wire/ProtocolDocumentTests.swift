@@ -113,7 +113,8 @@ struct ProtocolDocumentTests {
     func answeredCodes() throws {
         let sources = try Document.sources([
             "Services/Edge/Server", "Services/Messaging/Server", "Services/Presence/Server",
-            "Services/Storage/Server", "Shared/AccessToken", "Shared/Model/MetadataWriteRules.swift",
+            "Services/Storage/Server", "Shared/AccessToken", "Shared/Permissions",
+            "Shared/Model/MetadataWriteRules.swift",
             "Shared/Model/NameRule.swift",
         ])
         // Success doesn't travel, nor does what the edge replaces by a code of its own or reports as 3507.

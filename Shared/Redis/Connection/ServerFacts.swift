@@ -4,8 +4,8 @@ package enum ServerFact: Sendable {
     case history
     /// The replication id of the history that the server had before it was made a master.
     case historyBefore
-    /// When the process started, by the server's own clock, in milliseconds, give or take a second; empty if it
-    /// doesn't say.
+    /// When the process started, by the server's own clock, in milliseconds, give or take a second; empty if
+    /// it doesn't say.
     case startedAt
     /// Whether the data are those of the server's append-only file: 1 or 0.
     case hasReadItsFile
@@ -25,8 +25,8 @@ struct ServerFacts: Sendable, Hashable {
     /// Which history of the data the server has. While it is the same text, nothing that was written here has
     /// been lost.
     ///
-    /// The run of the process alone doesn't say that: a master that was replaced may stand still, wake, and be
-    /// chosen again, with data from before. Then the sentinels give it a later epoch. A server that was a
+    /// The run of the process alone doesn't say that: a master that was replaced may stand still, wake, and
+    /// be chosen again, with data from before. Then the sentinels give it a later epoch. A server that was a
     /// replica meanwhile has another replication id, also where no sentinel counts.
     private(set) var history = ""
 
@@ -61,8 +61,8 @@ struct ServerFacts: Sendable, Hashable {
         return now / 1_000 - min(now / 1_000, uptime * 1_000)
     }
 
-    /// A server that was a replica, or has read a snapshot with a place in a history, has an id of before. One
-    /// that has read its append-only file has none.
+    /// A server that was a replica, or has read a snapshot with a place in a history, has an id of before.
+    /// One that has read its append-only file has none.
     private var hasReadItsFile: Bool {
         values["aof_enabled"] == "1" && values["master_replid2"]?.allSatisfy { $0 == "0" } == true
     }

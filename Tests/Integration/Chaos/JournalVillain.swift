@@ -75,8 +75,8 @@ enum JournalVillain: Sendable {
             await letPass(.milliseconds(Int.random(in: 3_000...9_000, using: &random)))
             try await process.failOver()
         case 1:
-            // Shorter than the time after which its replica takes over, just as long, or so long that all have
-            // left it.
+            // Shorter than the time after which its replica takes over, just as long, or so long that all
+            // have left it.
             let pauses = [200...600, 1_000...4_500, 4_500...6_000]
             let master = try process.master()
             master.pause()

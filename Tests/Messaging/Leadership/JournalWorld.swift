@@ -12,8 +12,8 @@ struct JournalWorld {
     /// The master that the sentinels name, and the epoch of the failover that made it that.
     private var master = 0
     private var configEpoch: UInt64 = 0
-    /// From when on the other server is a replica, and has what the master has. Until then it takes writes as if
-    /// it were still the master, because the sentinels come late.
+    /// From when on the other server is a replica, and has what the master has. Until then it takes writes as
+    /// if it were still the master, because the sentinels come late.
     private var isReplicaAt: UInt64 = 0
     /// Until when each server stands still. What it is asked meanwhile waits in its socket.
     private var stillUntil: [UInt64] = [0, 0]
@@ -85,8 +85,8 @@ struct JournalWorld {
         load(master)
     }
 
-    /// The sentinels name the other server. It is a replica that lacks the last moments, or a master of before
-    /// that nobody has made a replica yet.
+    /// The sentinels name the other server. It is a replica that lacks the last moments, or a master of
+    /// before that nobody has made a replica yet.
     mutating func failOver() {
         let other = 1 - master
         if isReplicaAt <= now { servers[other].takeOver(from: snapshots.last ?? servers[master]) }

@@ -247,12 +247,12 @@ final class CompanyFaults {
     /// chooses the first one again: the same process, which has taken writes meanwhile.
     private func returnFormerMaster() {
         let over = disturb("another Redis is chosen, and then the one of before")
-        let stands = random.chance(1, in: 2)
-        let standing = random.milliseconds(1_000...6_000)
-        if stands { redis.hang(for: standing) }
+        let isPaused = random.chance(1, in: 2)
+        let pause = random.milliseconds(1_000...6_000)
+        if isPaused { redis.hang(for: pause) }
         // Sentinels come late.
         let late = TimeAmount.seconds(20)
-        installation.world.after(random.milliseconds(stands ? 500...3_000 : 0...0)) {
+        installation.world.after(random.milliseconds(isPaused ? 500...3_000 : 0...0)) {
             self.redis.chooseOther(lag: self.random.number(in: 0...500), replicatedAfter: late)
             self.installation.world.after(self.random.milliseconds(500...12_000)) {
                 guard !self.isOver else { return }

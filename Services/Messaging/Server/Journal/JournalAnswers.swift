@@ -44,8 +44,8 @@ enum JournalAnswer {
 
     enum Reinstatement: Equatable {
         case done(last: UInt64, term: UInt64)
-        /// This node leads again, and new logs have to begin: what another node had written meanwhile may have
-        /// been acknowledged, and isn't in the memory of this one.
+        /// This node leads again, and new logs have to begin: what another node had written meanwhile may
+        /// have been acknowledged, and isn't in the memory of this one.
         case forked(term: UInt64)
         case ended
         case unknown

@@ -1,8 +1,8 @@
 import RTMServiceLink
 import RTMWire
 
-/// The terms whose logs a term continues, the newest first. Servers that know nothing of each other give terms
-/// that lie between those of each other, so the newest one alone doesn't say which are continued.
+/// The terms whose logs a term continues, the newest first. Servers that know nothing of each other give
+/// terms that lie between those of each other, so the newest one alone doesn't say which are continued.
 struct Lineage: Equatable {
     /// Limit: terms that are remembered. Whoever knows only an earlier one has been away for as many changes.
     static let countMax = 16
@@ -42,7 +42,7 @@ struct JournalTerm: Equatable {
     /// Whether the term began with new logs.
     var hasNewLogs: Bool { lineage.terms.isEmpty }
 
-    /// What callers are told.
+    /// What callers receive.
     var announcement: LeaderPush {
         LeaderPush(
             term: term, follows: lineage.terms.first ?? term,

@@ -493,9 +493,9 @@ struct ShardLeadership {
     /// A caller knows a term that this node's logs don't continue. What was acknowledged in it isn't here, so
     /// new logs have to begin, unless this node is the one that was replaced and hasn't learned that yet.
     ///
-    /// Two nodes that are told of each other must not supersede each other in turn. So a node first has the
-    /// master looked for, and waits until Redis has prolonged its lease there: for a lease if the other term is
-    /// later, and a quarter of it otherwise.
+    /// Two nodes that learn of each other must not supersede each other in turn. So a node first has the
+    /// master looked for, and waits until Redis has prolonged its lease there: for a lease if the other term
+    /// is later, and a quarter of it otherwise.
     mutating func laterTermReported(_ term: UInt64, now: UInt64) -> [LeadershipAction] {
         guard keepsLogs, let own = writer?.term, own.superseding(term) != nil else { return [] }
         let wait = own.term > term ? limits.renewal : limits.lease

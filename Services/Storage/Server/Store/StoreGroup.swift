@@ -357,8 +357,8 @@ struct StoreGroup: Sendable {
     mutating func removeUnusedChannels(limit: Int) { written.unusedChannelsLimit = limit }
 }
 
-/// How much of a database of a limited size a write may fill. The rest is kept back for what protects users: a
-/// database that messages, metadata and events have filled still keeps bans (S-4).
+/// How much of a database of a limited size a write may fill. The rest is kept back for what protects users:
+/// a database that messages, metadata and events have filled still keeps bans (S-4).
 enum StorageRoom: Int, Sendable, Comparable {
     /// Everything but the reserve.
     case usual
