@@ -38,6 +38,7 @@ let hummingbird: [Target.Dependency] =
     [
         ("Hummingbird", "hummingbird"), ("HummingbirdCore", "hummingbird"),
         ("HTTPTypes", "swift-http-types"), ("NIOHTTPTypes", "swift-nio-extras"),
+        ("NIOHTTPTypesHTTP1", "swift-nio-extras"),
         ("ServiceLifecycle", "swift-service-lifecycle"),
     ].map { .product(name: $0, package: $1) } + [
         .product(name: "NIOHTTP1", package: "swift-nio")
@@ -200,7 +201,7 @@ let services: [Target] =
         server: [
             "CGatewayFiles", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography",
             "RTMPermissions", "RTMProtocol", "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature",
-            protobuf, nioSSL, collections, ordered,
+            protobuf, crypto, nioSSL, collections, ordered,
         ] + hummingbird)
     + [
         room(

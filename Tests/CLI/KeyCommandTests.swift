@@ -33,8 +33,11 @@ struct KeyCommandTests {
     }
 
     @Test(
-        "a grant that names no app or no scope is refused, and so is a day that isn't one",
-        arguments: [["dev"], ["/read"], ["dev/"], ["dev/write"], ["a/read", "--expires", "2027-02-30"]])
+        "a grant that names no app or no scope is refused, and so is a day that isn't one, and a prefix that is none",
+        arguments: [
+            ["dev"], ["/read"], ["dev/"], ["dev/write"], ["a/read", "--expires", "2027-02-30"],
+            ["a/read", "--channels", ""],
+        ])
     func mistakes(arguments: [String]) throws {
         let command = try #require(try KeyCreateCommand.parseAsRoot(arguments) as? KeyCreateCommand)
         #expect(throws: ValidationError.self) { try command.make(.random()) }

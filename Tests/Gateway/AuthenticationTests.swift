@@ -25,6 +25,7 @@ struct AuthenticationTests {
                 jwtKeys: KEYS
                 jwtIssuer: "\(SampleJWT.issuer)"
               - {id: open}
+              - {id: Kiosk}
               - {id: off, jwtKeys: KEYS, jwtAudience: \(SampleApp.id), service: none}
             """
         let schema = ConfigurationSchema(ConfiguredApp.keys, section: "gateway")
@@ -67,6 +68,28 @@ struct AuthenticationTests {
             return nil
         } catch {
             return error
+        }
+    }
+
+    @Test("no other spelling of an app's id is an app")
+    func spelling() throws {
+        let key = APIKey.random()
+        let keys = ["*", "Kiosk"].map { app in
+            KeyRing([APIKeyRecord(id: key.id, hash: key.hash, app: app, scopes: [.admin])])
+        }
+        for ring in keys {
+            let authentication = Authentication(ring, GatewayBans(), try apps())
+            func status(_ app: String) throws -> Int {
+                do throws(APIError) {
+                    _ = try authentication.client(
+                        of: [.apiKey: key.text], app: app, now: Date(timeIntervalSince1970: 0))
+                    return 200
+                } catch { return error.status.code }
+            }
+            #expect(try status("Kiosk") == 200)
+            // Swift takes the Kelvin sign for a K.
+            #expect(try [403, 404].contains(status("\u{212A}iosk")))
+            #expect(authentication.record(of: "\u{212A}iosk") == nil)
         }
     }
 

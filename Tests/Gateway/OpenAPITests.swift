@@ -44,7 +44,7 @@ struct OpenAPITests {
         let api = GatewayAPI(
             backend: backend,
             authentication: Authentication(KeyRing([]), bans, []),
-            rates: RequestRates(.init(key: 0, app: 0)), metrics: GatewayMetrics(MetricsRegistry()),
+            rates: RequestRates(.init(key: 0, user: 0, app: 0)), metrics: GatewayMetrics(MetricsRegistry()),
             webhooks: Webhooks(
                 [], node: "test", .init(),
                 .init(

@@ -1,6 +1,7 @@
 import NIOCore
 import RTMAPIKey
 import RTMModel
+import RTMPermissions
 import RTMServiceKit
 import Testing
 
@@ -14,7 +15,9 @@ struct RequestRateTests {
         APIClient(APIKeyRecord(id: id, hash: "", app: app, scopes: [.publish]), app: app)
     }
 
-    private func rates(key: Int, app: Int) -> RequestRates { RequestRates(.init(key: key, app: app)) }
+    private func rates(key: Int, user: Int = 0, app: Int) -> RequestRates {
+        RequestRates(.init(key: key, user: user, app: app))
+    }
 
     private func refusal(_ rates: RequestRates, _ client: APIClient, _ count: Int = 1, at now: NIODeadline)
         -> RTMError?
@@ -55,6 +58,16 @@ struct RequestRateTests {
         #expect(refusal(rates, client("a"), at: start + .milliseconds(101)) == nil)
     }
 
+    @Test("the user of a token has a rate of its own, which the refusal names")
+    func user() throws {
+        let rates = rates(key: 500, user: 2, app: 0)
+        let rights = UserRights(userID: "alice", grant: nil, policies: ForeignPolicies())
+        let alice = APIClient(rights, app: "dev")
+        for _ in 0..<4 { #expect(refusal(rates, alice, at: start) == nil) }
+        #expect(refusal(rates, alice, at: start)?.limit == .init(name: "gateway.rates.user", value: 2))
+        #expect(refusal(rates, client("a"), at: start) == nil)
+    }
+
     @Test("all keys of an app share its rate, and a refusal by it costs the key nothing")
     func app() throws {
         let rates = rates(key: 10, app: 5)
@@ -78,7 +91,7 @@ struct RequestRateTests {
         let rates = rates(key: 1, app: 1)
         for _ in 0..<2 { #expect(refusal(rates, client("a"), at: start) == nil) }
         #expect(refusal(rates, client("a"), at: start) != nil)
-        rates.take(.init(key: 0, app: 0))
+        rates.take(.init(key: 0, user: 0, app: 0))
         for _ in 0..<1_000 { #expect(refusal(rates, client("a"), at: start) == nil) }
     }
 

@@ -24,6 +24,10 @@ struct RequestReadingTests {
         }
     }
 
+    private func client(_ user: String) -> APIClient {
+        APIClient(UserRights(userID: user, grant: nil, policies: ForeignPolicies()), app: "dev")
+    }
+
     @Test("a body is read with all its keys")
     func body() async { #expect(await refusal(#"{"messages": [{"channel": "a", "message": "b"}]}"#) == nil) }
 
@@ -43,7 +47,7 @@ struct RequestReadingTests {
             (#"{"messages": [{"channel": "a", "message": "\\\ude00!"}]}"#, #"half a character, \ude00"#),
             (#"{"messages": [{"version": -1, "message": "\\ud83d"}]}"#, #""messages[0].version" is -1"#),
             (#"{"messages": [{"version": 1.5}]}"#, #""messages[0].version" is 1.5"#),
-            ("\u{FEFF}{]", "not JSON"), (String(repeating: "[", count: 900), "not JSON"),
+            ("\u{FEFF}{]", "byte order mark"), (String(repeating: "[", count: 900), "not JSON"),
         ])
     func wrongBody(json: String, reason: String) async throws {
         let refused = try #require(await refusal(json))
@@ -58,18 +62,14 @@ struct RequestReadingTests {
         #expect(await refusal(json, upTo: json.utf8.count - 1)?.status == .contentTooLarge)
     }
 
-    private func client(_ user: String) -> APIClient {
-        APIClient(UserRights(userID: user, grant: nil, policies: ForeignPolicies()), app: "dev")
-    }
-
     @Test("short work is done on the event loop, and long work holds up no loop")
     func place() async throws {
         let loop = LoopExecutor(eventLoop: MultiThreadedEventLoopGroup.singleton.next())
         let work = LongWork(atOnceMax: 1)
-        let anna = client("anna")
+        let client = client("anna")
         for (bytes, isOnLoop) in [(1_000, true), (40_000, false)] {
             let place = try await withTaskExecutorPreference(loop) {
-                try await work.run(bytes: bytes, for: anna) {
+                try await work.run(bytes: bytes, for: client) {
                     MultiThreadedEventLoopGroup.currentEventLoop != nil
                 }
             }

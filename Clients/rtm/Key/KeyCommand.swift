@@ -51,6 +51,10 @@ struct KeyCreateCommand: AsyncParsableCommand {
             }
             return date
         }
+        guard channels != "" else {
+            throw ValidationError(
+                "--channels needs the beginning of names; leave it out for a key for all channels and users")
+        }
         let entry = APIKeyEntry(
             of: key, app: String(words[0]), scopes: scopes, channels: channels, expires: day)
         let text = """

@@ -53,7 +53,9 @@ struct GatewaySystem {
             keys.values.map(\.entry), events: events, webhooks, hooks: hooks, privateAddresses,
             permissions: permissions, to: file)
         let configuration = ["--config", file.path]
-        let unlimited = options.contains("--rates-key") ? [] : ["--rates-key", "0", "--rates-app", "0"]
+        let unlimited =
+            options.contains("--rates-key")
+            ? [] : ["--rates-key", "0", "--rates-user", "0", "--rates-app", "0"]
         let own = options + unlimited
         switch deployment {
         case .standalone:

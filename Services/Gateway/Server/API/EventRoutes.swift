@@ -34,23 +34,23 @@ struct EventRoutes: Sendable {
         let client = try api.admit(context, .read)
         let query = try request.query(["after", "types", "channels", "wait", "limit"])
         var ask = try Self.ask(query, of: client)
+        guard let key = client.key else { throw Self.notForUsers }
+        let place = try api.authentication.places.take(key)
         guard request.headers[.accept]?.contains("text/event-stream") ?? false else {
             let share = api.memory.pages.share(of: client)
-            let page = try await api.events(ask, share)
+            guard let page = try await api.events(ask, share, in: place) else { throw Credentials.unknown }
             return try await api.page(Page(page, app: client.app), bytes: page.bytes, share, to: client)
         }
         // A browser's EventSource names the last event that it got.
         if let name = HTTPField.Name("Last-Event-ID"), let last = request.headers[name] {
             (ask.after, ask.fromNewest) = (try Self.position(last), false)
         }
-        return try await stream(ask, of: client)
+        return try await stream(ask, of: client, in: place)
     }
 
     /// - Throws: 403 for the user of a token, and for a prefix that the key doesn't have.
     static func ask(_ query: Query, of client: APIClient) throws(APIError) -> EventsRequest {
-        guard client.user == nil else {
-            throw APIError(.forbidden, "missingScope", "the user of a token can't read the events of an app")
-        }
+        guard client.key != nil else { throw notForUsers }
         let prefix = query["channels"] ?? client.channels ?? ""
         guard client.reaches(prefix) else {
             throw APIError(
@@ -71,6 +71,9 @@ struct EventRoutes: Sendable {
         }
         return ask
     }
+
+    private static let notForUsers = APIError(
+        .forbidden, "missingScope", "the user of a token can't read the events of an app")
 
     private static func position(_ cursor: String) throws(APIError) -> StreamPosition {
         guard let position = EventCursor.position(cursor) else {
@@ -108,13 +111,16 @@ struct EventRoutes: Sendable {
     // MARK: Server-sent events
 
     /// The first page is read before the answer begins, so that what is wrong is an answer of its own.
-    private func stream(_ ask: EventsRequest, of client: APIClient) async throws -> Response {
+    private func stream(
+        _ ask: EventsRequest, of client: APIClient, in place: EventPlace
+    ) async throws -> Response {
         var ask = ask
         (ask.limit, ask.wait) = (Self.streamPage, .zero)
         let share = api.memory.pages.share(of: client)
-        let first = try await api.events(ask, share)
+        guard let first = try await api.events(ask, share, in: place) else { throw Credentials.unknown }
         let stream = EventStream(
-            api: api, client: client, ask: ask, first: first, share: share, wait: Self.commentInterval)
+            api: api, client: client, ask: ask, first: first, share: share, wait: Self.commentInterval,
+            place: place)
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
             body: ResponseBody(asyncSequence: stream))
@@ -131,22 +137,26 @@ extension EventRoutes.Page {
 
 extension GatewayAPI {
     /// Reads events, with memory for a page of them. Nothing is held while the read waits for an event.
-    func events(_ ask: EventsRequest, _ share: SharedMemory.Share) async throws(RTMError) -> EventsResponse {
+    ///
+    /// - Returns: nil if the key to which the place was given has ended meanwhile.
+    func events(
+        _ ask: EventsRequest, _ share: SharedMemory.Share, in place: EventPlace
+    ) async throws(RTMError) -> EventsResponse? {
         var now = ask
         now.wait = .zero
         // Storage ends a page at 2 MiB.
         let bytesMax = min(Int(ask.limit) * 40_000, 2_200_000)
         try share.grow(by: bytesMax)
-        let page = try await backend.events(now)
+        guard let page = try await backend.events(now, in: place) else { return nil }
         guard page.events.isEmpty, !ask.fromNewest, ask.wait > .zero else { return page }
         share.settle(0)
         var next = ask
         (next.after, next.limit) = (page.next, 1)
-        let found = try await backend.events(next)
+        guard let found = try await backend.events(next, in: place) else { return nil }
         guard !found.events.isEmpty else { return found }
         try share.grow(by: bytesMax)
         now.after = page.next
-        return try await backend.events(now)
+        return try await backend.events(now, in: place)
     }
 }
 
@@ -154,8 +164,8 @@ extension EventsResponse {
     fileprivate var bytes: Int { events.reduce(0) { $0 + $1.body.count } }
 }
 
-/// The events behind a position, as they come, until the connection or the gateway ends. A client that comes
-/// back elsewhere names the last event that it got.
+/// The events behind a position, as they come, until the connection, the key or the gateway ends. A client
+/// that comes back elsewhere names the last event that it got.
 private struct EventStream: AsyncSequence, Sendable {
     let api: GatewayAPI
     let client: APIClient
@@ -163,11 +173,12 @@ private struct EventStream: AsyncSequence, Sendable {
     let first: EventsResponse
     let share: SharedMemory.Share
     let wait: Duration
+    let place: EventPlace
 
     func makeAsyncIterator() -> Iterator {
         var ask = ask
         (ask.fromNewest, ask.wait) = (false, wait)
-        return Iterator(api: api, client: client, ask: ask, page: first, share: share)
+        return Iterator(api: api, client: client, ask: ask, place: place, page: first, share: share)
     }
 
     struct Iterator: AsyncIteratorProtocol {
@@ -177,6 +188,7 @@ private struct EventStream: AsyncSequence, Sendable {
         let api: GatewayAPI
         let client: APIClient
         var ask: EventsRequest
+        let place: EventPlace
         /// The page that is written next; nil if it has yet to be read.
         var page: EventsResponse?
         /// Holds the memory of the page that was written last.
@@ -188,10 +200,11 @@ private struct EventStream: AsyncSequence, Sendable {
             guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return nil }
             do {
                 try api.rates.check(client, now: .now())
-                return try await text(of: try await api.events(ask, share))
+                guard let page = try await api.events(ask, share, in: place) else { return nil }
+                return try await text(of: page)
             } catch let error as RTMError where error.code == .operationRateExceedLimitation {
                 try await Task.sleep(for: Swift.min(error.retryAfter ?? Self.pauseMax, Self.pauseMax))
-                return Self.comment
+                return place.isOver(now: Date()) ? nil : Self.comment
             }
         }
 

@@ -68,7 +68,7 @@ struct GatewayAPI: Sendable {
 
     /// Admits a call about no app, and returns the key that makes it.
     ///
-    /// - Parameter headers: those that have the key (`Request.credentials`).
+    /// - Parameter headers: those that have the key (`Authentication.credentials`).
     func admitHolder(_ headers: HTTPFields, _ context: GatewayContext) throws -> APIKeyRecord {
         let record = try authentication.key(in: headers, now: Date())
         context.credentialAccepted()
@@ -189,7 +189,8 @@ struct AuthenticationMiddleware: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         let app = try context.parameter("app")
-        context.client = try authentication.client(of: request.credentials, app: app, now: Date())
+        context.client = try authentication.client(
+            of: authentication.credentials(of: request), app: app, now: Date())
         context.credentialAccepted()
         return try await next(request, context)
     }

@@ -32,7 +32,7 @@ struct KeyRoutes: Sendable {
     struct Keys: Encodable, Sendable { let keys: [Key] }
 
     @Sendable func own(_ request: Request, _ context: GatewayContext) throws -> Response {
-        let record = try api.admitHolder(request.credentials, context)
+        let record = try api.admitHolder(api.authentication.credentials(of: request), context)
         _ = try request.query([])
         // The last use is this one, which is no news.
         return Response(json: Key(record, lastUse: api.authentication.keys.use(of: record.id)?.before))
@@ -40,7 +40,7 @@ struct KeyRoutes: Sendable {
 
     /// Those of the caller's app.
     @Sendable func all(_ request: Request, _ context: GatewayContext) throws -> Response {
-        let record = try api.admitHolder(request.credentials, context)
+        let record = try api.admitHolder(api.authentication.credentials(of: request), context)
         _ = try request.query([])
         guard record.scopes.contains(.admin) else { throw APIError.missing(.admin) }
         guard record.channels == nil else { throw APIError.installationOutOfReach }

@@ -199,6 +199,11 @@ struct MessageRoutes: Sendable {
         }
         let publisher = try client.actingUser(body.publisher) ?? api.publisher
         let condition = try body.condition
+        // A version decides which states of the channel still count, for everybody.
+        guard condition?.version ?? 0 == 0 || client.user == nil else {
+            throw APIError(
+                .forbidden, "keyNeeded", "a \"version\" needs an API key; a user's token is not enough")
+        }
         let content = Idempotency.Content(type, payload, customType: body.customType ?? "")
         let origin =
             if let key = body.idempotencyKey {

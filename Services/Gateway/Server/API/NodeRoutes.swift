@@ -44,7 +44,7 @@ struct NodeRoutes: Sendable {
     }
 
     private func admit(_ request: Request, _ context: GatewayContext) throws {
-        let record = try api.admitHolder(request.credentials, context)
+        let record = try api.admitHolder(api.authentication.credentials(of: request), context)
         guard record.scopes.contains(.admin) else { throw APIError.missing(.admin) }
         guard record.channels == nil else { throw APIError.installationOutOfReach }
         guard record.app == "*" else {

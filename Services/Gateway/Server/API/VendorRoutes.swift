@@ -130,6 +130,7 @@ struct VendorRoutes: Sendable {
         _ request: Request, _ client: APIClient
     ) async throws -> Body {
         try await api.read(request, by: client, upTo: api.bodyBytesMax) { bytes in
+            try Request.checkIsUnambiguous(bytes)
             do {
                 return try Request.decoder.decode(Body.self, from: Data(bytes))
             } catch {

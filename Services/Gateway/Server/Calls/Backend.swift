@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import RTMModel
 import RTMProtocol
@@ -148,6 +149,19 @@ struct Backend: Sendable {
     /// Reads the events of an app after a position. Waits for as long as the request says if there is none.
     func events(_ request: EventsRequest) async throws(RTMError) -> EventsResponse {
         try await ask { $0.readEvents(request, $1) }
+    }
+
+    /// - Returns: nil if the key to which the place was given has ended meanwhile.
+    func events(_ request: EventsRequest, in place: EventPlace) async throws(RTMError) -> EventsResponse? {
+        var request = request
+        request.wait = place.wait(request.wait, now: Date())
+        let read = request
+        let outcome: Result<EventsResponse, RTMError>? = await withCheckedContinuation { continuation in
+            let answer = FirstAnswer(continuation)
+            place.end.then { answer.give(nil) }
+            onLoop { calls.value.readEvents(read) { answer.give($0) } }
+        }
+        return place.isOver(now: Date()) ? nil : try outcome?.get()
     }
 
     func claimReader(_ request: ClaimReader) async throws(RTMError) -> ReaderClaimed {

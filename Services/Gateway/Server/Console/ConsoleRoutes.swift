@@ -75,11 +75,13 @@ struct ConsoleRoutes: Sendable {
         guard let file = ServedFile.all[path], settings.hasSample || !path.hasPrefix("web/sample/") else {
             throw APIError(.notFound, "noSuchPath", "there is nothing at this path")
         }
-        return file.response(to: request, sockets: settings.sockets)
+        return file.response(
+            to: request, sockets: settings.sockets,
+            isSecure: ConsoleCookie(request, isSecure: settings.isSecure).isSecure)
     }
 
     @Sendable func current(_ request: Request, _ context: GatewayContext) throws -> Response {
-        guard let session = ConsoleSession(request) else { throw Credentials.missing }
+        guard let session = session(of: request) else { throw Credentials.missing }
         return Response(json: try describe(session, context))
     }
 
@@ -90,19 +92,27 @@ struct ConsoleRoutes: Sendable {
         }
         let body = try await request.body(Login.self, upTo: Self.loginBytesMax)
         guard let key = APIKey(body.key) else {
-            throw APIError(.unauthorized, "unknownKey", "the API key is unknown, revoked or expired")
+            throw Credentials.unknown
         }
         let session = ConsoleSession(key)
         var response = Response(json: try describe(session, context))
-        response.setCookie(session.cookie(isSecure: settings.isSecure))
+        let now = UInt64(Date().timeIntervalSince1970)
+        guard let value = api.authentication.seal.close(session, now: now) else {
+            throw APIError(.internalServerError, "internal", "the session can't be encrypted")
+        }
+        response.setCookie(ConsoleCookie(request, isSecure: settings.isSecure).holding(value))
         return response
     }
 
     @Sendable func logout(_ request: Request, _ context: GatewayContext) throws -> Response {
-        try ConsoleSession(request)?.checkOrigin(of: request)
+        try session(of: request)?.checkOrigin(of: request)
         var response = Response(status: .noContent)
-        response.setCookie(ConsoleSession.end(isSecure: settings.isSecure))
+        response.setCookie(ConsoleCookie(request, isSecure: settings.isSecure).ended)
         return response
+    }
+
+    private func session(of request: Request) -> ConsoleSession? {
+        api.authentication.session(of: request, isSecure: settings.isSecure)
     }
 
     private func describe(_ session: ConsoleSession, _ context: GatewayContext) throws -> Session {

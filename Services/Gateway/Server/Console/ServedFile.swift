@@ -37,13 +37,16 @@ struct ServedFile: Sendable {
         tag = "\"\(code.prefix(12).map { String($0, radix: 16) }.joined(separator: "-"))\""
     }
 
-    /// - Parameter sockets: where pages may open a WebSocket, beside this server.
-    func response(to request: Request, sockets: [String]) -> Response {
+    /// - Parameters:
+    ///   - sockets: where pages may open a WebSocket, beside this server.
+    ///   - isSecure: whether the browser speaks TLS. Then it keeps to it.
+    func response(to request: Request, sockets: [String], isSecure: Bool = false) -> Response {
         var headers: HTTPFields = [
             .contentType: contentType, .eTag: tag, .cacheControl: "no-cache",
             .xContentTypeOptions: "nosniff", .referrerPolicy: "no-referrer",
             .contentSecurityPolicy: Self.policy(sockets),
         ]
+        if isSecure { headers[.strictTransportSecurity] = "max-age=31536000" }
         if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
         headers[.contentLength] = "\(content.readableBytes)"
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: content))

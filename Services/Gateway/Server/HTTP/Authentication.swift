@@ -16,9 +16,19 @@ final class Authentication: Sendable {
     let keys: KeyRing
     private let bans: GatewayBans
     private let configured: Mutex<[String: ConfiguredApp]>
+    /// Encrypts the sessions of the console.
+    let seal: ConsoleSession.Seal
+    /// Where holders of keys wait for events.
+    let places: EventPlaces
 
-    init(_ keys: KeyRing, _ bans: GatewayBans, _ apps: [ConfiguredApp]) {
+    /// - Parameter secret: what gateways share; nil for nothing.
+    init(
+        _ keys: KeyRing, _ bans: GatewayBans, _ apps: [ConfiguredApp],
+        places: EventPlaces = EventPlaces(countMax: .max), secret: String? = nil
+    ) {
         self.keys = keys
+        self.places = places
+        seal = ConsoleSession.Seal(secret)
         self.bans = bans
         configured = Mutex(Self.table(apps))
     }
@@ -30,7 +40,13 @@ final class Authentication: Sendable {
     var apps: [String] { configured.withLock { $0.keys.sorted() } }
 
     /// Nil for an app that isn't here.
-    func record(of app: String) -> AppRecord? { configured.withLock { $0[app]?.record } }
+    func record(of app: String) -> AppRecord? { configuredApp(app)?.record }
+
+    /// Ids are compared byte by byte: `==` takes the Kelvin sign for a K, and so would make a second app of
+    /// one.
+    private func configuredApp(_ id: String) -> ConfiguredApp? {
+        configured.withLock { $0[id] }.flatMap { $0.record.id.utf8.elementsEqual(id.utf8) ? $0 : nil }
+    }
 
     private static func table(_ apps: [ConfiguredApp]) -> [String: ConfiguredApp] {
         Dictionary(apps.map { ($0.record.id, $0) }) { _, last in last }
@@ -44,8 +60,8 @@ final class Authentication: Sendable {
             case .token(let token): try user(of: token, headers, app, now: now)
             case .key(let text): try holder(of: key(text, now: now), app)
             }
-        guard configured.withLock({ $0.keys.contains(app) }) else {
-            throw APIError(RTMError(.invalidAppId, "there is no app \"\(app)\" here"))
+        guard configuredApp(app) != nil else {
+            throw APIError(RTMError(.invalidAppId, "there is no app \"\(app.cut())\" here"))
         }
         return client
     }
@@ -63,13 +79,13 @@ final class Authentication: Sendable {
 
     private func key(_ text: String, now: Date) throws(APIError) -> APIKeyRecord {
         guard let key = APIKey(text), let record = keys.admit(key, now: now) else {
-            throw APIError(.unauthorized, "unknownKey", "the API key is unknown, revoked or expired")
+            throw Credentials.unknown
         }
         return record
     }
 
     private func holder(of record: APIKeyRecord, _ app: String) throws(APIError) -> APIClient {
-        guard record.app == "*" || record.app == app else {
+        guard record.app == "*" || record.app.utf8.elementsEqual(app.utf8) else {
             throw APIError(.forbidden, "anotherApp", "the key is for the app \"\(record.app)\"")
         }
         return APIClient(record, app: app)
@@ -81,7 +97,7 @@ final class Authentication: Sendable {
         guard let user = headers[.agoraUser], (try? NameRule.user.check(user.utf8)) != nil else {
             throw APIError(.unauthorized, "missingUser", "a token needs the header x-agora-uid with its user")
         }
-        guard let app = configured.withLock({ $0[appID] }), let tokens = app.tokens else {
+        guard let app = configuredApp(appID), let tokens = app.tokens else {
             throw APIError(
                 .unauthorized, "noTokens", "the app has neither a certificate nor keys of JWTs, so no tokens")
         }
@@ -112,6 +128,9 @@ final class Authentication: Sendable {
 enum Credentials: Equatable {
     case key(String)
     case token(String)
+
+    static let unknown = APIError(
+        .unauthorized, "unknownKey", "the API key is unknown, revoked or expired")
 
     static let missing = APIError(
         .unauthorized, "missingKey",

@@ -36,16 +36,18 @@ final class APIClient: Sendable {
     /// What the one user may do as whom the client may act; nil for a key, which may act as any.
     let rights: UserRights?
     var user: String? { rights?.userID }
+    /// The key that the client holds; nil for the user of a token.
+    let key: APIKeyRecord?
 
     init(_ record: APIKeyRecord, app: String) {
         (scopes, self.app, name) = (record.scopes, app, "key \(record.id)")
-        (channels, rights) = (record.channels, nil)
+        (channels, rights, key) = (record.channels, nil, record)
     }
 
     /// A user of a token, who may do what users of the client library may.
     init(_ rights: UserRights, app: String) {
         (scopes, self.app, name) = ([.read, .publish], app, "user \(rights.userID)")
-        (channels, self.rights) = (nil, rights)
+        (channels, self.rights, key) = (nil, rights, nil)
     }
 
     /// Whether the client may have a call carried out that an edge would pass on for a user. The holder of a

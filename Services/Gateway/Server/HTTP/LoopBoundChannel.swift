@@ -2,6 +2,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOHTTPTypesHTTP1
 import NIOSSL
 import RTMServiceKit
 
@@ -31,6 +32,8 @@ struct LoopBoundChannel<Base: ServerChildChannel>: ServerChildChannel {
                 let pipeline = value.channel.pipeline.syncOperations
                 let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
                 try pipeline.addHandler(ConnectionRules(), position: .after(decoder))
+                try pipeline.addHandler(
+                    HostRule(), position: .before(pipeline.handler(type: HTTP1ToHTTPServerCodec.self)))
                 return value
             }
     }
@@ -51,5 +54,27 @@ final class LoopExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         eventLoop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+/// Refuses a request of HTTP/1.1 that doesn't say once for which host it is, as RFC 9112 demands: of two
+/// hosts a proxy and this server might believe different ones.
+private final class HostRule: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    /// Nothing behind a request that was refused is read.
+    private var hasRefused = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasRefused else { return }
+        if case .head(let head) = unwrapInboundIn(data) {
+            let count = head.headers["host"].count
+            guard count == 1 || count == 0 && head.version == .http1_0 else {
+                hasRefused = true
+                return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
+            }
+        }
+        context.fireChannelRead(data)
     }
 }

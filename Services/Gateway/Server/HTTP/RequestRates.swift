@@ -3,26 +3,33 @@ import RTMModel
 import RTMServiceKit
 import Synchronization
 
-/// How often each key and each app calls this gateway (R-11).
+/// How often each key, each user with a token and each app calls this gateway (R-11).
 final class RequestRates: Sendable {
     struct Rates: Sendable {
         let key: Rate
+        let user: Rate
         let app: Rate
 
         init(_ configuration: Configuration) {
-            self.init(key: configuration[GatewayKeys.keyRate], app: configuration[GatewayKeys.appRate])
+            self.init(
+                key: configuration[GatewayKeys.keyRate], user: configuration[GatewayKeys.userRate],
+                app: configuration[GatewayKeys.appRate])
         }
 
         /// Requests per second, and twice that at once.
-        init(key: Int, app: Int) {
+        init(key: Int, user: Int, app: Int) {
             self.key = Rate(perSecond: key, timesAtOnce: 2)
+            self.user = Rate(perSecond: user, timesAtOnce: 2)
             self.app = Rate(perSecond: app, timesAtOnce: 2)
         }
+
+        /// Of the client by itself.
+        fileprivate func rate(of client: APIClient) -> Rate { client.user == nil ? key : user }
     }
 
     fileprivate struct State {
         var rates: Rates
-        var keys = TokenBuckets<String>()
+        var callers = TokenBuckets<String>()
         var apps = TokenBuckets<String>()
     }
 
@@ -68,9 +75,9 @@ final class RequestRates: Sendable {
         key: (rate: Rate, left: Int)?, app: (rate: Rate, left: Int)?
     ) {
         state.withLock { state in
-            let (key, app) = (state.rates.key, state.rates.app)
+            let (own, app) = (state.rates.rate(of: client), state.rates.app)
             return (
-                key.isUnlimited ? nil : (key, state.keys.left(client.name, key, now: now)),
+                own.isUnlimited ? nil : (own, state.callers.left(client.name, own, now: now)),
                 app.isUnlimited ? nil : (app, state.apps.left(client.app, app, now: now))
             )
         }
@@ -79,8 +86,9 @@ final class RequestRates: Sendable {
 
 extension RequestRates.State {
     fileprivate mutating func check(_ client: APIClient, _ now: NIODeadline) throws(RTMError) {
-        if !rates.key.isUnlimited, let wait = keys.wait(client.name, rates.key, now: now) {
-            throw Self.refusal("gateway.rates.key", rates.key, wait)
+        let own = rates.rate(of: client)
+        if !own.isUnlimited, let wait = callers.wait(client.name, own, now: now) {
+            throw Self.refusal("gateway.rates.\(client.user == nil ? "key" : "user")", own, wait)
         }
         if !rates.app.isUnlimited, let wait = apps.wait(client.app, rates.app, now: now) {
             throw Self.refusal("gateway.rates.app", rates.app, wait)
@@ -88,7 +96,8 @@ extension RequestRates.State {
     }
 
     fileprivate mutating func charge(_ count: Int, to client: APIClient, _ now: NIODeadline) {
-        if !rates.key.isUnlimited { keys.spend(count, of: client.name, rates.key, now: now) }
+        let own = rates.rate(of: client)
+        if !own.isUnlimited { callers.spend(count, of: client.name, own, now: now) }
         if !rates.app.isUnlimited { apps.spend(count, of: client.app, rates.app, now: now) }
     }
 

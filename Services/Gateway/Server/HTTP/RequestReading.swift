@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import NIOCore
+import RTMAccessToken
 import RTMModel
 
 /// A body of a request. A key that it doesn't have is refused: a misspelt option must not be passed over.
@@ -52,7 +53,14 @@ extension Request {
 
     /// Any body, and why it is refused.
     static func decodeStrictly<Body: APIBody>(_ type: Body.Type, from bytes: [UInt8]) throws -> Body {
-        try decoder.decode(Strict<Body>.self, from: Data(bytes)).body
+        try checkIsUnambiguous(bytes)
+        return try decoder.decode(Strict<Body>.self, from: Data(bytes)).body
+    }
+
+    /// - Throws: 400 for what two readers of JSON could read in two ways.
+    static func checkIsUnambiguous(_ bytes: [UInt8]) throws(APIError) {
+        guard let problem = StrictJSON.ambiguity(in: bytes) else { return }
+        throw APIError(.badRequest, "invalidBody", "the body \(problem)")
     }
 
     /// The whole body.

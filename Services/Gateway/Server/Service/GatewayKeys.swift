@@ -59,6 +59,10 @@ package struct GatewayKeys: ServiceKeys {
         "Admin ports of all nodes, as HOST:PORT, whose state, warnings and configuration the console shows; "
             + "a name with several addresses stands for a node at each."
     ).live
+    package let eventsPerKeyMax = ConfigurationKey<Int>.int(
+        "gateway.events.perKeyMax", default: 100, in: 1...1_000_000,
+        "Requests with one API key at one gateway that wait for events or stream them at one time; one more is answered with 429."
+    ).live
     package let connectionsMax = ConfigurationKey<Int>.int(
         "gateway.connections.max", default: 10_000, in: 1...1_000_000,
         "HTTP connections at once on each listener. One more replaces the oldest that has sent no credential, or is answered with 503."
@@ -93,6 +97,10 @@ package struct GatewayKeys: ServiceKeys {
     package let keyRate = ConfigurationKey<Int>.int(
         "gateway.rates.key", default: 500, in: 0...10_000_000,
         "Requests per second with one API key at one gateway, twice that at once; each message counts as one, and each whole 8 KiB of a body or a page. 0 means no limit (R-11)."
+    ).live
+    package let userRate = ConfigurationKey<Int>.int(
+        "gateway.rates.user", default: 60, in: 0...10_000_000,
+        "Requests per second of one user with a token at one gateway, twice that at once; each message counts as one, and each whole 8 KiB of a body or a page. 0 means no limit (R-11)."
     ).live
     package let appRate = ConfigurationKey<Int>.int(
         "gateway.rates.app", default: 5_000, in: 0...10_000_000,

@@ -22,7 +22,9 @@ struct GatewayNode {
         let bans = GatewayBans()
         let apps = try ConfiguredApp.all(in: configuration)
         ConfiguredApp.reportKeys(of: apps, context.logger)
-        let authentication = Authentication(keys, bans, apps)
+        let places = EventPlaces(countMax: configuration[GatewayKeys.eventsPerKeyMax])
+        let authentication = Authentication(
+            keys, bans, apps, places: places, secret: configuration[ServiceLinkKeys.secret]?.revealed)
         let rates = RequestRates(RequestRates.Rates(configuration))
         let eventLoop = context.eventLoopGroup.next()
         let probes = GatewayCalls.Probes(
@@ -46,7 +48,9 @@ struct GatewayNode {
             let apps = try ConfiguredApp.all(in: next)
             return {
                 ConfiguredApp.reportKeys(of: apps, context.logger)
-                keys.take(Self.records(next, developmentKey))
+                let records = Self.records(next, developmentKey)
+                keys.take(records)
+                places.take(records, countMax: next[GatewayKeys.eventsPerKeyMax])
                 authentication.take(apps)
                 rates.take(RequestRates.Rates(next))
                 webhooks.take(next[GatewayKeys.webhooks])
