@@ -237,7 +237,7 @@ test('a wrong app fails the login for good; an address where nothing listens kee
     ({ currentState, reasonCode }) => currentState === 'disconnected' && reasonCode === 'connectionError',
   );
   lost.close();
-  await assert.rejects(login, { code: -10023 });
+  await assert.rejects(login, { code: -10018 });
 });
 
 test('a publish above the rate waits for its turn, and keeps its order', async (t) => {

@@ -302,7 +302,8 @@ test('keys: the audit trail says who changed what, the newest first', { skip }, 
   assert.match(row, /POST users kick/);
   assert.match(row, /200/);
   await operator.backend('POST', `/users/${encodeURIComponent(markup)}/kick`, {});
-  for (let end = Date.now() + 10_000; !(await tab.shown()).includes(markup); await tab.settled()) {
+  for (let end = Date.now() + 10_000; !(await tab.shown()).includes(markup.slice(0, 48)); await tab.settled()) {
+    // Of a name from outside 64 bytes are kept.
     assert.ok(Date.now() < end, 'the line is not there');
     await tab.press('Refresh');
   }

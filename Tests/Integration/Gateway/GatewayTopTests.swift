@@ -56,9 +56,12 @@ import Testing
                 #expect(top.string("refused", 0, "request") == "subscribe", "\(top.text)")
                 #expect(top.int("edges", "asked") ?? 0 > 0)
                 #expect(top.int("edges", "asked") == top.int("edges", "answered"))
-                let one = try await measure(gateway, "limit=1&for=100ms", publishing: publish)
-                #expect(one.count("publishers") == 1 && one.count("channels") == 1, "\(one.text)")
-                #expect(100..<1_000 ~= one.int("measured") ?? 0, "\(one.text)")
+                // On a busy machine nothing may be published within a tenth of a second.
+                try await eventually("there is one of each") {
+                    let one = try await measure(gateway, "limit=1&for=100ms", publishing: publish)
+                    #expect(100..<1_000 ~= one.int("measured") ?? 0, "\(one.text)")
+                    return one.count("publishers") == 1 && one.count("channels") == 1
+                }
                 let quiet = try await gateway.call("GET", "/v1/dev/top?for=100ms")
                 #expect(quiet.count("publishers") == 0 && quiet.count("refused") == 1)
                 let other = try await gateway.call("GET", "/v1/other/top?for=100ms", key: "other")
