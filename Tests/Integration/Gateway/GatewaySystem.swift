@@ -15,6 +15,8 @@ struct GatewaySystem {
     /// The keys that JWTs of `SampleApp` are signed with: at the start `SampleJWT.rsaJWK`.
     var jwtKeys: URL { Self.jwtKeys(beside: file) }
     private let keys: [String: GeneratedKey]
+    /// For how long events of the app `dev` are kept; nil for none.
+    private let events: String?
     /// Those of `rtm-gateway`, where it is a process of its own.
     private var arguments: [String] = []
 
@@ -63,12 +65,12 @@ struct GatewaySystem {
             try await RunningSystem.with(
                 .standalone, edge: configuration + flags + edge, entrance: entrance
             ) { system in
-                try await body(GatewaySystem(system: system, file: file, keys: keys))
+                try await body(GatewaySystem(system: system, file: file, keys: keys, events: events))
             }
         case .fourProcesses:
             try await RunningSystem.with(.fourProcesses, services: configuration, messaging: messaging) {
                 system in
-                var gateway = GatewaySystem(system: system, file: file, keys: keys)
+                var gateway = GatewaySystem(system: system, file: file, keys: keys, events: events)
                 gateway.arguments =
                     configuration + own + [
                         "--messaging", system.address("messaging"),
@@ -148,19 +150,19 @@ struct GatewaySystem {
 
     /// The configuration gets other keys, and the program reads it again.
     func replaceKeys(_ names: [String], adding added: [GeneratedKey] = []) async throws {
-        try Self.write(names.compactMap { keys[$0]?.entry } + added.map(\.entry), to: file)
+        try Self.write(names.compactMap { keys[$0]?.entry } + added.map(\.entry), events: events, to: file)
         try await reload()
     }
 
     /// The configuration names these admin ports, and the program reads it again.
     func replaceNodes(_ nodes: [String]) async throws {
-        try Self.write(keys.values.map(\.entry), nodes: nodes, to: file)
+        try Self.write(keys.values.map(\.entry), events: events, nodes: nodes, to: file)
         try await reload()
     }
 
     /// The configuration gets other hooks, and the programs read it again.
     func replaceHooks(_ hooks: [String]) async throws {
-        try Self.write(keys.values.map(\.entry), hooks: hooks, "127.0.0.1/32", to: file)
+        try Self.write(keys.values.map(\.entry), events: events, hooks: hooks, "127.0.0.1/32", to: file)
         try await reload()
         if program == "rtm-gateway" { try await reload("rtm-edge") }
     }
