@@ -14,7 +14,7 @@ alone := (Chaos|Rolling|Mixed|KilledEdge|Holder|HostileCrowd)Tests
 run_tests := Tests/run.sh
 
 # The oldest commit beside whose programs today's have been run, until there is a release.
-oldest := 494643f
+oldest := 4ebd032
 
 # Where `make install` puts executables and completions. DESTDIR goes before it, for packages.
 PREFIX ?= /usr/local

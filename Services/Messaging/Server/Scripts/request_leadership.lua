@@ -55,7 +55,7 @@ end
 -- renewal of the lease: then it has received its data, and not read them from an older snapshot. Clocks may differ by 2 s. A disk has it if
 -- the server has read its append-only file, and no other server was the master in between.
 local function hasWhatWasConfirmed()
-  local epoch, replication = string.match(head[4], '^%S* (%d+) (%S*)$')
+  local epoch, replication = string.match(head[4] or '', '^%S* (%d+) (%S*)$')
   if head[12] == 'replica' then
     return replication ~= '' and replication == ARGV[14] and ARGV[15] ~= '' and ARGV[15] + 2000 <= head[3] - ARGV[3]
   end
