@@ -11,13 +11,7 @@ import Testing
 @Suite("The scripts of the journal, real and simulated") struct JournalScriptTests {
     @Test("both give the same answers to the same commands", arguments: 1...6 as ClosedRange<UInt64>)
     func agreement(seed: UInt64) async throws {
-        let server = try RedisServerProcess()
-        defer { server.remove() }
-        try await server.isListening()
-        let endpoint = RedisEndpoint.unixSocket(server.socket)
-        try await ClientHarness.with(.server(endpoint), scripts: JournalScripts.all) { client in
-            try await client.isUp()
-            var pair = RedisPair(client, try await client.facts())
+        try await RedisPair.with { pair in
             var history = ScriptHistory(seed: seed)
             for step in 0..<300 {
                 let command = history.next(pair.head)
@@ -31,13 +25,7 @@ import Testing
         "a replaced leader resumes in another Redis if the node that replaced it has written nothing",
         arguments: [false, true])
     func resumption(hasWritten: Bool) async throws {
-        let server = try RedisServerProcess()
-        defer { server.remove() }
-        try await server.isListening()
-        let address = RedisEndpoint.unixSocket(server.socket)
-        try await ClientHarness.with(.server(address), scripts: JournalScripts.all) { client in
-            try await client.isUp()
-            var pair = RedisPair(client, try await client.facts())
+        try await RedisPair.with { pair in
             let (first, second) = (ScriptHistory.commands(of: "a"), ScriptHistory.commands(of: "b"))
             try await pair.ask(
                 first.requestLeadership(1, epoch: 77, secret: 88, electionDelay: 0, readUntil: nil),
@@ -62,14 +50,7 @@ import Testing
 
     @Test("a leader takes over from an earlier term of another node, and begins with new logs")
     func forked() async throws {
-        let server = try RedisServerProcess()
-        defer { server.remove() }
-        try await server.isListening()
-        try await ClientHarness.with(
-            .server(.unixSocket(server.socket)), scripts: JournalScripts.all
-        ) { client in
-            try await client.isUp()
-            var pair = RedisPair(client, try await client.facts())
+        try await RedisPair.with { pair in
             let (first, second) = (ScriptHistory.commands(of: "a"), ScriptHistory.commands(of: "b"))
             try await pair.ask(
                 first.requestLeadership(1, epoch: 77, secret: 88, electionDelay: 0, readUntil: nil),
@@ -89,14 +70,7 @@ import Testing
 
     @Test("a leader resumes in a Redis that has an earlier token of its leadership")
     func earlierToken() async throws {
-        let server = try RedisServerProcess()
-        defer { server.remove() }
-        try await server.isListening()
-        try await ClientHarness.with(
-            .server(.unixSocket(server.socket)), scripts: JournalScripts.all
-        ) { client in
-            try await client.isUp()
-            var pair = RedisPair(client, try await client.facts())
+        try await RedisPair.with { pair in
             let leader = ScriptHistory.commands(of: "a")
             try await pair.ask(
                 leader.requestLeadership(1, epoch: 77, secret: 88, electionDelay: 0, readUntil: nil),
@@ -139,7 +113,19 @@ private struct RedisPair {
     /// The first words of all answers.
     private(set) var kinds: Set<String> = []
 
-    init(_ client: ClientHarness, _ facts: ServerFacts) {
+    static func with(_ body: (inout RedisPair) async throws -> Void) async throws {
+        let server = try RedisServerProcess()
+        defer { server.remove() }
+        try await server.isListening()
+        let endpoint = RedisEndpoint.unixSocket(server.socket)
+        try await ClientHarness.with(.server(endpoint), scripts: JournalScripts.all) { client in
+            try await client.isUp()
+            var pair = RedisPair(client, try await client.facts())
+            try await body(&pair)
+        }
+    }
+
+    private init(_ client: ClientHarness, _ facts: ServerFacts) {
         self.client = client
         self.facts = facts
         simulated = SimulatedRedis(run: "simulated", scripts: JournalScripts.all)

@@ -28,11 +28,11 @@ struct ServerFactsTests {
         facts.read("aof_enabled:1\r\n")
         facts.read("role:master\r\nmaster_replid:def\r\nmaster_replid2:000\r\n")
         #expect(facts[.history] == "abc 3 def" && facts[.startedAt] == "3000")
-        #expect(facts[.hasReadItsFile] == "1")
+        #expect(facts[.hasReadAppendOnlyFile] == "1")
         facts.configEpoch = 4
         facts.read("role:master\r\nmaster_replid:ghi\r\nmaster_replid2:def\r\n")
-        #expect(facts[.history] == "abc 4 ghi" && facts[.historyBefore] == "def")
-        #expect(facts[.hasReadItsFile] == "0", "it was a replica")
+        #expect(facts[.history] == "abc 4 ghi" && facts[.secondReplicationID] == "def")
+        #expect(facts[.hasReadAppendOnlyFile] == "0", "it was a replica")
     }
 
     @Test("another server isn't used, and the cause says what to set")

@@ -2,13 +2,14 @@
 package enum ServerFact: Sendable {
     /// See `ServerFacts.history`.
     case history
-    /// The replication id of the history that the server had before it was made a master.
-    case historyBefore
+    /// The id of the history that the server had as a replica, before it was made a master
+    /// (`master_replid2`).
+    case secondReplicationID
     /// When the process started, by the server's own clock, in milliseconds, give or take a second; empty if
     /// it doesn't say.
     case startedAt
     /// Whether the data are those of the server's append-only file: 1 or 0.
-    case hasReadItsFile
+    case hasReadAppendOnlyFile
 }
 
 /// What a server says about itself in `INFO`. Pure.
@@ -48,9 +49,9 @@ struct ServerFacts: Sendable, Hashable {
     subscript(fact: ServerFact) -> String {
         switch fact {
         case .history: history
-        case .historyBefore: values["master_replid2"].map(String.init) ?? ""
+        case .secondReplicationID: values["master_replid2"].map(String.init) ?? ""
         case .startedAt: startedAt.map { String($0) } ?? ""
-        case .hasReadItsFile: hasReadItsFile ? "1" : "0"
+        case .hasReadAppendOnlyFile: hasReadAppendOnlyFile ? "1" : "0"
         }
     }
 
@@ -63,7 +64,7 @@ struct ServerFacts: Sendable, Hashable {
 
     /// A server that was a replica, or has read a snapshot with a place in a history, has an id of before.
     /// One that has read its append-only file has none.
-    private var hasReadItsFile: Bool {
+    private var hasReadAppendOnlyFile: Bool {
         values["aof_enabled"] == "1" && values["master_replid2"]?.allSatisfy { $0 == "0" } == true
     }
 

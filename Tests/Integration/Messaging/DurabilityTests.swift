@@ -49,19 +49,43 @@ import Testing
                     try process.master().port != old.port
                 }
                 // The new master needs a replica of its own before anything is acknowledged again.
-                try await process.withReplica {
-                    try await eventually("messages flow again", within: .seconds(60)) {
-                        (try? await alice.publish("after", to: .channel("lobby"))) != nil
-                    }
-                }
-                var gaps = 0
-                while let event = await received.next() {
-                    if case .gap(let gap) = event, gap.channelName == "lobby" { gaps += 1 }
-                    if case .message(let message) = event, message.payload == .text("after") { break }
-                }
+                try await process.withReplica { try await Self.messagesFlow(from: alice) }
+                let gaps = await received.gapsBeforeAfter()
                 #expect((gaps > 0) == (durability == "journal"))
                 for client in [alice, bob] { await client.close() }
             }
+        }
+    }
+
+    @Test("replica: a master that comes back over an older snapshot isn't believed, and the gap is reported")
+    func olderSnapshot() async throws {
+        try await RedisSentinelProcess.with { process in
+            let options = process.clientOptions + ["--durability", "replica"]
+            try await RunningSystem.with(.fourProcesses, messaging: options) { system in
+                let (alice, bob) = (try system.client("alice"), try system.client("bob"))
+                for client in [alice, bob] { try await client.login() }
+                try await bob.subscribe(to: "lobby", features: .message)
+                var received = bob.events().makeAsyncIterator()
+                try await alice.publish("saved", to: .channel("lobby"))
+                let master = try process.master()
+                try master.command("SAVE")
+                try await alice.publish("confirmed by the replica", to: .channel("lobby"))
+                let node = try system.process("rtm-messaging")
+                node.signal(SIGSTOP)
+                try await process.restart(master)
+                try await node.kill9()
+                try await system.launchMessaging(listen: system.address("messaging"))
+                try await Self.messagesFlow(from: alice)
+                #expect(await received.gapsBeforeAfter() == 1)
+                for client in [alice, bob] { await client.close() }
+            }
+        }
+    }
+
+    /// The last message is "after".
+    private static func messagesFlow(from client: RTMClient) async throws {
+        try await eventually("messages flow again", within: .seconds(60)) {
+            (try? await client.publish("after", to: .channel("lobby"))) != nil
         }
     }
 
@@ -99,6 +123,16 @@ import Testing
 }
 
 extension AsyncIteratorProtocol where Element == RTMEvent, Failure == Never {
+    /// How many gaps of the lobby are reported before the message "after".
+    fileprivate mutating func gapsBeforeAfter() async -> Int {
+        var gaps = 0
+        while let event = await next(isolation: #isolation) {
+            if case .gap(let gap) = event, gap.channelName == "lobby" { gaps += 1 }
+            if case .message(let message) = event, message.payload == .text("after") { break }
+        }
+        return gaps
+    }
+
     /// The text of the next message.
     fileprivate mutating func nextText() async -> String? {
         while let event = await next(isolation: #isolation) {

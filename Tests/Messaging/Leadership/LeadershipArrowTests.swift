@@ -203,8 +203,15 @@ struct Arrow: CustomStringConvertible, Sendable {
             _ = $0.laterTermReported(9, now: 0)
             return $0.timePassed(now: 999, random: 6)
         },
+        Arrow(.serving, .serving, "a later term was reported, and Redis does not answer") {
+            _ = $0.laterTermReported(9, now: 0)
+            _ = $0.timePassed(now: 500, random: 6)
+            return $0.timePassed(now: 1_000, random: 6)
+        },
         Arrow(.serving, .startingAnew, "a later term was reported a lease ago") {
             _ = $0.laterTermReported(9, now: 0)
+            _ = $0.timePassed(now: 500, random: 6)
+            _ = $0.appendAnswered(.renewal, .done, now: 501, random: 6)
             return $0.timePassed(now: 1_000, random: 6)
         },
         Arrow(.serving, .comparing, "Redis has an earlier term") {
@@ -234,15 +241,6 @@ struct Arrow: CustomStringConvertible, Sendable {
             $0 = Stage.serving.leadership
             _ = $0.transferRequested(to: "", isLast: true, now: 0)
             return $0.transferAnswered(.done, now: 0, random: 7)
-        },
-        Arrow(.draining, .startingAnew, "a later term was reported a lease ago") {
-            var it = Stage.serving.leadership
-            _ = it.recorded(ByteBuffer(string: "a"), now: 0)
-            _ = it.transferRequested(to: "b", isLast: false, now: 0)
-            _ = it.offerAnswered(to: "b", under: 5, 9, now: 0)
-            _ = it.laterTermReported(9, now: 0)
-            $0 = it
-            return $0.timePassed(now: 1_000, random: 6)
         },
         Arrow(.draining, .comparing, "Redis has lost something") {
             $0.transferAnswered(.lost, now: 0, random: 7)

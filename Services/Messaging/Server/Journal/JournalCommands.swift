@@ -36,8 +36,8 @@ struct JournalCommands: Sendable {
                 RedisArgument(epoch != nil), RedisArgument(epoch ?? 0), RedisArgument(secret),
                 .text(names.layout), RedisArgument(electionDelay), .text(durability.rawValue),
                 RedisArgument(readUntil?.last ?? 0), RedisArgument(readUntil?.leaderToken ?? 0),
-                RedisArgument(limits.lossReportTime), .server(.historyBefore), .server(.startedAt),
-                .server(.hasReadItsFile),
+                RedisArgument(limits.lossReportTime), .server(.secondReplicationID), .server(.startedAt),
+                .server(.hasReadAppendOnlyFile),
             ])
     }
 

@@ -100,7 +100,11 @@ struct ShardLeadership {
 
     /// - Parameter random: a new random number, for a leader token.
     mutating func timePassed(now: UInt64, random: UInt64) -> [LeadershipAction] {
-        if let contest, now >= contest.decidedAt, isWriting { return supersede(contest.term, now: now) }
+        if let contest, state == .leader(.serving), let writer,
+            contest.isDecided(renewedAt: writer.renewedAt, now: now)
+        {
+            return supersede(contest.term, now: now)
+        }
         switch state {
         case .follower(let nextAttempt):
             guard now >= nextAttempt else { return [] }
@@ -501,7 +505,8 @@ struct ShardLeadership {
         let wait = own.term > term ? limits.renewal : limits.lease
         let isNew = contest == nil
         contest = Contest(
-            term: max(contest?.term ?? 0, term), decidedAt: contest?.decidedAt ?? now + wait)
+            term: max(contest?.term ?? 0, term), reportedAt: contest?.reportedAt ?? now,
+            wait: contest?.wait ?? wait)
         return isNew ? [.searchMaster] : []
     }
 
@@ -580,12 +585,19 @@ extension ShardLeadership.Leader {
     }
 }
 
-/// A caller knows of another leader, whose logs this one doesn't continue.
+/// A caller knows of another leader, whose logs this one doesn't continue. Pure.
 private struct Contest {
     /// The latest term that was reported.
     let term: UInt64
-    /// From when on this node supersedes the other one, if Redis still lets it lead; in milliseconds.
-    let decidedAt: UInt64
+    /// When the first one was reported, and how long the node waits from then on; in milliseconds.
+    let reportedAt: UInt64
+    let wait: UInt64
+
+    /// Whether this node supersedes the other one: it has waited, and Redis has prolonged its lease since the
+    /// report.
+    func isDecided(renewedAt: UInt64, now: UInt64) -> Bool {
+        now >= reportedAt + wait && renewedAt > reportedAt
+    }
 }
 
 /// Since when Redis has had no journal, and when a new one may begin. Pure.

@@ -31,7 +31,8 @@ if not isOwn and ARGV[7] == '1' or isForked and term > own then return {'ended',
 local new = string.format('%.0f', math.max(term, own, now) + 1 + string.sub(ARGV[1], -3))
 redis.call('HSET', KEYS[1], 'term', new, 'leaderToken', ARGV[1], 'node', ARGV[3], 'until', now + ARGV[4], 'history', ARGV[5],
   'epoch', ARGV[9], 'secret', ARGV[10], 'layout', ARGV[11], 'successor', '', 'transferred', '', 'doubt', '',
-  'lineage', ARGV[7] == '1' and '' or ARGV[8] .. ' ' .. ARGV[13], 'base', '', 'whole', ARGV[6] == '1' and ARGV[7] or 0, 'confirms', ARGV[12])
+  'lineage', ARGV[7] == '1' and '' or ARGV[8] .. ' ' .. ARGV[13], 'base', '', 'whole', ARGV[6] == '1' and ARGV[7] or 0,
+  'confirms', ARGV[12])
 if ARGV[6] == '1' or not head[1] or not isOwn then
   redis.call('UNLINK', KEYS[2])
   redis.call('HSET', KEYS[1], 'last', 0)

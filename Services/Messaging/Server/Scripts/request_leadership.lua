@@ -5,14 +5,15 @@
 --       6 epoch and 7 secret if one begins, 8 the layout of the channels, 9 the election delay: for how many ms no node must have led,
 --       unless the leader has named this node as its successor, 10 what this node waits for before it acknowledges: `journal`, `replica`
 --       or `disk`, 11 the last batch that it has read ahead, and 12 the leader token under which that was written, 13 how many ms a
---       leader that lives has to report that Redis has lost something, 14 the replication id that this server had before it became the
---       master, 15 when it started, in ms, 16 whether it has read its append-only file
+--       leader that lives has to report that Redis has lost something, 14 the second replication id of this server, which it had as a
+--       replica, 15 when it started, in ms, 16 whether it has read its append-only file
 -- Result: {'held', node, ms until its lease ends, term, last batch}, {'empty'}, {'other', layout}, or
 --   {'successor', leader token, term, last batch, epoch, secret}: this node becomes the leader as soon as it has read what is there and
 --   the leader has transferred the leadership, or
 --   {'granted', term, last batch, whether the journal has all that was acknowledged, epoch, secret, the terms whose logs this one
---   continues, the newest first, the leader token before}. The journal hasn't if the history of the server isn't the one that the leader before knew: that server may have lost
---   something, unless the leader before had each batch confirmed, and this server can show that it has what was confirmed.
+--   continues, the newest first, the leader token before}. The journal hasn't if the history of the server isn't the one that the leader
+--   before knew: that server may have lost something, unless the leader before had each batch confirmed, and this server can show that
+--   it has what was confirmed.
 -- Cost: O(1).
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
