@@ -171,6 +171,28 @@ import Testing
         #expect(world.sent == [1, 2] && world.begun == 1, "no new logs")
     }
 
+    @Test(
+        "a Redis of before that nothing about the server gives away: the leader that lives writes again",
+        arguments: 0..<100 as Range<UInt64>)
+    func movedAddress(seed: UInt64) {
+        var world = JournalWorld(seed: seed, Self.limits)
+        world.hasSentinels = false
+        world.run(for: 1_400)
+        let leader = world.leaders[0]
+        world.publishTwice(at: leader)
+        world.run(for: 500)
+        // It would lead at the server of before, and callers would have to decide.
+        world.nodes[1 - leader].sleepsUntil = world.now + 6_000
+        world.failOver()
+        world.run(for: 2_000)
+        world.publishTwice(at: leader)
+        world.run(for: 500)
+        world.failOver()
+        world.run(for: 8_000)
+        #expect(world.faults == [] && world.leaders == [leader])
+        #expect(world.sent == [1, 2, 3, 4] && world.begun == 1, "no new logs")
+    }
+
     @Test("a leader doesn't wait for a successor that doesn't read: it resumes, or ends without it")
     func absentSuccessor() {
         var staying = ShardLeadership(Self.limits)

@@ -12,6 +12,8 @@ struct JournalWorld {
     /// The master that the sentinels name, and the epoch of the failover that made it that.
     private var master = 0
     private var configEpoch: UInt64 = 0
+    /// Otherwise an address moves from server to server, and no node learns of an epoch.
+    var hasSentinels = true
     /// From when on the other server is a replica, and has what the master has. Until then it takes writes as
     /// if it were still the master, because the sentinels come late.
     private var isReplicaAt: UInt64 = 0
@@ -103,7 +105,7 @@ struct JournalWorld {
 
     private mutating func search(_ index: Int) {
         searchesAt[index] = now + 1_000
-        connections[index] = Connection(server: master, configEpoch: configEpoch)
+        connections[index] = Connection(server: master, configEpoch: hasSentinels ? configEpoch : 0)
     }
 
     var leaders: [Int] { nodes.indices.filter { nodes[$0].leadership.keepsLogs } }

@@ -43,6 +43,24 @@ struct StorageServiceTests {
         }
     }
 
+    @Test("R-20: answers that together are longer than a link's queue all come, and the link stays")
+    func longAnswers() async throws {
+        try await RunningStorage.withCaller { _, caller in
+            let (now, payload) = (WallClock.milliseconds(), [UInt8](repeating: 120, count: 30_000))
+            for number in 1...8 as ClosedRange<UInt64> {
+                try await caller.appendHistory(
+                    to: .message("big"), by: "ben", at: now - number, payload)
+            }
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                // Of 240 KB each, where a link that 32 MiB wait for is closed.
+                for _ in 0..<400 {
+                    group.addTask { try await caller.history(.message, "big", count: 100).messages.count }
+                }
+                for try await count in group { #expect(count == 8) }
+            }
+        }
+    }
+
     @Test("D-5, D-17: of 100 concurrent writes with one revision exactly one wins, and one event says so")
     func compareAndSet() async throws {
         try await RunningStorage.withCaller { running, caller in
