@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(
-        "a Redis of before that nothing about the server gives away: the leader that lives writes again",
+        "a Redis with earlier data, which nothing about the server shows: the leader that lives writes again",
         arguments: 0..<100 as Range<UInt64>)
     func movedAddress(seed: UInt64) {
         var world = JournalWorld(seed: seed, Self.limits)
@@ -181,7 +181,7 @@ import Testing
         let leader = world.leaders[0]
         world.publishTwice(at: leader)
         world.run(for: 500)
-        // It would lead at the server of before, and callers would have to decide.
+        // It would lead at the earlier server, and callers would have to decide.
         world.nodes[1 - leader].sleepsUntil = world.now + 6_000
         world.failOver()
         world.run(for: 2_000)

@@ -246,6 +246,10 @@ import Testing
                 try await group.waitForAll()
             }
             let expected = published.present
+            // Messages flow while the gateway hasn't found the last storage yet.
+            try await eventually("events can be read again", within: .seconds(60)) {
+                try await gateway.call("GET", "/v1/dev/events?limit=1", key: "read").status == 200
+            }
             func texts(_ events: [[String: Any]], _ channel: String) -> [String] {
                 events.filter { $0["key"] as? String == "message:\(channel)" }
                     .compactMap { ($0["data"] as? [String: Any])?["message"] as? String }

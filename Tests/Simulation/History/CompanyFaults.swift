@@ -246,7 +246,7 @@ final class CompanyFaults {
     /// The sentinel chooses the other server, in half of the cases because the master stands still, and soon
     /// chooses the first one again: the same process, which has taken writes meanwhile.
     private func returnFormerMaster() {
-        let over = disturb("another Redis is chosen, and then the one of before")
+        let over = disturb("another Redis is chosen, and then the first one again")
         let isPaused = random.chance(1, in: 2)
         let pause = random.milliseconds(1_000...6_000)
         if isPaused { redis.hang(for: pause) }
@@ -256,7 +256,7 @@ final class CompanyFaults {
             self.redis.chooseOther(lag: self.random.number(in: 0...500), replicatedAfter: late)
             self.installation.world.after(self.random.milliseconds(500...12_000)) {
                 guard !self.isOver else { return }
-                self.note("the Redis of before is the master again")
+                self.note("the first Redis is the master again")
                 self.redis.chooseOther(lag: 0, replicatedAfter: late)
                 self.installation.world.after(.seconds(1)) { over() }
             }

@@ -8,7 +8,7 @@ import RTMTestSupport
 
 /// The Redis of an installation: a master and a replica at the network, which answer one command after the
 /// other, and a sentinel that names the master. The master can come back with other data than it had, and the
-/// sentinel can choose the other server: the replica, or a master of before that isn't a replica yet.
+/// sentinel can choose the other server: the replica, or a former master that isn't a replica yet.
 final class RedisProcess {
     static let sentinel = Host("sentinel")
     static let hosts = [Host("redis1"), Host("redis2")]

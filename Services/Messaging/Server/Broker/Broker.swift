@@ -102,7 +102,7 @@ extension Broker {
         /// Set if entries after the caller's position, or the log they were in, are gone: what is missed
         /// begins after this position.
         package let skippedTo: StreamPosition?
-        /// Whether the log ends before the caller's position: it is one of before.
+        /// Whether the log ends before the caller's position, because it is an earlier state of the log.
         package let wentBack: Bool
         /// The features that select what is gone.
         package let lost: SubscriptionFeatures

@@ -453,7 +453,8 @@ struct ShardLeadership {
         case (.ended, .startingAnew): return stepDown(now)
         case (.forked(let term), _):
             writer?.term.begunAnew(term)
-            return startAnew(under: leaderToken, "another node has written to a journal of before", now: now)
+            return startAnew(
+                under: leaderToken, "another node has written to an earlier state of the journal", now: now)
         case (.unknown, _):
             isReinstatementDue = true
             return []

@@ -22,7 +22,7 @@ struct Continuation {
     /// Set if entries that the reader may miss, or the log they were in, are gone: the reader continues
     /// after this position.
     let skippedTo: StreamPosition?
-    /// Whether the log ends before the reader's position: it is one of before.
+    /// Whether the log ends before the reader's position, because it is an earlier state of the log.
     var wentBack = false
     /// The features that select what is lost.
     let lost: SubscriptionFeatures

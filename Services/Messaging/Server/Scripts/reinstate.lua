@@ -1,5 +1,5 @@
 -- Makes the leader the leader again after Redis may have lost something, under a new token and a later term, so that nothing counts that
--- it sent before, and whatever a server has of before is earlier. The journal isn't whole until the leader writes a batch that makes it
+-- it sent before, and whatever a server has from before has an earlier term. The journal isn't whole until the leader writes a batch that makes it
 -- whole, because no other node knows what it should have.
 --
 -- Redis may have gone back in time, and then believes in another leadership. What it has is older, and may be replaced, if it is one that
