@@ -495,7 +495,7 @@ extension BrokerHistory {
         events.repeated += 1
         let offset = logs[key]?.offset(ofSequence: origin.sequence)
         #expect(offset == appended.entries.offset, "seed \(seed): another entry than the first time")
-        #expect(offset.flatMap { logs[key]?.timestamp(at: $0) } == appended.entries.timestamp, "seed \(seed)")
+        #expect(offset.flatMap { logs[key]?.time(at: $0) } == appended.entries.time, "seed \(seed)")
         #expect(origin.againAfter != nil && appended.interests.isEmpty, "seed \(seed)")
     }
 

@@ -35,7 +35,7 @@ import Testing
         #expect(
             second.entry
                 == ExplainedEntry(
-                    timestampMilliseconds: 12, publisher: "anna", publisherSession: 9, feature: .message))
+                    timestampMilliseconds: 107, publisher: "anna", publisherSession: 9, feature: .message))
         #expect(explain(4, epoch: 7).answer.entry?.publisher == "carl")
         #expect(explain(3).answer.trace == .absent && explain(3).answer.entry == nil)
         #expect(explain(4, in: "b").answer.trace == .absent, "behind the newest entry of the channel")

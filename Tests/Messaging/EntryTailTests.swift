@@ -36,7 +36,7 @@ struct EntryTailTests {
         #expect(MemoryLayout<EntryRecord>.stride == 64)
         for feature in LostEntries.features {
             let record = EntryRecord(
-                timestamp: 1, publisherSession: 2, offset: 3, previous: .none,
+                time: LogTime(number: 1), publisherSession: 2, offset: 3, previous: .none,
                 channel: ChannelSlot(index: 4, partition: 5), feature: feature,
                 EntryOrigin(user: 6, client: .max - 7, sequence: 8), (start: 9, length: 10))
             #expect(record.feature == feature && record.client == .max - 7)
@@ -54,11 +54,25 @@ struct EntryTailTests {
         #expect(scene.read(0) == [1, 3, 4, 5])
     }
 
-    @Test("M-24: timestamps follow the clock, and increase strictly when it stands still or goes back")
+    @Test(
+        "M-24: timestamps follow the clock, and increase strictly when it stands still or goes back a little")
     mutating func timestamps() {
-        let clock: [UInt64] = [2000, 2000, 2000, 1500, 0, 2003, 2010, 2009, 5000]
+        let clock: [UInt64] = [2000, 2000, 2000, 1990, 1950, 2003, 2010, 2009, 5000]
         let stamps = clock.map { scene.append(to: 0, now: $0).timestamp }
         #expect(stamps == [2000, 2001, 2002, 2003, 2004, 2005, 2010, 2011, 5000])
+    }
+
+    @Test(
+        "M-24: beyond a hundred entries in a moment they share a timestamp, and their order distinguishes them"
+    )
+    mutating func sharedTimestamps() {
+        let times = (0..<1_000).map { _ in scene.append(to: 0, now: 2_000).time }
+        #expect(times.allSatisfy { $0.milliseconds <= 2_000 + LogTime.aheadMax })
+        #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(times.last == LogTime(milliseconds: 2_100, order: 899))
+        let together = scene.append(to: 1, sizes: Array(repeating: 1, count: 200), now: 2_000)
+        #expect(together.time == LogTime(milliseconds: 2_000, order: 1))
+        #expect(scene.tail.record(at: scene.chains[1].newest).time == together.time.following(by: 199))
     }
 
     @Test("M-24: a channel doesn't stamp its entries before its own beginning")
@@ -163,7 +177,7 @@ struct EntryTailTests {
                     #expect((continuation.skippedTo != nil) == (offset < lost), "\(what)")
                 }
                 let entries = continuation.entries.map { scene.tail.entry(at: $0) }
-                let isInOrder = zip(entries, entries.dropFirst()).allSatisfy { $0.timestamp < $1.timestamp }
+                let isInOrder = zip(entries, entries.dropFirst()).allSatisfy { $0.time < $1.time }
                 #expect(isInOrder, "\(what)")
                 let isIntact = entries.allSatisfy { entry in
                     entry.frame.readableBytesView.allSatisfy { $0 == UInt8(truncatingIfNeeded: entry.offset) }

@@ -8,7 +8,7 @@ import Testing
 struct ModelLog {
     private struct Entry {
         let offset: UInt64
-        let timestamp: UInt64
+        let logTime: LogTime
         /// When it was appended.
         let time: UInt64
         /// Who doesn't see the entry; "everybody" for nobody.
@@ -40,31 +40,31 @@ struct ModelLog {
         #expect(
             appended.offset - 1 - appended.offsetsBetween >= head, "an entry lies between that isn't named")
         for place in 0..<UInt64(appended.count) {
-            let timestamp = appended.timestamp + place
-            #expect(timestamp > entries.last?.timestamp ?? 0, "M-24")
+            let logTime = appended.time.following(by: place)
+            #expect(logTime > entries.last?.logTime ?? LogTime(number: 0), "M-24")
             let length = frames.getInteger(at: frames.readerIndex, as: UInt32.self).map { Int($0) + 4 } ?? 0
             let frame = frames.readSlice(length: length)
             #expect(frame != nil, "the frames are as many as the entries")
             entries.append(
                 Entry(
-                    offset: appended.offset + place, timestamp: timestamp, time: now, publisher: publisher,
+                    offset: appended.offset + place, logTime: logTime, time: now, publisher: publisher,
                     feature: appended.feature, size: length))
             if let sequence { offsets[sequence + place] = head }
-            touched = timestamp
+            touched = logTime.milliseconds
         }
         #expect(frames.readableBytes == 0)
     }
 
     func has(_ entry: LogEntry) -> Bool {
         entries.contains {
-            $0.offset == entry.offset && $0.timestamp == entry.timestamp
+            $0.offset == entry.offset && $0.logTime == entry.time
                 && $0.size == entry.frame.readableBytes
         }
     }
 
     func offset(ofSequence sequence: UInt64) -> UInt64? { offsets[sequence] }
 
-    func timestamp(at offset: UInt64) -> UInt64? { entries.last { $0.offset == offset }?.timestamp }
+    func time(at offset: UInt64) -> LogTime? { entries.last { $0.offset == offset }?.logTime }
 
     /// The entries behind an offset that a reader wants to see.
     func offsets(

@@ -115,7 +115,10 @@ struct ServiceMessageTests {
         try each(Rtm_Service_PublishResponse.self) { message, bytes in
             let read = try PublishResponse(scanning: bytes)
             #expect(
-                read == PublishResponse(offset: message.offset, timestampMilliseconds: message.timestampMs))
+                read
+                    == PublishResponse(
+                        offset: message.offset, timestampMilliseconds: message.timestampMs,
+                        order: message.order))
             try writes(read, message)
         }
     }
@@ -224,7 +227,7 @@ struct ServiceMessageTests {
             try withWireTexts([Array(content.payload), Array(content.customType.utf8)]) { texts in
                 let append = AppendHistoryRequest(
                     channel: message.channel.model, publisher: message.publisher,
-                    timestampMilliseconds: message.timestampMs,
+                    timestampMilliseconds: message.timestampMs, order: message.order,
                     message: MessageView(
                         type: MessageType(rawValue: content.type.rawValue), payload: texts[0],
                         customType: texts[1],

@@ -100,8 +100,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(Gap(key, position)), WrittenMessage(position), WrittenMessage(message(x)),
             WrittenMessage(
                 Publication(
-                    channelType: .stream, channel: x, offset: 1, timestampMilliseconds: 2, publisher: x,
-                    message: message(x))),
+                    channelType: .stream, channel: x, offset: 1, timestampMilliseconds: 2, order: 3,
+                    publisher: x, message: message(x))),
             WrittenMessage(error), WrittenMessage(RTMError.Limit(name: "n", value: 1)),
             WrittenMessage(conflict),
         ]
@@ -128,11 +128,12 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
                     messages: [
                         HistoryMessage(
                             type: .text, payload: [1], customType: "c", publisher: "p",
-                            timestampMilliseconds: 1)
+                            timestampMilliseconds: 1, order: 2)
                     ], newStart: 1)),
             WrittenMessage(
                 HistoryMessage(
-                    type: .text, payload: [1], customType: "c", publisher: "p", timestampMilliseconds: 1)),
+                    type: .text, payload: [1], customType: "c", publisher: "p", timestampMilliseconds: 1,
+                    order: 2)),
         ]
     }
 
@@ -185,7 +186,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(
                 BackendPublishResponse(
                     outcome: .outdatedVersion, position: position, timestampMilliseconds: 1,
-                    rememberedMilliseconds: 2, version: 3, versionEpoch: "e")),
+                    rememberedMilliseconds: 2, version: 3, versionEpoch: "e", order: 4)),
             WrittenMessage(
                 ListRequest(appID: "a", type: .stream, prefix: "p", after: "b", limit: 1, name: "n")),
             WrittenMessage(ListResponse(channels: [listed], hasMore: true, total: 1)),
@@ -196,7 +197,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
                     trace: .found, head: position, entry: entry, links: [explainedLink], leftMilliseconds: 1,
                     knownSinceMilliseconds: 2)),
             WrittenMessage(entry), WrittenMessage(explainedLink),
-            WrittenMessage(PublishResponse(offset: 1, timestampMilliseconds: 2)),
+            WrittenMessage(PublishResponse(offset: 1, timestampMilliseconds: 2, order: 3)),
             events.withUnsafeReadableBytes {
                 WrittenMessage(AppendRequest(channel: key, source: 1, events: EventRun($0)))
             },
@@ -233,7 +234,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             channel: key, offset: 1, timestamp: 2, count: 3, publisherSession: 4, feature: .message, frames: x
         )
         (entries.user, entries.client, entries.sequence, entries.previous) = (5, 6, 7, 8)
-        (entries.source, entries.sourceSequence) = (9, 10)
+        (entries.source, entries.sourceSequence, entries.order) = (9, 10, 11)
         return entries
     }
 
@@ -265,7 +266,7 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
         [
             WrittenMessage(
                 AppendHistoryRequest(
-                    channel: key, publisher: "p", timestampMilliseconds: 1, message: message(x),
+                    channel: key, publisher: "p", timestampMilliseconds: 1, order: 2, message: message(x),
                     origin: origin)),
             WrittenMessage(StorageCallResponse(response: x, ticket: 1)),
             WrittenMessage(SnapshotRequest(channel: key, metadata: true, locks: true)),

@@ -14,7 +14,7 @@ public final class AgoraRtmMessageEvent: NSObject, @unchecked Sendable {
     public var publisher = ""
     /// The mark that the sender gave the message; empty if it gave none.
     public var customType: String? = nil
-    /// When the server accepted it, in milliseconds since 1970. Strictly increasing within a channel (M-24).
+    /// When the server accepted it, in milliseconds since 1970. It never decreases within a channel (M-24).
     public var timestamp: UInt64 = 0
 
     override public init() { super.init() }

@@ -81,8 +81,11 @@ public struct MessageEvent: Sendable, Hashable {
     /// The type that the publisher gave the message, or an empty text.
     public var customType: String
     /// When the server accepted the message, in milliseconds since 1970. The times of a channel's messages
-    /// are strictly increasing.
+    /// never decrease.
     public var timestampMilliseconds: UInt64
+    /// The place among the channel's messages with the same timestamp, which only very busy channels have.
+    /// Timestamp and order together are strictly increasing (M-24).
+    public var order: UInt32 = 0
     /// The message's offset in the channel's log.
     public var offset: UInt64
 

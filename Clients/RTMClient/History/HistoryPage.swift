@@ -6,8 +6,10 @@ public struct HistoryMessage: Sendable, Hashable {
     public var publisher: String
     /// The type that the publisher gave the message, or an empty text.
     public var customType: String
-    /// The timestamp of the live event, in milliseconds since 1970. It is unique within a channel.
+    /// The timestamp of the live event, in milliseconds since 1970. With the order it is unique in a channel.
     public var timestampMilliseconds: UInt64
+    /// The order of the live event.
+    public var order: UInt32 = 0
     /// Why the message could not be decrypted. Then its payload is empty. `nil` for a message that could be,
     /// or wasn't encrypted for a client without keys (H-13).
     public var decryptionFailure: DecryptionFailure?

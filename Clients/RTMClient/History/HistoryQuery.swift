@@ -59,5 +59,6 @@ extension HistoryMessage {
         self.init(
             payload: MessagePayload(message.type, message.payload), publisher: message.publisher,
             customType: message.customType, timestampMilliseconds: message.timestampMs)
+        order = message.order
     }
 }

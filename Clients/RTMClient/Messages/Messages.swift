@@ -143,11 +143,12 @@ final class Messages {
         // An own message that was still on its way when the connection was lost can arrive after the return.
         // It isn't shown (M-21); only the own inbox shows what this user has sent (M-33).
         guard type == .user || publication.publisher != session.userID else { return }
-        let event = MessageEvent(
+        var event = MessageEvent(
             channelType: type, channelName: publication.channel,
             payload: MessagePayload(message.type, message.payload), publisher: publication.publisher,
             customType: message.customType, timestampMilliseconds: publication.timestampMs,
             offset: publication.offset)
+        event.order = publication.order
         guard let encryption else { return show(event) }
         if let opened = encryption.open(event) { show(opened) }
     }

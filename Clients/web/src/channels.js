@@ -181,11 +181,10 @@ export function makeChannels(session) {
 
     publication(publication) {
       if (!subscriptions.accepts(publication)) return;
-      const { channelType, channel, publisher, offset, timestampMs: timestamp, message } = publication;
+      const { channelType, channel, publisher, offset, timestampMs: timestamp, order, message, ...events } = publication;
       if (!message) {
         const entry = subscriptions.about(publication);
-        const kind = Object.keys(publication).pop();
-        session.tell(kind, publication[kind], { entry, publisher, offset, timestamp });
+        for (const kind of Object.keys(events)) session.tell(kind, events[kind], { entry, publisher, offset, timestamp });
         return;
       }
       // An own message can come back after a return. Only the own inbox shows what this user has sent.
@@ -193,7 +192,7 @@ export function makeChannels(session) {
       const { type, customType } = message;
       const payload = type === 1 ? text(message.payload) : message.payload.slice();
       const place = { channelType: types[channelType], channelName: channel, topic: '' };
-      session.emit({ type: 'message', ...place, payload, publisher, customType, timestamp, offset });
+      session.emit({ type: 'message', ...place, payload, publisher, customType, timestamp, ...(order && { order }), offset });
     },
 
     gap(body) {

@@ -5,6 +5,8 @@ export interface HistoryMessage {
   publisher: string;
   customType: string;
   timestamp: number;
+  /** The place among the channel's messages with the same timestamp; absent for the first. */
+  order?: number;
   decryptionFailure?: string;
 }
 

@@ -21,11 +21,12 @@ export class History {
     const about = target(of);
     const request = { channelType: about.type, channel: about.name, count, startMs: start, endMs: end };
     const page = await requests.ask(codes, 'getHistory', request, 'history');
-    const messages = page.messages.map(({ type, payload, customType, publisher, timestampMs }) => ({
+    const messages = page.messages.map(({ type, payload, customType, publisher, timestampMs, order }) => ({
       payload: type === 1 ? text(payload) : payload.slice(),
       publisher,
       customType,
       timestamp: timestampMs,
+      ...(order && { order }),
     }));
     await encryption?.openHistory(about, messages);
     return { messages, newStart: page.newStartMs };

@@ -83,8 +83,10 @@ export interface MessageEvent {
   payload: string | Uint8Array;
   publisher: string;
   customType: string;
-  /** When the server accepted it, in milliseconds since 1970; strictly increasing within a channel. */
+  /** When the server accepted it, in milliseconds since 1970; it never decreases within a channel. */
   timestamp: number;
+  /** The place among the channel's messages with the same timestamp; absent for the first. */
+  order?: number;
   offset: number;
 }
 

@@ -11,7 +11,7 @@ Limit name:s value:u
 Error code:i reason:s retryAfterMs:u limit
 ClientFrame requestId:u hello login logout heartbeat subscribe unsubscribe publish 16renewToken
 ServerFrame requestId:u welcome loggedIn loggedOut heartbeatAck subscribed unsubscribed published error publication gap disconnect 16tokenRenewed tokenWillExpire done
-Publication channelType:i channel:s offset:u timestampMs:u publisher:s message
+Publication channelType:i channel:s offset:u timestampMs:u publisher:s message 10order:u
 Hello versionMin:u versionMax:u client:s
 Welcome version:u serverTimeMs:u frameBytesMax:u server:s handshakeTimeoutMs:u
 Login appId:s userId:s token:s heartbeatIntervalS:u presenceTimeoutS:u inboxAfter:StreamPosition instance:u attempt:u asked:b subscriptions:Subscribe*

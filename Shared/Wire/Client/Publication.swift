@@ -10,17 +10,19 @@ package struct Publication: ServerFrameBody {
     let channel: WireText
     let offset: UInt64
     let timestampMilliseconds: UInt64
+    let order: UInt32
     let publisher: WireText
     let message: MessageView
 
     package init(
         channelType: ChannelType, channel: WireText, offset: UInt64, timestampMilliseconds: UInt64,
-        publisher: WireText, message: MessageView
+        order: UInt32 = 0, publisher: WireText, message: MessageView
     ) {
         self.channelType = channelType
         self.channel = channel
         self.offset = offset
         self.timestampMilliseconds = timestampMilliseconds
+        self.order = order
         self.publisher = publisher
         self.message = message
     }
@@ -33,6 +35,7 @@ package struct Publication: ServerFrameBody {
         sink.field(Fields.timestampMs, timestampMilliseconds)
         sink.field(Fields.publisher, publisher)
         sink.field(Fields.message, message)
+        sink.field(Fields.order, order)
     }
 
     /// Appends the entry as subscribers receive it. It is here for the same reason as that of
@@ -70,18 +73,20 @@ package struct EventPublication: ServerFrameBody {
     let channel: WireText
     let offset: UInt64
     let timestampMilliseconds: UInt64
+    let order: UInt32
     let publisher: WireText
     let event: WireText
 
     /// - Parameter event: the one field of Publication.event, with its key.
     package init(
         channelType: ChannelType, channel: WireText, offset: UInt64, timestampMilliseconds: UInt64,
-        publisher: WireText, event: WireText
+        order: UInt32 = 0, publisher: WireText, event: WireText
     ) {
         self.channelType = channelType
         self.channel = channel
         self.offset = offset
         self.timestampMilliseconds = timestampMilliseconds
+        self.order = order
         self.publisher = publisher
         self.event = event
     }
@@ -93,6 +98,7 @@ package struct EventPublication: ServerFrameBody {
         sink.field(Fields.timestampMs, timestampMilliseconds)
         sink.field(Fields.publisher, publisher)
         sink.raw(event.bytes)
+        sink.field(Fields.order, order)
     }
 
     /// What the bytes are: one event, or one message, and nothing else; nil if they are neither. Its readers

@@ -61,7 +61,7 @@ private struct RepeatedField<Element: WireMessage>: WireMessage {
 
 // MARK: - Records
 
-/// Entries that were appended to a channel together, with consecutive offsets and timestamps.
+/// Entries that were appended to a channel together, with consecutive offsets.
 package struct JournaledEntries: WireMessage {
     package typealias Fields = Schema.JournaledEntries
     package let channel: ChannelKey
@@ -73,6 +73,8 @@ package struct JournaledEntries: WireMessage {
     package let feature: SubscriptionFeatures
     /// A frame for each entry, with its length prefix.
     package let frames: WireText
+    /// Of the first entry, beside its timestamp.
+    package var order: UInt32 = 0
     /// Number of the publisher, by the secret of the journal; 0 = none.
     package var user: UInt32 = 0
     /// Number of the publisher's client; 0 = it sends nothing again.
@@ -112,6 +114,7 @@ package struct JournaledEntries: WireMessage {
         sink.field(Fields.previous, previous)
         sink.field(Fields.source, source)
         sink.field(Fields.sourceSequence, sourceSequence)
+        sink.field(Fields.order, order)
     }
 }
 
@@ -146,7 +149,7 @@ extension JournaledEntries: ScanDecodable {
         )
         var frames = WireText.empty
         var (user, client, sequence, previous) = (UInt32(0), UInt64(0), UInt64(0), UInt64(0))
-        var (source, sourceSequence) = (UInt64(0), UInt64(0))
+        var (source, sourceSequence, order) = (UInt64(0), UInt64(0), UInt32(0))
         var scanner = ProtobufScanner(bytes)
         while let field = try scanner.next() {
             switch field.number {
@@ -163,6 +166,7 @@ extension JournaledEntries: ScanDecodable {
             case Fields.previous: previous = try field.uint64
             case Fields.source: source = try field.uint64
             case Fields.sourceSequence: sourceSequence = try field.uint64
+            case Fields.order: order = try field.uint32
             default: throw .undecodable
             }
         }
@@ -170,6 +174,6 @@ extension JournaledEntries: ScanDecodable {
             channel: try key.channel(), offset: offset, timestamp: timestamp, count: Int(count),
             publisherSession: session, feature: SubscriptionFeatures(rawValue: feature), frames: frames)
         (self.user, self.client, self.sequence, self.previous) = (user, client, sequence, previous)
-        (self.source, self.sourceSequence) = (source, sourceSequence)
+        (self.source, self.sourceSequence, self.order) = (source, sourceSequence, order)
     }
 }

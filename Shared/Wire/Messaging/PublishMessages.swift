@@ -133,22 +133,27 @@ extension MessageRun: Sequence {
     }
 }
 
-/// The offset and the time of the first message in the log. For each further message both numbers are greater
-/// by one.
+/// The offset and the time of the first message in the log. Each further message has the next offset, and the
+/// time that follows (`LogTime.following`).
 package struct PublishResponse: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.PublishResponse
     package var offset: UInt64
     package var timestampMilliseconds: UInt64
+    package var order: UInt32
 
-    package init(offset: UInt64, timestampMilliseconds: UInt64) {
+    package init(offset: UInt64, timestampMilliseconds: UInt64, order: UInt32 = 0) {
         self.offset = offset
         self.timestampMilliseconds = timestampMilliseconds
+        self.order = order
     }
+
+    package var time: LogTime { LogTime(milliseconds: timestampMilliseconds, order: order) }
 
     @inline(__always)
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.offset, offset)
         sink.field(Fields.timestampMs, timestampMilliseconds)
+        sink.field(Fields.order, order)
     }
 }
 
@@ -269,6 +274,7 @@ extension PublishResponse: ScanDecodable {
             switch field.number {
             case Fields.offset: offset = try field.uint64
             case Fields.timestampMs: timestampMilliseconds = try field.uint64
+            case Fields.order: order = try field.uint32
             default: break
             }
         }

@@ -26,6 +26,7 @@ extension Schema {
         package static var customType: SchemaField<String> { SchemaField(3) }
         package static var publisher: SchemaField<String> { SchemaField(4) }
         package static var timestampMs: SchemaField<UInt64> { SchemaField(5) }
+        package static var order: SchemaField<UInt32> { SchemaField(6) }
     }
 }
 
@@ -37,7 +38,8 @@ package struct GetHistory: WireMessage, Sendable, Hashable {
     package var channel: String
     /// 1..100.
     package var count: UInt32
-    /// The newer bound; 0 = none. Exclusive without `end_ms`, inclusive with it.
+    /// The newer bound, in milliseconds, or as HistoryPage names it; 0 = none. Exclusive without `end_ms`,
+    /// inclusive with it.
     package var start: UInt64
     /// The older bound, inclusive; 0 = none.
     package var end: UInt64
@@ -89,7 +91,8 @@ package struct HistoryPage: ServerFrameBody, Sendable, Hashable {
     package static var field: SchemaField<Fields> { Schema.ServerFrame.historyPage }
     /// Newest first.
     package var messages: [HistoryMessage]
-    /// GetHistory.start_ms of the next page; 0 = there is none.
+    /// GetHistory.start_ms of the next page; 0 = there is none. From 10^14 on it is a thousand times a
+    /// millisecond, and the place in it.
     package var newStart: UInt64
 
     package init(messages: [HistoryMessage] = [], newStart: UInt64 = 0) {
@@ -111,16 +114,19 @@ package struct HistoryMessage: WireMessage, Sendable, Hashable {
     package var publisher: String
     /// That of the live event.
     package var timestampMilliseconds: UInt64
+    /// The place among the channel's messages with the same timestamp_ms.
+    package var order: UInt32
 
     package init(
         type: MessageType, payload: [UInt8] = [], customType: String = "", publisher: String = "",
-        timestampMilliseconds: UInt64 = 0
+        timestampMilliseconds: UInt64 = 0, order: UInt32 = 0
     ) {
         self.type = type
         self.payload = payload
         self.customType = customType
         self.publisher = publisher
         self.timestampMilliseconds = timestampMilliseconds
+        self.order = order
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -129,5 +135,6 @@ package struct HistoryMessage: WireMessage, Sendable, Hashable {
         sink.field(Fields.customType, customType)
         sink.field(Fields.publisher, publisher)
         sink.field(Fields.timestampMs, timestampMilliseconds)
+        sink.field(Fields.order, order)
     }
 }

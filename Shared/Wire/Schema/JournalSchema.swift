@@ -28,6 +28,7 @@ extension Schema {
         package static var previous: SchemaField<UInt64> { SchemaField(11) }
         package static var source: SchemaField<UInt64> { SchemaField(12) }
         package static var sourceSequence: SchemaField<UInt64> { SchemaField(13) }
+        package static var order: SchemaField<UInt32> { SchemaField(14) }
     }
 
     /// rtm.service.JournaledChannel

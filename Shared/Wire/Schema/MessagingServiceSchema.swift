@@ -92,6 +92,7 @@ extension Schema {
     package enum PublishResponse {
         package static var offset: SchemaField<UInt64> { SchemaField(1) }
         package static var timestampMs: SchemaField<UInt64> { SchemaField(2) }
+        package static var order: SchemaField<UInt32> { SchemaField(3) }
     }
 
     /// rtm.service.BackendPublishRequest
@@ -115,6 +116,7 @@ extension Schema {
         package static var rememberedMs: SchemaField<UInt64> { SchemaField(4) }
         package static var version: SchemaField<UInt64> { SchemaField(5) }
         package static var versionEpoch: SchemaField<String> { SchemaField(6) }
+        package static var order: SchemaField<UInt32> { SchemaField(7) }
     }
 
     /// rtm.service.ListRequest
@@ -595,10 +597,13 @@ package struct BackendPublishResponse: WireMessage, Sendable, Hashable {
     /// If the version is outdated: the last one, and its epoch.
     package var version: UInt64
     package var versionEpoch: String
+    /// Of the message.
+    package var order: UInt32
 
     package init(
         outcome: PublishOutcome, position: StreamPosition, timestampMilliseconds: UInt64 = 0,
-        rememberedMilliseconds: UInt64 = 0, version: UInt64 = 0, versionEpoch: String = ""
+        rememberedMilliseconds: UInt64 = 0, version: UInt64 = 0, versionEpoch: String = "",
+        order: UInt32 = 0
     ) {
         self.outcome = outcome
         self.position = position
@@ -606,6 +611,7 @@ package struct BackendPublishResponse: WireMessage, Sendable, Hashable {
         self.rememberedMilliseconds = rememberedMilliseconds
         self.version = version
         self.versionEpoch = versionEpoch
+        self.order = order
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -615,6 +621,7 @@ package struct BackendPublishResponse: WireMessage, Sendable, Hashable {
         sink.field(Fields.rememberedMs, rememberedMilliseconds)
         sink.field(Fields.version, version)
         sink.field(Fields.versionEpoch, versionEpoch)
+        sink.field(Fields.order, order)
     }
 }
 
@@ -626,7 +633,7 @@ extension BackendPublishResponse: ArenaDecodable {
         self.init(
             outcome: outcome, position: position, timestampMilliseconds: message.timestamp_ms,
             rememberedMilliseconds: message.remembered_ms, version: message.version,
-            versionEpoch: WireText(message.version_epoch).string)
+            versionEpoch: WireText(message.version_epoch).string, order: message.order)
     }
 }
 

@@ -13,5 +13,6 @@ extension Schema {
         package static var presence: SchemaField<PresenceEvent> { SchemaField(7) }
         package static var storage: SchemaField<StorageEvent> { SchemaField(8) }
         package static var lock: SchemaField<LockEvent> { SchemaField(9) }
+        package static var order: SchemaField<UInt32> { SchemaField(10) }
     }
 }

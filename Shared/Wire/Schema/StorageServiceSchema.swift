@@ -14,6 +14,7 @@ extension Schema {
         package static var message: SchemaField<Message> { SchemaField(4) }
         package static var instance: SchemaField<UInt64> { SchemaField(5) }
         package static var sequence: SchemaField<UInt64> { SchemaField(6) }
+        package static var order: SchemaField<UInt32> { SchemaField(7) }
     }
 
     /// rtm.service.StorageCallResponse

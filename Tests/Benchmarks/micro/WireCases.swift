@@ -71,8 +71,8 @@ private struct EncodePublished: Step {
         var bytes = 0
         for _ in 0..<count {
             outbound.clear()
-            let published = Published(offset: 70_000, timestampMilliseconds: Sample.timestamp)
-            published.encodeFrames(answering: 70_000, count: together, into: &outbound)
+            let published = PublishResponse(offset: 70_000, timestampMilliseconds: Sample.timestamp)
+            Published.encodeFrames(of: published, answering: 70_000, count: together, into: &outbound)
             bytes += outbound.readableBytes
         }
         return bytes

@@ -378,7 +378,7 @@
                 #expect(outcome.events[3].publication?.message.type == .binary)
                 let kept = try server.query(
                     """
-                    SELECT string_agg(c.name || ' ' || encode(h.payload, 'hex'), ',' ORDER BY c.name, timestamp_ms)
+                    SELECT string_agg(c.name || ' ' || encode(h.payload, 'hex'), ',' ORDER BY c.name, time)
                     FROM heliograph.history h JOIN heliograph.channels c ON c.id = h.channel
                     """)
                 let same = "lobby " + Data("same".utf8).map { String(format: "%02x", $0) }.joined()

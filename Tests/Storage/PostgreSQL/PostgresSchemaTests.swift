@@ -62,6 +62,20 @@
             return partitions.known.count
         }
 
+        @Test("H-9: stored messages of the second version keep their times")
+        func times() async throws {
+            try await RunningPostgres.with { server in
+                let connection = try PostgresConnection(.init(url: server.url))
+                defer { connection.close() }
+                try PostgresSchema(connection: connection, shards: 4).migrate(to: 2)
+                try server.query(
+                    "INSERT INTO heliograph.history VALUES (0, 1, 1790000000000, 9223372036854775807, 'anna', 1, '', '')"
+                )
+                try migrate(server.url)
+                #expect(try server.query("SELECT time FROM heliograph.history") == "1790000000000000")
+            }
+        }
+
         @Test("a newer schema and another number of shards are refused, and nothing is changed")
         func refused() async throws {
             try await RunningPostgres.with { server in

@@ -92,6 +92,39 @@ struct HistorySelectionTests {
         #expect(seen == expected, "seed \(seed)")
     }
 
+    @Test("H-7, H-8: a walk finds each of many messages of one millisecond once", arguments: 0..<100)
+    func sharedMilliseconds(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let begin = UInt64(1_790_000_000_000)
+        let times = Set(
+            (0..<80).map { _ in
+                LogTime(
+                    milliseconds: begin + .random(in: 0...3, using: &random),
+                    order: .random(in: 0...99, using: &random))
+            }
+        ).sorted(by: >)
+        let stored = times.map {
+            HistoryMessage(type: .text, payload: [], customType: "", publisher: "", time: $0)
+        }
+        for end in [0, begin + 1] {
+            var start = random.chance(1, in: 2) ? begin + 3 : 0
+            let first = start
+            var seen: [LogTime] = []
+            repeat {
+                let count = UInt32.random(in: 1...9, using: &random)
+                let query = try HistorySelection(request(count: count, start: start, end: end), of: anna)
+                let page = query.page(query.matches(among: stored))
+                seen += page.messages.map(\.time)
+                start = page.newStart
+            } while start != 0
+            let expected = times.filter { time in
+                (first == 0 || (end == 0 ? time.milliseconds < first : time.milliseconds <= first))
+                    && time.milliseconds >= end
+            }
+            #expect(seen == expected, "seed \(seed), end \(end)")
+        }
+    }
+
     @Test(
         "L-20, H-6: a page of large messages is cut off where a frame would be too long, and goes on losslessly"
     )

@@ -82,7 +82,7 @@ struct GeneratedWrites {
         if !random.chance(1, in: 5) { time += 1 }
         let content = HistoryMessage(
             type: .binary, payload: random.bytes(upTo: 6_000), customType: "", publisher: "anna",
-            timestampMilliseconds: time)
+            timestampMilliseconds: time, order: .random(in: 0...1, using: &random))
         let message = StoredMessage(
             channel: channel, content: content,
             origin: random.chance(1, in: 6) ? nil : .init(instance: 1, sequence: number),

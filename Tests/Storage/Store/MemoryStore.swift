@@ -145,17 +145,17 @@ extension MemoryStore: WritableStore {
         guard !has(message) else { return }
         var message = message
         let kept = state.messages[message.channel] ?? [:]
-        if kept[message.content.timestampMilliseconds] != nil, let newest = kept.keys.max() {
-            message.content.timestampMilliseconds = newest + 1
+        if kept[message.content.time.number] != nil, let newest = kept.keys.max() {
+            message.content.time = LogTime(number: newest + 1)
         }
-        state.messages[message.channel, default: [:]][message.content.timestampMilliseconds] = message
+        state.messages[message.channel, default: [:]][message.content.time.number] = message
         state.usages[message.channel.appID, default: AppUsage()].historyBytes += message.bytes
     }
 
     private func has(_ message: StoredMessage) -> Bool {
         let kept = state.messages[message.channel] ?? [:]
         if let origin = message.origin { return kept.values.contains { $0.origin == origin } }
-        return kept[message.content.timestampMilliseconds]?.content == message.content
+        return kept[message.content.time.number]?.content == message.content
     }
 
     private func removeExpired(_ expiry: GroupChanges.Expiry) -> Int {
@@ -163,7 +163,7 @@ extension MemoryStore: WritableStore {
             .filter { $0.expiry.map { $0 <= expiry.time } ?? false }
             .sorted { ($0.expiry ?? 0) < ($1.expiry ?? 0) }.prefix(expiry.limit)
         for message in expired {
-            state.messages[message.channel]?[message.content.timestampMilliseconds] = nil
+            state.messages[message.channel]?[message.content.time.number] = nil
             state.usages[message.channel.appID]?.historyBytes -= message.bytes
         }
         return expired.count
@@ -173,11 +173,11 @@ extension MemoryStore: WritableStore {
 extension MemoryStore {
     private func remove(_ purge: HistoryPurge) -> Int {
         let purged = (state.messages[purge.channel] ?? [:]).values
-            .filter { purge.before == 0 || $0.content.timestampMilliseconds < purge.before }
-            .sorted { $0.content.timestampMilliseconds < $1.content.timestampMilliseconds }
+            .filter { purge.before == 0 || $0.content.time.number < purge.beforeTime }
+            .sorted { $0.content.time.number < $1.content.time.number }
             .prefix(purge.limit)
         for message in purged {
-            state.messages[message.channel]?[message.content.timestampMilliseconds] = nil
+            state.messages[message.channel]?[message.content.time.number] = nil
             state.usages[message.channel.appID]?.historyBytes -= message.bytes
         }
         return purged.count
@@ -266,8 +266,8 @@ extension HistorySelection {
     /// The matches that a store finds.
     func matches(among messages: [HistoryMessage]) -> HistoryMatches {
         var found = HistoryMatches(of: self)
-        for message in messages.sorted(by: { $0.timestampMilliseconds > $1.timestampMilliseconds })
-        where oldest <= message.timestampMilliseconds && message.timestampMilliseconds <= newest {
+        for message in messages.sorted(by: { $0.time > $1.time })
+        where oldest <= message.time.number && message.time.number <= newest {
             guard found.take(message) else { break }
         }
         return found

@@ -129,14 +129,14 @@ struct SQLiteStoreTests {
             let get = GetHistory(channelType: .message, channel: "lobby", count: 100, start: 0, end: 0)
             let found = try reader.messages(HistorySelection(get, of: .user("anna")), now: 5)
             #expect(found.messages.map(\.timestampMilliseconds) == (34...40).reversed())
-            #expect(found.next == 33)
+            #expect(found.next == LogTime(milliseconds: 33))
             let connection = try options(directory).openReader()
             var seen: [UInt64] = []
-            try connection.firstRows("SELECT timestamp_ms FROM history ORDER BY timestamp_ms") { row in
+            try connection.firstRows("SELECT time FROM history ORDER BY time") { row in
                 seen.append(row.number(0))
                 return seen.count < 3
             }
-            #expect(seen == [1, 2, 3])
+            #expect(seen == [1_000, 2_000, 3_000])
             connection.close()
             reader.close()
             writer.close()
@@ -199,7 +199,8 @@ struct SQLiteStoreTests {
             writer.close()
             let reader = try SQLiteReader(options(directory))
             let get = GetHistory(channelType: .message, channel: "a", count: 9, start: 0, end: 0)
-            #expect(try reader.messages(HistorySelection(get, of: .user("anna")), now: 5).messages.count == 1)
+            let messages = try reader.messages(HistorySelection(get, of: .user("anna")), now: 5).messages
+            #expect(messages.map(\.time) == [LogTime(milliseconds: 1000)])
             reader.close()
         }
     }

@@ -52,7 +52,7 @@ final class HistoryAppends {
                     AppendHistoryRequest(
                         channel: history.channel, publisher: pending.publish.session.userID,
                         timestampMilliseconds: pending.published?.timestampMilliseconds ?? wallClock(),
-                        message: message, origin: history.origin),
+                        order: pending.published?.order ?? 0, message: message, origin: history.origin),
                     context: self.pending.insert(pending))
             }
         }

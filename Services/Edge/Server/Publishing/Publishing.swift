@@ -439,9 +439,9 @@ extension Publishing {
 
 extension Publishing.PendingPublish {
     func acknowledge(_ response: PublishResponse) {
-        let first = Published(
-            offset: response.offset, timestampMilliseconds: response.timestampMilliseconds)
-        session.write { first.encodeFrames(answering: requestID, count: count, into: &$0) }
+        session.write {
+            Published.encodeFrames(of: response, answering: requestID, count: count, into: &$0)
+        }
     }
 }
 

@@ -33,6 +33,8 @@ struct HistoryRoutes: Sendable {
     struct Message: Encodable, Sendable {
         let publisher: String
         let timestamp: UInt64
+        /// The place among the channel's messages with the same timestamp; absent if it is the first.
+        let order: UInt32?
         var customType: String?
         /// A text, or bytes in Base64: one of the two.
         var message: String?
@@ -41,6 +43,7 @@ struct HistoryRoutes: Sendable {
         init(_ message: Rtm_Client_HistoryMessage) {
             publisher = message.publisher
             timestamp = message.timestampMs
+            order = message.order == 0 ? nil : message.order
             customType = message.customType.isEmpty ? nil : message.customType
             if message.type == .text {
                 self.message = String(decoding: message.payload, as: UTF8.self)

@@ -136,6 +136,7 @@ extension JSONWriter {
     private mutating func members(of published: MessageRoutes.Published) {
         member("epoch", published.epoch)
         member("offset", published.offset)
+        member("order", published.order)
         member("rememberedFor", published.rememberedFor)
         if let replayed = published.replayed {
             name("replayed")

@@ -97,6 +97,8 @@ struct MessageRoutes: Sendable {
         let offset: UInt64
         /// Milliseconds since 1970, as subscribers see it.
         let timestamp: UInt64
+        /// The place among the channel's messages with the same timestamp, if it isn't the first.
+        let order: UInt64?
         /// Whether the Idempotency-Key was known: then this is what became of the first request.
         var replayed: Bool?
         /// For how many seconds at least the Idempotency-Key is remembered, as things are now.
@@ -105,6 +107,7 @@ struct MessageRoutes: Sendable {
         init(_ response: BackendPublishResponse) {
             (epoch, offset) = (response.position.epoch, response.position.offset)
             timestamp = response.timestampMilliseconds
+            order = response.order == 0 ? nil : UInt64(response.order)
             replayed = response.outcome == .repeated ? true : nil
             let seconds = response.rememberedMilliseconds / 1_000
             rememberedFor = seconds == 0 ? nil : seconds
@@ -264,11 +267,13 @@ struct MessageRoutes: Sendable {
     private func store(
         _ message: GatewayMessage, _ result: Result<BackendPublishResponse, RTMError>
     ) async -> Result<BackendPublishResponse, RTMError> {
-        let time: UInt64
+        let time: LogTime
         switch result {
         case .success(let refused) where refused.isRefused: return result
-        case .success(let published): time = published.timestampMilliseconds
-        case .failure(let error) where error.code == .channelReceiverOffline: time = WallClock.milliseconds()
+        case .success(let published):
+            time = LogTime(milliseconds: published.timestampMilliseconds, order: published.order)
+        case .failure(let error) where error.code == .channelReceiverOffline:
+            time = LogTime(milliseconds: WallClock.milliseconds())
         case .failure: return result
         }
         do throws(RTMError) {

@@ -93,8 +93,8 @@ struct Backend: Sendable {
     }
 
     /// Stores a message that was published at that time, or that nobody was there to receive.
-    func appendHistory(_ message: GatewayMessage, at milliseconds: UInt64) async throws(RTMError) {
-        try await ask { $0.appendHistory(message, at: milliseconds, $1) }
+    func appendHistory(_ message: GatewayMessage, at time: LogTime) async throws(RTMError) {
+        try await ask { $0.appendHistory(message, at: time, $1) }
     }
 
     // MARK: Calls

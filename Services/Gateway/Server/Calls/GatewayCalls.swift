@@ -120,13 +120,14 @@ final class GatewayCalls {
     /// The shard that has the channel.
     func shard(of channel: ChannelKey) -> Int { channel.withView { messaging.shard(of: $0) } }
 
-    func appendHistory(_ message: GatewayMessage, at milliseconds: UInt64, _ answer: @escaping Answer<Void>) {
+    func appendHistory(_ message: GatewayMessage, at time: LogTime, _ answer: @escaping Answer<Void>) {
         let context = appends.insert(answer)
         message.withView { view in
             storage.appendHistory(
                 AppendHistoryRequest(
                     channel: message.channel, publisher: message.publisher,
-                    timestampMilliseconds: milliseconds, message: view, origin: message.origin),
+                    timestampMilliseconds: time.milliseconds, order: time.order, message: view,
+                    origin: message.origin),
                 context: context)
         }
     }

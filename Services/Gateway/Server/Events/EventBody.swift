@@ -128,6 +128,7 @@ extension EventBody {
                     Rtm_Client_HistoryMessage.with {
                         $0.publisher = publication.publisher
                         $0.timestampMs = publication.timestampMs
+                        $0.order = publication.order
                         $0.customType = message.customType
                         $0.type = message.type
                         $0.payload = message.payload

@@ -71,11 +71,12 @@ extension Broker {
         let entries = NewEntries(
             count: 1, channel: slot, session: event.publisherSession, feature: event.feature,
             origin: names.origin(event), now: now)
-        let appended = channels.append(entries) { offset, timestamp, frames in
+        let appended = channels.append(entries) { offset, time, frames in
             channel.name.withWireText { name in
                 let publication = EventPublication(
                     channelType: channel.type, channel: name, offset: offset,
-                    timestampMilliseconds: timestamp, publisher: event.publisher, event: event.event)
+                    timestampMilliseconds: time.milliseconds, order: time.order,
+                    publisher: event.publisher, event: event.event)
                 ServerFrame(publication).encodeFrame(into: &frames)
             }
         }

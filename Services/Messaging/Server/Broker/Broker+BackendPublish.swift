@@ -34,7 +34,8 @@ extension Broker {
                 epoch: channels.newestMessage(of: channel).epoch, offset: appended.entries.offset),
             timestampMilliseconds: appended.entries.timestamp,
             rememberedMilliseconds: isRemembered
-                ? channels.apps.window(of: request.appID.string, now: now) : 0)
+                ? channels.apps.window(of: request.appID.string, now: now) : 0,
+            order: appended.entries.time.order)
         return (response, isRepeated ? nil : appended)
     }
 

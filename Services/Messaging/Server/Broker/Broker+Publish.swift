@@ -6,8 +6,8 @@ package import RTMWire
 /// Messages become log entries, each of them once.
 extension Broker {
     package struct Appended {
-        /// Has a count of 0 when the client sent a message again and the log already had it. Offset and
-        /// timestamp are then those of the first time.
+        /// Has a count of 0 when the client sent a message again and the log already had it. Offset and time
+        /// are then those of the first time.
         package let entries: AppendedEntries
         /// The interests that get the entries.
         package let interests: ShortList<Interest>
@@ -44,11 +44,12 @@ extension Broker {
             count: request.messages.count, channel: slot, session: request.publisherSession,
             feature: .message, origin: origin, now: now)
         var messages = request.messages.makeIterator()
-        let appended = channels.append(entries) { offset, timestamp, frames in
+        let appended = channels.append(entries) { offset, time, frames in
             guard let message = messages.next() else { return }
             let publication = Publication(
                 channelType: type, channel: request.channel, offset: offset,
-                timestampMilliseconds: timestamp, publisher: request.publisher, message: message)
+                timestampMilliseconds: time.milliseconds, order: time.order,
+                publisher: request.publisher, message: message)
             publication.encodeFrame(into: &frames)
         }
         if recorder.isKept { recorder.note(appended, origin, at: slot, in: channels) }

@@ -50,6 +50,7 @@ package struct Broker {
         channels = LogTable(limits: limits, firstEpoch: firstEpoch, names: names)
         begin = nil
         knownSince = now
+        channels.timesBegin = Self.timesBegin(now)
     }
 
     /// Continues the logs of another broker.
@@ -62,7 +63,12 @@ package struct Broker {
         lastOwnership = replay.lastOwnership
         begin = replay.begin
         knownSince = replay.begin ?? now
+        channels.timesBegin = Self.timesBegin(now)
     }
+
+    /// Times run ahead of the clock by so much, so none of a node before is later (M-24). 0 if there was
+    /// none.
+    private static func timesBegin(_ now: UInt64) -> UInt64 { now == 0 ? 0 : now + LogTime.aheadMax }
 
     /// Clients in JavaScript read numbers exactly only below 2^53. The partitions have this number and the
     /// ones that follow it.

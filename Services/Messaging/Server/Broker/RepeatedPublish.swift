@@ -49,7 +49,7 @@ struct RepeatedPublish {
             // Two clients may have the same number in the log, however seldom.
             guard entry.hasPublisher(request.publisher.string) else { return nil }
             return AppendedEntries(
-                offset: entry.offset, offsetsBetween: 0, timestamp: entry.timestamp, count: 0,
+                offset: entry.offset, offsetsBetween: 0, time: entry.time, count: 0,
                 publisherSession: entry.publisherSession, feature: entry.feature, place: .none, frames: 0..<0)
         }
     }

@@ -1,4 +1,5 @@
 import NIOCore
+import RTMModel
 import RTMWire
 
 /// How far the checkpoint of a shard has come: everything in memory is written to a journal that was lost.
@@ -68,6 +69,7 @@ struct CheckpointCursor {
                 channel: key, offset: record.offset, timestamp: record.timestamp, count: 1,
                 publisherSession: record.publisherSession, feature: record.feature,
                 frames: WireText(UnsafeRawBufferPointer(rebasing: frame)))
+            entries.order = record.time.order
             let origin = channel.chain.origin(of: record)
             (entries.user, entries.client, entries.sequence) = (origin.user, origin.client, origin.sequence)
             if let append = channel.sources.append(at: record.offset) {

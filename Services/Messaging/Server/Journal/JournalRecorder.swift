@@ -44,6 +44,7 @@ struct JournalRecorder {
                 channel: key, offset: appended.offset, timestamp: appended.timestamp, count: appended.count,
                 publisherSession: appended.publisherSession, feature: appended.feature,
                 frames: WireText(frames))
+            record.order = appended.time.order
             record.user = origin.user
             record.client = origin.client
             record.sequence = origin.sequence

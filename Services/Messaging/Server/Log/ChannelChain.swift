@@ -5,8 +5,8 @@ import RTMWire
 /// The entries of one channel among all of its partition: everything its subscribers can see, in one order
 /// (architecture.md, idea 1).
 ///
-/// An entry gets the next offset of its partition and a timestamp greater than every earlier one of the
-/// channel (M-24). It is encoded at that moment, once and straight into the tail: subscribers receive
+/// An entry gets the next offset of its partition and a time greater than every earlier one of the channel
+/// (M-24). It is encoded at that moment, once and straight into the tail: subscribers receive
 /// copies of those bytes. Each entry points back to the one before it in the channel, so a reader is led
 /// from the newest entry to its position. A position behind which an entry is gone that the reader wants
 /// can't be continued, and neither can a position of another epoch; both are reported as a gap and never
@@ -14,8 +14,8 @@ import RTMWire
 struct ChannelChain {
     /// The offset of the newest entry; before the first one, the partition's head when the channel began.
     private(set) var head: UInt64
-    /// The timestamp of the newest entry, or the time at which the channel began; in milliseconds.
-    private(set) var lastTimestamp: UInt64
+    /// The time of the newest entry, or the one before the first.
+    private(set) var lastTime: LogTime
     /// The newest entry, also when the tail no longer holds it.
     private(set) var newest = EntryPlace.none
     /// Up to this offset it is unknown which entries there were: the channel was forgotten.
@@ -42,7 +42,7 @@ struct ChannelChain {
     /// A channel that was forgotten and is used again.
     init(resuming remains: Remains, now: UInt64) {
         head = remains.head
-        lastTimestamp = max(remains.lastTimestamp, now)
+        lastTime = .end(ofMillisecond: max(remains.lastTimestamp, now))
         forgottenTimestamp = remains.hadEntries ? remains.lastTimestamp : nil
         unknownUntil = remains.unknownUntil
         lost = remains.lost
@@ -53,7 +53,7 @@ struct ChannelChain {
     ///   - forgotten: what the channel may have had in an earlier life.
     init(head: UInt64, forgotten: ForgottenChannels.Dropped?, now: UInt64) {
         self.head = head
-        lastTimestamp = max(now, forgotten?.timestamp ?? 0)
+        lastTime = .end(ofMillisecond: max(now, forgotten?.timestamp ?? 0))
         forgottenTimestamp = forgotten?.timestamp
         unknownUntil = forgotten?.head ?? 0
     }
@@ -66,10 +66,13 @@ struct ChannelChain {
     ///   - hadEntries: whether there may have been any.
     init(unknownUntil head: UInt64, timestamp: UInt64, hadEntries: Bool = true) {
         self.head = head
-        lastTimestamp = timestamp
+        lastTime = .end(ofMillisecond: timestamp)
         forgottenTimestamp = hadEntries && head > 0 ? timestamp : nil
         unknownUntil = hadEntries ? head : 0
     }
+
+    /// The timestamp of the newest entry, or when the channel began; in milliseconds.
+    var lastTimestamp: UInt64 { lastTime.milliseconds }
 
     /// Whether it has ever had an entry that somebody may have missed.
     var hasHadEntries: Bool { newest != .none || forgottenTimestamp != nil }
@@ -93,15 +96,12 @@ extension ChannelChain {
     }
 
     @inline(__always)
-    func nextTimestamp(_ now: UInt64) -> UInt64 { max(now, lastTimestamp + 1) }
-
-    @inline(__always)
     mutating func appended(
-        _ offset: UInt64, _ timestamp: UInt64, _ feature: SubscriptionFeatures, at place: EntryPlace
+        _ offset: UInt64, _ time: LogTime, _ feature: SubscriptionFeatures, at place: EntryPlace
     ) {
         newestOffsets.set(offset, of: feature)
         head = offset
-        lastTimestamp = timestamp
+        lastTime = time
         newest = place
     }
 

@@ -12,7 +12,7 @@ struct EntryPlace: Equatable {
 
 /// What is known of an entry beside its frame, in 64 bytes. The order of the fields leaves hardly a gap.
 struct EntryRecord {
-    let timestamp: UInt64
+    let time: LogTime
     let publisherSession: UInt64
     let offset: UInt64
     /// As `EntryOrigin.client`.
@@ -31,11 +31,11 @@ struct EntryRecord {
 
     @inline(__always)
     init(
-        timestamp: UInt64, publisherSession: UInt64, offset: UInt64, previous: EntryPlace,
+        time: LogTime, publisherSession: UInt64, offset: UInt64, previous: EntryPlace,
         channel: ChannelSlot, feature: SubscriptionFeatures, _ origin: EntryOrigin,
         _ frame: (start: UInt32, length: UInt32)
     ) {
-        self.timestamp = timestamp
+        self.time = time
         self.publisherSession = publisherSession
         self.offset = offset
         self.previous = previous
@@ -47,6 +47,10 @@ struct EntryRecord {
         start = frame.start
         length = frame.length
     }
+
+    /// In milliseconds.
+    @inline(__always)
+    var timestamp: UInt64 { time.milliseconds }
 
     /// The feature that selects the entry.
     @inline(__always)

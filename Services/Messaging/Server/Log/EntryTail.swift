@@ -49,7 +49,7 @@ struct EntryTail {
         let head = segment.records[Int(place.index)]
         let frame = segment.frames.getSlice(at: Int(head.start), length: Int(head.length))
         return LogEntry(
-            offset: head.offset, timestamp: head.timestamp, publisherSession: head.publisherSession,
+            offset: head.offset, time: head.time, publisherSession: head.publisherSession,
             feature: head.feature, frame: frame ?? ByteBuffer())
     }
 
@@ -107,24 +107,24 @@ struct NewEntries {
 
 extension EntryTail {
     /// Appends entries to a channel. `encode` is called for each of them: it gets the entry's offset and
-    /// timestamp and writes its frame behind what is in the buffer.
+    /// time and writes its frame behind what is in the buffer.
     ///
     /// - Parameter head: the offset of the newest entry of the channel's partition.
     mutating func append(
         _ entries: NewEntries, to chain: inout ChannelChain, head: inout UInt64,
-        encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
+        encode: (_ offset: UInt64, _ time: LogTime, _ frames: inout ByteBuffer) -> Void
     ) -> AppendedEntries {
         if isFull { close(isFull: true) }
         open.noteAppend(at: entries.now)
         let place = nextPlace
         let (first, offsetsBetween, start) = (head + 1, head - chain.head, open.frames.writerIndex)
-        let timestamp = chain.nextTimestamp(entries.now)
+        let time = chain.lastTime.next(entries.count, now: entries.now)
         for index in 0..<UInt64(entries.count) {
             head += 1
-            append(entries, index, to: &chain, at: head, encode)
+            append(entries, index, to: &chain, at: head, time.following(by: index), encode)
         }
         return AppendedEntries(
-            offset: first, offsetsBetween: offsetsBetween, timestamp: timestamp, count: entries.count,
+            offset: first, offsetsBetween: offsetsBetween, time: time, count: entries.count,
             publisherSession: entries.session, feature: entries.feature, place: place,
             frames: start..<open.frames.writerIndex)
     }
@@ -139,17 +139,17 @@ extension EntryTail {
     @inline(__always)
     private mutating func append(
         _ entries: NewEntries, _ index: UInt64, to chain: inout ChannelChain, at offset: UInt64,
-        _ encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
+        _ time: LogTime,
+        _ encode: (_ offset: UInt64, _ time: LogTime, _ frames: inout ByteBuffer) -> Void
     ) {
-        let timestamp = chain.nextTimestamp(entries.now)
-        let frame = open.write { encode(offset, timestamp, &$0) }
+        let frame = open.write { encode(offset, time, &$0) }
         let place = nextPlace
         open.append(
             EntryRecord(
-                timestamp: timestamp, publisherSession: entries.session, offset: offset,
+                time: time, publisherSession: entries.session, offset: offset,
                 previous: chain.newest, channel: entries.channel, feature: entries.feature,
                 entries.origin.following(by: index), frame))
-        chain.appended(offset, timestamp, entries.feature, at: place)
+        chain.appended(offset, time, entries.feature, at: place)
     }
 }
 
@@ -201,17 +201,18 @@ extension EntryTail {
     ) {
         if isFull { close(isFull: true) }
         open.noteAppend(at: entries.timestamp)
+        let first = LogTime(milliseconds: entries.timestamp, order: entries.order)
         for (index, bytes) in frames.enumerated() {
             let number = UInt64(index)
             let frame = open.write { _ = $0.writeBytes(bytes) }
             let place = nextPlace
             open.append(
                 EntryRecord(
-                    timestamp: entries.timestamp + number, publisherSession: entries.publisherSession,
+                    time: first.following(by: number), publisherSession: entries.publisherSession,
                     offset: entries.offset + number, previous: chain.newest, channel: channel,
                     feature: entries.feature, entries.origin.following(by: number), frame))
             chain.appended(
-                entries.offset + number, entries.timestamp + number, entries.feature, at: place)
+                entries.offset + number, first.following(by: number), entries.feature, at: place)
         }
     }
 }

@@ -168,7 +168,9 @@ extension MessagingShard: ServiceLinkHandler {
         let entries = appended.entries
         if entries.count == 0 { metrics.repeated.increment() }
         link.respond(
-            to: id, PublishResponse(offset: entries.offset, timestampMilliseconds: entries.timestamp))
+            to: id,
+            PublishResponse(
+                offset: entries.offset, timestampMilliseconds: entries.timestamp, order: entries.time.order))
         deliver(appended)
     }
 

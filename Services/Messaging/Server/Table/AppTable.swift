@@ -1,4 +1,5 @@
 import NIOCore
+import RTMModel
 
 /// The apps of a node: the tail of each, and how much memory all tails take together.
 ///
@@ -69,7 +70,7 @@ struct AppTable {
     /// Appends entries to the tail of an app, as `EntryTail.append` does.
     mutating func append(
         _ entries: NewEntries, of app: Int, to chain: inout ChannelChain, head: inout UInt64,
-        encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
+        encode: (_ offset: UInt64, _ time: LogTime, _ frames: inout ByteBuffer) -> Void
     ) -> AppendedEntries {
         var appended = records[app].tail.append(entries, to: &chain, head: &head, encode: encode)
         appended.app = app

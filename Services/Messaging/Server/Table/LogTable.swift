@@ -28,6 +28,9 @@ struct LogTable {
     var leaderSince: UInt64 = 0
     /// How many entries there had been when nothing was known yet: a journal begins there.
     var knownFrom: UInt64 = 0
+    /// Channels of which nothing is known begin behind this time, in milliseconds: no node before has given a
+    /// later one.
+    var timesBegin: UInt64 = 0
 
     init(limits: BrokerLimits, firstEpoch: UInt64, names: NameHash) {
         self.limits = limits
@@ -217,7 +220,7 @@ extension LogTable {
         }
         return ChannelChain(
             head: partitions[Int(partition)].head, forgotten: apps[app].forgotten.dropped(of: partition),
-            now: now)
+            now: max(now, timesBegin))
     }
 
     private mutating func vacate(_ slot: ChannelSlot) {
@@ -255,7 +258,7 @@ extension LogTable {
     /// Appends entries to a channel, as `EntryTail.append` does.
     mutating func append(
         _ entries: NewEntries,
-        encode: (_ offset: UInt64, _ timestamp: UInt64, _ frames: inout ByteBuffer) -> Void
+        encode: (_ offset: UInt64, _ time: LogTime, _ frames: inout ByteBuffer) -> Void
     ) -> AppendedEntries {
         let (partition, index) = (Int(entries.channel.partition), Int(entries.channel.index))
         let app = partitions[partition].channels[index].app

@@ -81,6 +81,9 @@ struct HistoryPurge: Sendable, Hashable {
     /// How many earlier writes have removed.
     private(set) var removed = 0
 
+    /// Those that are older, by the number of the time; 0 means all.
+    var beforeTime: UInt64 { LogTime.range(ofBound: before).lowerBound.number }
+
     init(_ request: PurgeHistoryRequest, limit: Int) {
         (channel, before, self.limit) = (request.channel, request.beforeMilliseconds, limit)
     }

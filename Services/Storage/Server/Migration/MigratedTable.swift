@@ -79,7 +79,7 @@
                     + [.integer("instance"), .integer("token")]),
             Self(
                 name: "history", owner: .channel,
-                columns: [.integer("channel"), .integer("timestamp_ms"), .expiry, .text("publisher")]
+                columns: [.integer("channel"), .integer("time"), .expiry, .text("publisher")]
                     + [.integer("type"), .text("custom_type"), .bytes("payload")]
                     + [.integer("instance"), .integer("sequence")]),
             Self(

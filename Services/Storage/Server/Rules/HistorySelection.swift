@@ -3,12 +3,13 @@ import RTMWire
 
 /// Which messages a query asks for, and where the next page starts (H-3 to H-8). Pure.
 ///
-/// The walk goes from newer to older messages. Timestamps are unique within a channel, so a page that ends
-/// behind one message begins with the next one: nothing is lost or shown twice between pages.
+/// The walk goes from newer to older messages. Their times are unique within a channel, so a page that ends
+/// behind one message begins with the next one: nothing is lost or shown twice between pages. A bound is a
+/// millisecond, or, between messages that have the same one, a time.
 struct HistorySelection: Sendable, Hashable {
     let channel: ChannelKey
     let count: Int
-    /// The bounds of the timestamps, both inclusive; the range is empty when no message can match.
+    /// The bounds of the times by their numbers, both inclusive; the range is empty when nothing can match.
     let newest: UInt64
     let oldest: UInt64
     private let hasEnd: Bool
@@ -22,21 +23,23 @@ struct HistorySelection: Sendable, Hashable {
         }
         count = Int(request.count)
         hasEnd = request.end != 0
-        oldest = request.end
+        let end = LogTime.range(ofBound: request.end).lowerBound.number
+        oldest = end
         guard request.start != 0 else {
-            newest = Self.lastTimestamp
+            newest = Self.lastTime
             return
         }
-        if hasEnd, request.end > request.start {
+        let start = LogTime.range(ofBound: request.start)
+        if hasEnd, end > start.upperBound.number {
             throw RTMError(
                 .historyInvalidTimestamp, "the end, \(request.end), is newer than the start, \(request.start)"
             )
         }
-        newest = min(hasEnd ? request.start : request.start - 1, Self.lastTimestamp)
+        newest = min(hasEnd ? start.upperBound.number : start.lowerBound.number - 1, Self.lastTime)
     }
 
     /// A store counts with signed numbers.
-    private static let lastTimestamp = UInt64(Int64.max)
+    private static let lastTime = UInt64(Int64.max)
 
     /// The channel whose history is read: a message channel (H-1), or the caller's own inbox (H-2).
     private static func channel(_ request: GetHistory, of caller: Caller) throws(RTMError) -> ChannelKey {
@@ -63,8 +66,11 @@ struct HistorySelection: Sendable, Hashable {
 
     /// Makes the page. `newStart` names the next older message, or is 0 if there is none (H-7).
     func page(_ matches: HistoryMatches) -> HistoryPage {
-        HistoryPage(
-            messages: matches.messages, newStart: matches.next.map { hasEnd ? $0 : $0 + 1 } ?? 0)
+        guard let next = matches.next, let last = matches.messages.last else {
+            return HistoryPage(messages: matches.messages)
+        }
+        let bound = next.bound(behind: last.time)
+        return HistoryPage(messages: matches.messages, newStart: hasEnd ? bound : bound + 1)
     }
 }
 
@@ -72,8 +78,8 @@ struct HistorySelection: Sendable, Hashable {
 /// page is complete, so it reads one message more than it shows, and not a hundred.
 struct HistoryMatches: Sendable, Hashable {
     private(set) var messages: [HistoryMessage] = []
-    /// The timestamp of the first message that the page has no room for, or nil if there is none.
-    private(set) var next: UInt64?
+    /// The time of the first message that the page has no room for, or nil if there is none.
+    private(set) var next: LogTime?
     private let countMax: Int
     private var bytes = 0
 
@@ -84,7 +90,7 @@ struct HistoryMatches: Sendable, Hashable {
         let length = message.encodedLength
         let isFitting = messages.isEmpty || bytes + length <= HistorySelection.pageBytesMax
         guard messages.count < countMax, isFitting else {
-            next = message.timestampMilliseconds
+            next = message.time
             return false
         }
         messages.append(message)

@@ -40,17 +40,17 @@ extension StorageShard {
             throw RTMError(.invalidChannelType, "only message and user channels have a history")
         }
         try retention.check(channel.appID)
-        let time = request.timestampMilliseconds
+        let time = request.time
         let content = HistoryMessage(
             type: request.message.type ?? .binary, payload: Array(request.message.payload.bytes),
             customType: request.message.customType.string, publisher: request.publisher,
-            timestampMilliseconds: time)
+            time: time)
         let origin = request.origin
         let isKnown = origin.instance != 0 && origin.sequence != 0
         let message = StoredMessage(
             channel: channel, content: content,
             origin: isKnown ? .init(instance: origin.instance, sequence: origin.sequence) : nil,
-            expiry: retention.expiry(of: time, app: channel.appID))
+            expiry: retention.expiry(of: time.milliseconds, app: channel.appID))
         try write(.history(message), .historyOperationFailed, nil, id, link)
     }
 

@@ -283,7 +283,7 @@ const ProtobufCMessageDescriptor rtm__client__history_page__descriptor =
   (ProtobufCMessageInit) rtm__client__history_page__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__history_message__field_descriptors[5] =
+static const ProtobufCFieldDescriptor rtm__client__history_message__field_descriptors[6] =
 {
   {
     "type",
@@ -345,9 +345,22 @@ static const ProtobufCFieldDescriptor rtm__client__history_message__field_descri
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "order",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__HistoryMessage, order),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__history_message__field_indices_by_name[] = {
   2,   /* field[2] = custom_type */
+  5,   /* field[5] = order */
   1,   /* field[1] = payload */
   3,   /* field[3] = publisher */
   4,   /* field[4] = timestamp_ms */
@@ -356,7 +369,7 @@ static const unsigned rtm__client__history_message__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__client__history_message__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor rtm__client__history_message__descriptor =
 {
@@ -366,7 +379,7 @@ const ProtobufCMessageDescriptor rtm__client__history_message__descriptor =
   "Rtm__Client__HistoryMessage",
   "rtm.client",
   sizeof(Rtm__Client__HistoryMessage),
-  5,
+  6,
   rtm__client__history_message__field_descriptors,
   rtm__client__history_message__field_indices_by_name,
   1,  rtm__client__history_message__number_ranges,

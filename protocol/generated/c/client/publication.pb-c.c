@@ -52,7 +52,7 @@ void   rtm__client__publication__free_unpacked
   assert(message->base.descriptor == &rtm__client__publication__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__client__publication__field_descriptors[9] =
+static const ProtobufCFieldDescriptor rtm__client__publication__field_descriptors[10] =
 {
   {
     "channel_type",
@@ -162,6 +162,18 @@ static const ProtobufCFieldDescriptor rtm__client__publication__field_descriptor
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "order",
+    10,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Publication, order),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__publication__field_indices_by_name[] = {
   1,   /* field[1] = channel */
@@ -169,6 +181,7 @@ static const unsigned rtm__client__publication__field_indices_by_name[] = {
   8,   /* field[8] = lock */
   5,   /* field[5] = message */
   2,   /* field[2] = offset */
+  9,   /* field[9] = order */
   6,   /* field[6] = presence */
   4,   /* field[4] = publisher */
   7,   /* field[7] = storage */
@@ -177,7 +190,7 @@ static const unsigned rtm__client__publication__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__client__publication__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 9 }
+  { 0, 10 }
 };
 const ProtobufCMessageDescriptor rtm__client__publication__descriptor =
 {
@@ -187,7 +200,7 @@ const ProtobufCMessageDescriptor rtm__client__publication__descriptor =
   "Rtm__Client__Publication",
   "rtm.client",
   sizeof(Rtm__Client__Publication),
-  9,
+  10,
   rtm__client__publication__field_descriptors,
   rtm__client__publication__field_indices_by_name,
   1,  rtm__client__publication__number_ranges,

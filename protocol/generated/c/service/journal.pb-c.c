@@ -412,7 +412,7 @@ const ProtobufCMessageDescriptor rtm__service__journal_batch__descriptor =
   (ProtobufCMessageInit) rtm__service__journal_batch__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__journaled_entries__field_descriptors[13] =
+static const ProtobufCFieldDescriptor rtm__service__journaled_entries__field_descriptors[14] =
 {
   {
     "channel",
@@ -570,6 +570,18 @@ static const ProtobufCFieldDescriptor rtm__service__journaled_entries__field_des
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "order",
+    14,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__JournaledEntries, order),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__journaled_entries__field_indices_by_name[] = {
   0,   /* field[0] = channel */
@@ -578,6 +590,7 @@ static const unsigned rtm__service__journaled_entries__field_indices_by_name[] =
   5,   /* field[5] = feature */
   6,   /* field[6] = frames */
   1,   /* field[1] = offset */
+  13,   /* field[13] = order */
   10,   /* field[10] = previous */
   4,   /* field[4] = publisher_session */
   9,   /* field[9] = sequence */
@@ -589,7 +602,7 @@ static const unsigned rtm__service__journaled_entries__field_indices_by_name[] =
 static const ProtobufCIntRange rtm__service__journaled_entries__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 13 }
+  { 0, 14 }
 };
 const ProtobufCMessageDescriptor rtm__service__journaled_entries__descriptor =
 {
@@ -599,7 +612,7 @@ const ProtobufCMessageDescriptor rtm__service__journaled_entries__descriptor =
   "Rtm__Service__JournaledEntries",
   "rtm.service",
   sizeof(Rtm__Service__JournaledEntries),
-  13,
+  14,
   rtm__service__journaled_entries__field_descriptors,
   rtm__service__journaled_entries__field_indices_by_name,
   1,  rtm__service__journaled_entries__number_ranges,

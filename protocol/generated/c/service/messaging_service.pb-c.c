@@ -2172,7 +2172,7 @@ const ProtobufCMessageDescriptor rtm__service__publish_request__descriptor =
   (ProtobufCMessageInit) rtm__service__publish_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__publish_response__field_descriptors[2] =
+static const ProtobufCFieldDescriptor rtm__service__publish_response__field_descriptors[3] =
 {
   {
     "offset",
@@ -2198,15 +2198,28 @@ static const ProtobufCFieldDescriptor rtm__service__publish_response__field_desc
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "order",
+    3,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__PublishResponse, order),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__publish_response__field_indices_by_name[] = {
   0,   /* field[0] = offset */
+  2,   /* field[2] = order */
   1,   /* field[1] = timestamp_ms */
 };
 static const ProtobufCIntRange rtm__service__publish_response__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor rtm__service__publish_response__descriptor =
 {
@@ -2216,7 +2229,7 @@ const ProtobufCMessageDescriptor rtm__service__publish_response__descriptor =
   "Rtm__Service__PublishResponse",
   "rtm.service",
   sizeof(Rtm__Service__PublishResponse),
-  2,
+  3,
   rtm__service__publish_response__field_descriptors,
   rtm__service__publish_response__field_indices_by_name,
   1,  rtm__service__publish_response__number_ranges,
@@ -2338,7 +2351,7 @@ const ProtobufCMessageDescriptor rtm__service__publish_condition__descriptor =
   (ProtobufCMessageInit) rtm__service__publish_condition__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__backend_publish_response__field_descriptors[6] =
+static const ProtobufCFieldDescriptor rtm__service__backend_publish_response__field_descriptors[7] =
 {
   {
     "outcome",
@@ -2412,8 +2425,21 @@ static const ProtobufCFieldDescriptor rtm__service__backend_publish_response__fi
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "order",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__BackendPublishResponse, order),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__backend_publish_response__field_indices_by_name[] = {
+  6,   /* field[6] = order */
   0,   /* field[0] = outcome */
   1,   /* field[1] = position */
   3,   /* field[3] = remembered_ms */
@@ -2424,7 +2450,7 @@ static const unsigned rtm__service__backend_publish_response__field_indices_by_n
 static const ProtobufCIntRange rtm__service__backend_publish_response__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor rtm__service__backend_publish_response__descriptor =
 {
@@ -2434,7 +2460,7 @@ const ProtobufCMessageDescriptor rtm__service__backend_publish_response__descrip
   "Rtm__Service__BackendPublishResponse",
   "rtm.service",
   sizeof(Rtm__Service__BackendPublishResponse),
-  6,
+  7,
   rtm__service__backend_publish_response__field_descriptors,
   rtm__service__backend_publish_response__field_indices_by_name,
   1,  rtm__service__backend_publish_response__number_ranges,

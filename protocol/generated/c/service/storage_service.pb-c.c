@@ -2347,7 +2347,7 @@ void   rtm__service__audit_response__free_unpacked
   assert(message->base.descriptor == &rtm__service__audit_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__service__append_history_request__field_descriptors[6] =
+static const ProtobufCFieldDescriptor rtm__service__append_history_request__field_descriptors[7] =
 {
   {
     "channel",
@@ -2421,11 +2421,24 @@ static const ProtobufCFieldDescriptor rtm__service__append_history_request__fiel
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "order",
+    7,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT32,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__AppendHistoryRequest, order),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__append_history_request__field_indices_by_name[] = {
   0,   /* field[0] = channel */
   4,   /* field[4] = instance */
   3,   /* field[3] = message */
+  6,   /* field[6] = order */
   1,   /* field[1] = publisher */
   5,   /* field[5] = sequence */
   2,   /* field[2] = timestamp_ms */
@@ -2433,7 +2446,7 @@ static const unsigned rtm__service__append_history_request__field_indices_by_nam
 static const ProtobufCIntRange rtm__service__append_history_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor rtm__service__append_history_request__descriptor =
 {
@@ -2443,7 +2456,7 @@ const ProtobufCMessageDescriptor rtm__service__append_history_request__descripto
   "Rtm__Service__AppendHistoryRequest",
   "rtm.service",
   sizeof(Rtm__Service__AppendHistoryRequest),
-  6,
+  7,
   rtm__service__append_history_request__field_descriptors,
   rtm__service__append_history_request__field_indices_by_name,
   1,  rtm__service__append_history_request__number_ranges,

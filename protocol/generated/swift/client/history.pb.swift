@@ -41,7 +41,7 @@ package nonisolated struct Rtm_Client_GetHistory: Sendable {
   /// 1..100
   package var count: UInt32 = 0
 
-  /// the newer bound; 0 = none. Exclusive without `end_ms`, inclusive with it
+  /// the newer bound, in milliseconds, or as HistoryPage names it; 0 = none. Exclusive without `end_ms`, inclusive with it
   package var startMs: UInt64 = 0
 
   /// the older bound, inclusive; 0 = none
@@ -60,7 +60,7 @@ package nonisolated struct Rtm_Client_HistoryPage: Sendable {
   /// newest first
   package var messages: [Rtm_Client_HistoryMessage] = []
 
-  /// GetHistory.start_ms of the next page; 0 = there is none
+  /// GetHistory.start_ms of the next page; 0 = there is none. From 10^14 on it is a thousand times a millisecond, and the place in it
   package var newStartMs: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -83,6 +83,9 @@ package nonisolated struct Rtm_Client_HistoryMessage: Sendable {
 
   /// that of the live event
   package var timestampMs: UInt64 = 0
+
+  /// the place among the channel's messages with the same timestamp_ms
+  package var order: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -180,7 +183,7 @@ nonisolated extension Rtm_Client_HistoryPage: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Rtm_Client_HistoryMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HistoryMessage"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}payload\0\u{3}custom_type\0\u{1}publisher\0\u{3}timestamp_ms\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}payload\0\u{3}custom_type\0\u{1}publisher\0\u{3}timestamp_ms\0\u{1}order\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -193,6 +196,7 @@ nonisolated extension Rtm_Client_HistoryMessage: SwiftProtobuf.Message, SwiftPro
       case 3: try { try decoder.decodeSingularStringField(value: &self.customType) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.publisher) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.timestampMs) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.order) }()
       default: break
       }
     }
@@ -214,6 +218,9 @@ nonisolated extension Rtm_Client_HistoryMessage: SwiftProtobuf.Message, SwiftPro
     if self.timestampMs != 0 {
       try visitor.visitSingularUInt64Field(value: self.timestampMs, fieldNumber: 5)
     }
+    if self.order != 0 {
+      try visitor.visitSingularUInt32Field(value: self.order, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -223,6 +230,7 @@ nonisolated extension Rtm_Client_HistoryMessage: SwiftProtobuf.Message, SwiftPro
     if lhs.customType != rhs.customType {return false}
     if lhs.publisher != rhs.publisher {return false}
     if lhs.timestampMs != rhs.timestampMs {return false}
+    if lhs.order != rhs.order {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

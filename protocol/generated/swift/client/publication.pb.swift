@@ -34,7 +34,7 @@ package nonisolated struct Rtm_Client_Publication: Sendable {
 
   package var offset: UInt64 = 0
 
-  /// server's UTC clock at acceptance; strictly increasing within a channel
+  /// server's UTC clock at acceptance; never decreasing within a channel
   package var timestampMs: UInt64 = 0
 
   /// user id
@@ -74,6 +74,9 @@ package nonisolated struct Rtm_Client_Publication: Sendable {
     set {event = .lock(newValue)}
   }
 
+  /// the place among the channel's entries with the same timestamp_ms; with it, times increase strictly
+  package var order: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Event: Equatable, Sendable {
@@ -93,7 +96,7 @@ fileprivate nonisolated let _protobuf_package = "rtm.client"
 
 nonisolated extension Rtm_Client_Publication: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Publication"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{1}offset\0\u{3}timestamp_ms\0\u{1}publisher\0\u{1}message\0\u{1}presence\0\u{1}storage\0\u{1}lock\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}channel_type\0\u{1}channel\0\u{1}offset\0\u{3}timestamp_ms\0\u{1}publisher\0\u{1}message\0\u{1}presence\0\u{1}storage\0\u{1}lock\0\u{1}order\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -158,6 +161,7 @@ nonisolated extension Rtm_Client_Publication: SwiftProtobuf.Message, SwiftProtob
           self.event = .lock(v)
         }
       }()
+      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.order) }()
       default: break
       }
     }
@@ -202,6 +206,9 @@ nonisolated extension Rtm_Client_Publication: SwiftProtobuf.Message, SwiftProtob
     }()
     case nil: break
     }
+    if self.order != 0 {
+      try visitor.visitSingularUInt32Field(value: self.order, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -212,6 +219,7 @@ nonisolated extension Rtm_Client_Publication: SwiftProtobuf.Message, SwiftProtob
     if lhs.timestampMs != rhs.timestampMs {return false}
     if lhs.publisher != rhs.publisher {return false}
     if lhs.event != rhs.event {return false}
+    if lhs.order != rhs.order {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

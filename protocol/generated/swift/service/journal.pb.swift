@@ -50,7 +50,7 @@ package nonisolated struct Rtm_Service_JournalBatch: Sendable {
   package init() {}
 }
 
-/// Entries that were appended to a channel together, with consecutive offsets and timestamps.
+/// Entries that were appended to a channel together, with consecutive offsets.
 package nonisolated struct Rtm_Service_JournaledEntries: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -68,7 +68,7 @@ package nonisolated struct Rtm_Service_JournaledEntries: Sendable {
   /// of the first entry
   package var offset: UInt64 = 0
 
-  /// of the first entry
+  /// of the first entry; as in PublishResponse
   package var timestampMs: UInt64 = 0
 
   package var count: UInt32 = 0
@@ -98,6 +98,9 @@ package nonisolated struct Rtm_Service_JournaledEntries: Sendable {
 
   /// of an event: AppendedEvent.sequence
   package var sourceSequence: UInt64 = 0
+
+  /// of the first entry
+  package var order: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -284,7 +287,7 @@ nonisolated extension Rtm_Service_JournalBatch: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Rtm_Service_JournaledEntries: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".JournaledEntries"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}offset\0\u{3}timestamp_ms\0\u{1}count\0\u{3}publisher_session\0\u{1}feature\0\u{1}frames\0\u{1}user\0\u{1}client\0\u{1}sequence\0\u{1}previous\0\u{1}source\0\u{3}source_sequence\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}offset\0\u{3}timestamp_ms\0\u{1}count\0\u{3}publisher_session\0\u{1}feature\0\u{1}frames\0\u{1}user\0\u{1}client\0\u{1}sequence\0\u{1}previous\0\u{1}source\0\u{3}source_sequence\0\u{1}order\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -305,6 +308,7 @@ nonisolated extension Rtm_Service_JournaledEntries: SwiftProtobuf.Message, Swift
       case 11: try { try decoder.decodeSingularUInt64Field(value: &self.previous) }()
       case 12: try { try decoder.decodeSingularUInt64Field(value: &self.source) }()
       case 13: try { try decoder.decodeSingularUInt64Field(value: &self.sourceSequence) }()
+      case 14: try { try decoder.decodeSingularUInt32Field(value: &self.order) }()
       default: break
       }
     }
@@ -354,6 +358,9 @@ nonisolated extension Rtm_Service_JournaledEntries: SwiftProtobuf.Message, Swift
     if self.sourceSequence != 0 {
       try visitor.visitSingularUInt64Field(value: self.sourceSequence, fieldNumber: 13)
     }
+    if self.order != 0 {
+      try visitor.visitSingularUInt32Field(value: self.order, fieldNumber: 14)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -371,6 +378,7 @@ nonisolated extension Rtm_Service_JournaledEntries: SwiftProtobuf.Message, Swift
     if lhs.previous != rhs.previous {return false}
     if lhs.source != rhs.source {return false}
     if lhs.sourceSequence != rhs.sourceSequence {return false}
+    if lhs.order != rhs.order {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

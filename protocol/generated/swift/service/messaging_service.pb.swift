@@ -535,7 +535,9 @@ package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   fileprivate var _channel: Rtm_Service_ChannelKey? = nil
 }
 
-/// The place of the first message. For each further message both numbers are greater by one.
+/// The place of the first message. Each further message has an offset that is greater by one, and, if `order` is 0, a timestamp
+/// that is greater by one. Otherwise it has the same timestamp, and an order that is greater by one; a thousand of them are a
+/// millisecond.
 package nonisolated struct Rtm_Service_PublishResponse: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -544,6 +546,8 @@ package nonisolated struct Rtm_Service_PublishResponse: Sendable {
   package var offset: UInt64 = 0
 
   package var timestampMs: UInt64 = 0
+
+  package var order: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -639,6 +643,9 @@ package nonisolated struct Rtm_Service_BackendPublishResponse: Sendable {
   package var version: UInt64 = 0
 
   package var versionEpoch: String = String()
+
+  /// of the message
+  package var order: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1593,7 +1600,7 @@ nonisolated extension Rtm_Service_PublishRequest: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Rtm_Service_PublishResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PublishResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}offset\0\u{3}timestamp_ms\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}offset\0\u{3}timestamp_ms\0\u{1}order\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1603,6 +1610,7 @@ nonisolated extension Rtm_Service_PublishResponse: SwiftProtobuf.Message, SwiftP
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.timestampMs) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.order) }()
       default: break
       }
     }
@@ -1615,12 +1623,16 @@ nonisolated extension Rtm_Service_PublishResponse: SwiftProtobuf.Message, SwiftP
     if self.timestampMs != 0 {
       try visitor.visitSingularUInt64Field(value: self.timestampMs, fieldNumber: 2)
     }
+    if self.order != 0 {
+      try visitor.visitSingularUInt32Field(value: self.order, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Rtm_Service_PublishResponse, rhs: Rtm_Service_PublishResponse) -> Bool {
     if lhs.offset != rhs.offset {return false}
     if lhs.timestampMs != rhs.timestampMs {return false}
+    if lhs.order != rhs.order {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1711,7 +1723,7 @@ nonisolated extension Rtm_Service_PublishCondition: SwiftProtobuf.Message, Swift
 
 nonisolated extension Rtm_Service_BackendPublishResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".BackendPublishResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}outcome\0\u{1}position\0\u{3}timestamp_ms\0\u{3}remembered_ms\0\u{1}version\0\u{3}version_epoch\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}outcome\0\u{1}position\0\u{3}timestamp_ms\0\u{3}remembered_ms\0\u{1}version\0\u{3}version_epoch\0\u{1}order\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1725,6 +1737,7 @@ nonisolated extension Rtm_Service_BackendPublishResponse: SwiftProtobuf.Message,
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.rememberedMs) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.version) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.versionEpoch) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.order) }()
       default: break
       }
     }
@@ -1753,6 +1766,9 @@ nonisolated extension Rtm_Service_BackendPublishResponse: SwiftProtobuf.Message,
     if !self.versionEpoch.isEmpty {
       try visitor.visitSingularStringField(value: self.versionEpoch, fieldNumber: 6)
     }
+    if self.order != 0 {
+      try visitor.visitSingularUInt32Field(value: self.order, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1763,6 +1779,7 @@ nonisolated extension Rtm_Service_BackendPublishResponse: SwiftProtobuf.Message,
     if lhs.rememberedMs != rhs.rememberedMs {return false}
     if lhs.version != rhs.version {return false}
     if lhs.versionEpoch != rhs.versionEpoch {return false}
+    if lhs.order != rhs.order {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -466,7 +466,7 @@ package nonisolated struct Rtm_Service_AppendHistoryRequest: Sendable {
 
   package var publisher: String = String()
 
-  /// if another message of the channel has this time, storage takes the one after the newest
+  /// if another message of the channel has this time and order, storage takes what follows the newest
   package var timestampMs: UInt64 = 0
 
   package var message: Rtm_Client_Message {
@@ -483,6 +483,9 @@ package nonisolated struct Rtm_Service_AppendHistoryRequest: Sendable {
 
   /// of the message at this instance; 0 = it is never sent again
   package var sequence: UInt64 = 0
+
+  /// that of the live event
+  package var order: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1954,7 +1957,7 @@ nonisolated extension Rtm_Service_AppEventType: SwiftProtobuf._ProtoNameProvidin
 
 nonisolated extension Rtm_Service_AppendHistoryRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AppendHistoryRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}publisher\0\u{3}timestamp_ms\0\u{1}message\0\u{1}instance\0\u{1}sequence\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}publisher\0\u{3}timestamp_ms\0\u{1}message\0\u{1}instance\0\u{1}sequence\0\u{1}order\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1968,6 +1971,7 @@ nonisolated extension Rtm_Service_AppendHistoryRequest: SwiftProtobuf.Message, S
       case 4: try { try decoder.decodeSingularMessageField(value: &self._message) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.instance) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.order) }()
       default: break
       }
     }
@@ -1996,6 +2000,9 @@ nonisolated extension Rtm_Service_AppendHistoryRequest: SwiftProtobuf.Message, S
     if self.sequence != 0 {
       try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 6)
     }
+    if self.order != 0 {
+      try visitor.visitSingularUInt32Field(value: self.order, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2006,6 +2013,7 @@ nonisolated extension Rtm_Service_AppendHistoryRequest: SwiftProtobuf.Message, S
     if lhs._message != rhs._message {return false}
     if lhs.instance != rhs.instance {return false}
     if lhs.sequence != rhs.sequence {return false}
+    if lhs.order != rhs.order {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -23,7 +23,7 @@
         /// Whether the database may have the message, or another one of its time.
         func mayBeKept(_ message: StoredMessage) -> Bool {
             guard let channel = channels[message.channel],
-                message.content.timestampMilliseconds > channel.newest
+                message.content.time.number > channel.newest
             else { return true }
             guard let origin = message.origin else { return false }
             guard let mark = channel.sequences[origin.instance] else { return !channel.isWhole }
@@ -56,7 +56,7 @@
         mutating func kept(_ messages: [StoredMessage]) {
             for message in messages {
                 guard let newest = channels[message.channel]?.newest else { continue }
-                channels[message.channel]?.newest = max(newest, message.content.timestampMilliseconds)
+                channels[message.channel]?.newest = max(newest, message.content.time.number)
                 if let origin = message.origin {
                     found(sequence: origin.sequence, of: origin.instance, in: message.channel)
                 }

@@ -44,11 +44,11 @@
                 let statement = PostgresStatement(
                     """
                     WITH d AS (DELETE FROM history h USING (
-                            SELECT timestamp_ms, expiry_ms FROM history
-                            WHERE shard = $1 AND channel = $2 AND ($3 = 0 OR timestamp_ms < $3)
+                            SELECT time, expiry_ms FROM history
+                            WHERE shard = $1 AND channel = $2 AND ($3 = 0 OR time < $3)
                                 AND expiry_ms > $6
-                            ORDER BY timestamp_ms LIMIT $4) o
-                        WHERE h.shard = $1 AND h.channel = $2 AND h.timestamp_ms = o.timestamp_ms
+                            ORDER BY time LIMIT $4) o
+                        WHERE h.shard = $1 AND h.channel = $2 AND h.time = o.time
                             AND h.expiry_ms = o.expiry_ms
                         RETURNING (h.expiry_ms - 1) / 3600000 + 1 AS hour, octet_length(h.payload)
                             + octet_length(h.publisher) + octet_length(h.custom_type) + 64 AS bytes),
@@ -60,7 +60,8 @@
                             history_bytes - (SELECT coalesce(sum(bytes), 0)::int8 FROM h)
                         WHERE shard = $1 AND app = $5)
                     SELECT count(*) FROM d
-                    """, .integer(shard), .integer(id), .number(purge.before), .integer(Int64(purge.limit)),
+                    """, .integer(shard), .integer(id), .number(purge.beforeTime),
+                    .integer(Int64(purge.limit)),
                     .text(purge.channel.appID), .number(expired))
                 parts.append(Part(statement: statement, answer: .purged(index)))
             }
@@ -75,12 +76,12 @@
             all.append(
                 PostgresStatement(
                     """
-                    INSERT INTO history (shard, channel, timestamp_ms, expiry_ms, publisher, type, custom_type,
+                    INSERT INTO history (shard, channel, time, expiry_ms, publisher, type, custom_type,
                         payload, instance, sequence)
                     SELECT $1, u.* FROM unnest($2::int8[], $3::int8[], $4::int8[], $5::text[], $6::int8[],
                         $7::text[], $8::bytea[], $9::int8[], $10::int8[]) u
                     """, .integer(shard), .integers(messages.map { id($0.channel) }),
-                    .numbers(contents.map(\.timestampMilliseconds)),
+                    .numbers(contents.map(\.time.number)),
                     .integers(messages.map(\.expiryColumn)),
                     .texts(contents.map(\.publisher)), .integers(contents.map { Int64($0.type.rawValue) }),
                     .texts(contents.map(\.customType)), .blobs(contents.map(\.payload)),

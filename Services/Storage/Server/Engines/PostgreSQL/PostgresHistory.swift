@@ -22,7 +22,7 @@
             if let origin = message.origin {
                 sequences.append((message.channel, origin.instance, sequence))
             }
-            taken[Place(channel: message.channel, time: message.content.timestampMilliseconds)] = isTaken
+            taken[Place(channel: message.channel, time: message.content.time.number)] = isTaken
         }
 
         mutating func take(newest time: UInt64, of channel: ChannelKey) { newest[channel] = time }
@@ -39,7 +39,7 @@
         func covers(_ messages: [StoredMessage]) -> Bool {
             messages.allSatisfy {
                 kept[$0.identity] != nil
-                    && taken[Place(channel: $0.channel, time: $0.content.timestampMilliseconds)] != nil
+                    && taken[Place(channel: $0.channel, time: $0.content.time.number)] != nil
             }
         }
 
@@ -54,11 +54,11 @@
         private mutating func place(_ message: StoredMessage) -> StoredMessage? {
             guard !isKept(message) else { return nil }
             var placed = message
-            let place = Place(channel: message.channel, time: message.content.timestampMilliseconds)
+            let place = Place(channel: message.channel, time: message.content.time.number)
             if taken[place] == true {
-                placed.content.timestampMilliseconds = (newest[message.channel] ?? 0) + 1
+                placed.content.time = LogTime(number: (newest[message.channel] ?? 0) + 1)
             }
-            let time = placed.content.timestampMilliseconds
+            let time = placed.content.time.number
             kept[placed.identity] = true
             taken[Place(channel: message.channel, time: time)] = true
             newest[message.channel] = max(newest[message.channel] ?? 0, time)
@@ -82,10 +82,10 @@
                 PostgresStatement(
                     """
                     SELECT (SELECT count(*) FROM (SELECT 1 FROM history h WHERE h.shard = $1
-                            AND h.channel = c.id AND h.timestamp_ms = u.time AND h.expiry_ms > $12 LIMIT 1) x),
+                            AND h.channel = c.id AND h.time = u.time AND h.expiry_ms > $12 LIMIT 1) x),
                         CASE WHEN u.instance IS NULL THEN
                             (SELECT count(*) FROM (SELECT 1 FROM history h WHERE h.shard = $1
-                                AND h.channel = c.id AND h.timestamp_ms = u.time AND h.publisher = u.publisher
+                                AND h.channel = c.id AND h.time = u.time AND h.publisher = u.publisher
                                 AND h.type = u.kind AND h.custom_type = u.custom_type
                                 AND h.payload = u.payload AND h.expiry_ms > $12 LIMIT 1) x)
                         ELSE
@@ -103,14 +103,14 @@
                     ORDER BY u.i
                     """, .integer(shard), .texts(messages.map(\.channel.appID)),
                     .integers(messages.map { Int64($0.channel.type.rawValue) }),
-                    .texts(messages.map(\.channel.name)), .numbers(contents.map(\.timestampMilliseconds)),
+                    .texts(messages.map(\.channel.name)), .numbers(contents.map(\.time.number)),
                     .numbers(messages.map { $0.origin?.instance }),
                     .numbers(messages.map { $0.origin?.sequence }), .texts(contents.map(\.publisher)),
                     .integers(contents.map { Int64($0.type.rawValue) }), .texts(contents.map(\.customType)),
                     .blobs(messages.map { $0.origin == nil ? $0.content.payload : nil }), .number(expired)),
                 PostgresStatement(
                     """
-                    SELECT u.i, (SELECT max(h.timestamp_ms) FROM history h
+                    SELECT u.i, (SELECT max(h.time) FROM history h
                         WHERE h.shard = $1 AND h.channel = c.id AND h.expiry_ms > $5)
                     FROM unnest($2::text[], $3::int8[], $4::text[]) WITH ORDINALITY u (app, type, name, i)
                     JOIN channels c ON c.shard = $1 AND c.app = u.app AND c.type = u.type AND c.name = u.name

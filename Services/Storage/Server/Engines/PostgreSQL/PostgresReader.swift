@@ -113,11 +113,11 @@
             var matches = HistoryMatches(of: query)
             let found = try rows(
                 """
-                SELECT h.timestamp_ms, h.publisher, h.type, h.custom_type, h.payload FROM history h
+                SELECT h.time, h.publisher, h.type, h.custom_type, h.payload FROM history h
                 WHERE h.shard = $1 AND h.channel = (SELECT id FROM channels WHERE shard = $1 AND app = $2
                         AND type = $3 AND name = $4)
-                    AND h.timestamp_ms BETWEEN $5 AND $6 AND h.expiry_ms > $7
-                ORDER BY h.timestamp_ms DESC LIMIT $8
+                    AND h.time BETWEEN $5 AND $6 AND h.expiry_ms > $7
+                ORDER BY h.time DESC LIMIT $8
                 """, .text(query.channel.appID), .integer(Int64(query.channel.type.rawValue)),
                 .text(query.channel.name), .integer(Int64(clamping: query.oldest)),
                 .integer(Int64(clamping: query.newest)), .integer(Int64(clamping: now)),
@@ -126,7 +126,7 @@
                 let isTaken = matches.take(
                     HistoryMessage(
                         type: MessageType(rawValue: Int(row.integer(2))) ?? .binary, payload: row.blob(4),
-                        customType: row.text(3), publisher: row.text(1), timestampMilliseconds: row.number(0))
+                        customType: row.text(3), publisher: row.text(1), time: LogTime(number: row.number(0)))
                 )
                 guard isTaken else { break }
             }

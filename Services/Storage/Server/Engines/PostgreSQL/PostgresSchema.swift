@@ -254,6 +254,11 @@
                 SELECT sum(octet_length(e.body) + octet_length(e.key) + 64) FROM events e
                 WHERE e.shard = a.shard AND e.app = a.app), 0);
             """,
+            """
+            -- A thousand times the millisecond, and the place among the messages that have it (LogTime).
+            ALTER TABLE history RENAME COLUMN timestamp_ms TO time;
+            UPDATE history SET time = time * 1000;
+            """,
         ]
     }
 #endif

@@ -34,9 +34,9 @@ final class SQLiteReader: ReadableStore {
         guard let id = try connection.channelID(query.channel) else { return found }
         try connection.firstRows(
             """
-            SELECT timestamp_ms, publisher, type, custom_type, payload FROM history
-            WHERE channel = ?1 AND timestamp_ms BETWEEN ?2 AND ?3 AND (expiry_ms IS NULL OR expiry_ms > ?4)
-            ORDER BY timestamp_ms DESC
+            SELECT time, publisher, type, custom_type, payload FROM history
+            WHERE channel = ?1 AND time BETWEEN ?2 AND ?3 AND (expiry_ms IS NULL OR expiry_ms > ?4)
+            ORDER BY time DESC
             """,
             .integer(id), .integer(Int64(clamping: query.oldest)), .integer(Int64(clamping: query.newest)),
             .number(now)
@@ -44,7 +44,7 @@ final class SQLiteReader: ReadableStore {
             found.take(
                 HistoryMessage(
                     type: MessageType(rawValue: Int(row.integer(2))) ?? .binary, payload: row.blob(4),
-                    customType: row.text(3), publisher: row.text(1), timestampMilliseconds: row.number(0)))
+                    customType: row.text(3), publisher: row.text(1), time: LogTime(number: row.number(0))))
         }
         return found
     }

@@ -307,5 +307,10 @@ enum SQLiteSchema {
             SELECT coalesce(sum(length(body) + length(CAST(key AS BLOB)) + 64), 0) FROM events
             WHERE events.app = event_apps.id);
         """,
+        """
+        -- A thousand times the millisecond, and the place among the messages that have it (LogTime).
+        ALTER TABLE history RENAME COLUMN timestamp_ms TO time;
+        UPDATE history SET time = time * 1000;
+        """,
     ]
 }

@@ -8,7 +8,7 @@ extension SQLiteWriter {
         if try !insert(message, id) {
             guard try !isKept(message, id) else { return }
             var moved = message
-            moved.content.timestampMilliseconds = try newestTime(id) + 1
+            moved.content.time = LogTime(number: try newestTime(id) + 1)
             _ = try insert(moved, id)
         }
         try addHistory(message.bytes, of: message.channel.appID)
@@ -24,11 +24,11 @@ extension SQLiteWriter {
         let content = message.content
         return try connection.run(
             """
-            INSERT INTO history (channel, timestamp_ms, expiry_ms, publisher, type, custom_type, payload,
+            INSERT INTO history (channel, time, expiry_ms, publisher, type, custom_type, payload,
                 instance, sequence)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING
             """,
-            .integer(id), .number(content.timestampMilliseconds),
+            .integer(id), .number(content.time.number),
             message.expiry.map { .number($0) } ?? .null, .text(content.publisher),
             .integer(Int64(content.type.rawValue)), .text(content.customType), .blob(content.payload),
             message.origin.map { .number($0.instance) } ?? .null,
@@ -46,20 +46,21 @@ extension SQLiteWriter {
         } else {
             try connection.rows(
                 """
-                SELECT 1 FROM history WHERE channel = ?1 AND timestamp_ms = ?2 AND publisher = ?3
+                SELECT 1 FROM history WHERE channel = ?1 AND time = ?2 AND publisher = ?3
                     AND type = ?4 AND custom_type = ?5 AND payload = ?6
                 """,
-                .integer(id), .number(content.timestampMilliseconds), .text(content.publisher),
+                .integer(id), .number(content.time.number), .text(content.publisher),
                 .integer(Int64(content.type.rawValue)), .text(content.customType), .blob(content.payload)
             ) { _ in isKept = true }
         }
         return isKept
     }
 
+    /// By its number.
     private func newestTime(_ id: Int64) throws(StoreFailure) -> UInt64 {
         var time: UInt64 = 0
         try connection.rows(
-            "SELECT timestamp_ms FROM history WHERE channel = ?1 ORDER BY timestamp_ms DESC LIMIT 1",
+            "SELECT time FROM history WHERE channel = ?1 ORDER BY time DESC LIMIT 1",
             .integer(id)
         ) { row in time = row.number(0) }
         return time
@@ -82,8 +83,8 @@ extension SQLiteWriter {
         var bytes: [Int64: Int] = [:]
         try connection.rows(
             """
-            DELETE FROM history WHERE (channel, timestamp_ms) IN (
-                SELECT channel, timestamp_ms FROM history WHERE expiry_ms <= ?1 ORDER BY expiry_ms LIMIT ?2)
+            DELETE FROM history WHERE (channel, time) IN (
+                SELECT channel, time FROM history WHERE expiry_ms <= ?1 ORDER BY expiry_ms LIMIT ?2)
             RETURNING channel,
                 length(payload) + length(CAST(publisher AS BLOB)) + length(CAST(custom_type AS BLOB))
             """, .number(now), .integer(Int64(limit))
@@ -101,11 +102,11 @@ extension SQLiteWriter {
         var (count, bytes) = (0, 0)
         try connection.rows(
             """
-            DELETE FROM history WHERE channel = ?1 AND timestamp_ms IN (
-                SELECT timestamp_ms FROM history WHERE channel = ?1 AND (?2 = 0 OR timestamp_ms < ?2)
-                ORDER BY timestamp_ms LIMIT ?3)
+            DELETE FROM history WHERE channel = ?1 AND time IN (
+                SELECT time FROM history WHERE channel = ?1 AND (?2 = 0 OR time < ?2)
+                ORDER BY time LIMIT ?3)
             RETURNING length(payload) + length(CAST(publisher AS BLOB)) + length(CAST(custom_type AS BLOB))
-            """, .integer(id), .number(purge.before), .integer(Int64(purge.limit))
+            """, .integer(id), .number(purge.beforeTime), .integer(Int64(purge.limit))
         ) { row in
             count += 1
             bytes += Int(row.integer(0)) + StoredMessage.rowBytes

@@ -42,7 +42,7 @@ struct  Rtm__Client__GetHistory
    */
   uint32_t count;
   /*
-   * the newer bound; 0 = none. Exclusive without `end_ms`, inclusive with it
+   * the newer bound, in milliseconds, or as HistoryPage names it; 0 = none. Exclusive without `end_ms`, inclusive with it
    */
   uint64_t start_ms;
   /*
@@ -64,7 +64,7 @@ struct  Rtm__Client__HistoryPage
   size_t n_messages;
   Rtm__Client__HistoryMessage **messages;
   /*
-   * GetHistory.start_ms of the next page; 0 = there is none
+   * GetHistory.start_ms of the next page; 0 = there is none. From 10^14 on it is a thousand times a millisecond, and the place in it
    */
   uint64_t new_start_ms;
 };
@@ -84,10 +84,14 @@ struct  Rtm__Client__HistoryMessage
    * that of the live event
    */
   uint64_t timestamp_ms;
+  /*
+   * the place among the channel's messages with the same timestamp_ms
+   */
+  uint32_t order;
 };
 #define RTM__CLIENT__HISTORY_MESSAGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__history_message__descriptor) \
-    , RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0 }
+    , RTM__CLIENT__MESSAGE_TYPE__MESSAGE_TYPE_BINARY, {0,NULL}, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0 }
 
 
 /* Rtm__Client__GetHistory methods */

@@ -46,13 +46,17 @@ struct  Rtm__Client__Publication
   char *channel;
   uint64_t offset;
   /*
-   * server's UTC clock at acceptance; strictly increasing within a channel
+   * server's UTC clock at acceptance; never decreasing within a channel
    */
   uint64_t timestamp_ms;
   /*
    * user id
    */
   char *publisher;
+  /*
+   * the place among the channel's entries with the same timestamp_ms; with it, times increase strictly
+   */
+  uint32_t order;
   Rtm__Client__Publication__EventCase event_case;
   union {
     Rtm__Client__Message *message;
@@ -63,7 +67,7 @@ struct  Rtm__Client__Publication
 };
 #define RTM__CLIENT__PUBLICATION__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__publication__descriptor) \
-    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, RTM__CLIENT__PUBLICATION__EVENT__NOT_SET, {0} }
+    , RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, 0, 0, (char *)protobuf_c_empty_string, 0, RTM__CLIENT__PUBLICATION__EVENT__NOT_SET, {0} }
 
 
 /* Rtm__Client__Publication methods */

@@ -54,7 +54,7 @@ struct  Rtm__Service__JournalBatch
 
 
 /*
- * Entries that were appended to a channel together, with consecutive offsets and timestamps.
+ * Entries that were appended to a channel together, with consecutive offsets.
  */
 struct  Rtm__Service__JournaledEntries
 {
@@ -65,7 +65,7 @@ struct  Rtm__Service__JournaledEntries
    */
   uint64_t offset;
   /*
-   * of the first entry
+   * of the first entry; as in PublishResponse
    */
   uint64_t timestamp_ms;
   uint32_t count;
@@ -102,10 +102,14 @@ struct  Rtm__Service__JournaledEntries
    * of an event: AppendedEvent.sequence
    */
   uint64_t source_sequence;
+  /*
+   * of the first entry
+   */
+  uint32_t order;
 };
 #define RTM__SERVICE__JOURNALED_ENTRIES__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__journaled_entries__descriptor) \
-    , NULL, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, 0, 0 }
+    , NULL, 0, 0, 0, 0, 0, {0,NULL}, 0, 0, 0, 0, 0, 0, 0 }
 
 
 /*

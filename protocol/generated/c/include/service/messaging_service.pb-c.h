@@ -424,17 +424,20 @@ struct  Rtm__Service__PublishRequest
 
 
 /*
- * The place of the first message. For each further message both numbers are greater by one.
+ * The place of the first message. Each further message has an offset that is greater by one, and, if `order` is 0, a timestamp
+ * that is greater by one. Otherwise it has the same timestamp, and an order that is greater by one; a thousand of them are a
+ * millisecond.
  */
 struct  Rtm__Service__PublishResponse
 {
   ProtobufCMessage base;
   uint64_t offset;
   uint64_t timestamp_ms;
+  uint32_t order;
 };
 #define RTM__SERVICE__PUBLISH_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__publish_response__descriptor) \
-    , 0, 0 }
+    , 0, 0, 0 }
 
 
 /*
@@ -499,10 +502,14 @@ struct  Rtm__Service__BackendPublishResponse
    */
   uint64_t version;
   char *version_epoch;
+  /*
+   * of the message
+   */
+  uint32_t order;
 };
 #define RTM__SERVICE__BACKEND_PUBLISH_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__backend_publish_response__descriptor) \
-    , RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_PUBLISHED, NULL, 0, 0, 0, (char *)protobuf_c_empty_string }
+    , RTM__SERVICE__PUBLISH_OUTCOME__PUBLISH_OUTCOME_PUBLISHED, NULL, 0, 0, 0, (char *)protobuf_c_empty_string, 0 }
 
 
 /*

@@ -279,7 +279,7 @@ struct  Rtm__Service__AppendHistoryRequest
   Rtm__Service__ChannelKey *channel;
   char *publisher;
   /*
-   * if another message of the channel has this time, storage takes the one after the newest
+   * if another message of the channel has this time and order, storage takes what follows the newest
    */
   uint64_t timestamp_ms;
   Rtm__Client__Message *message;
@@ -291,10 +291,14 @@ struct  Rtm__Service__AppendHistoryRequest
    * of the message at this instance; 0 = it is never sent again
    */
   uint64_t sequence;
+  /*
+   * that of the live event
+   */
+  uint32_t order;
 };
 #define RTM__SERVICE__APPEND_HISTORY_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__append_history_request__descriptor) \
-    , NULL, (char *)protobuf_c_empty_string, 0, NULL, 0, 0 }
+    , NULL, (char *)protobuf_c_empty_string, 0, NULL, 0, 0, 0 }
 
 
 /*
