@@ -19,7 +19,7 @@ oldest := 4ebd032
 # Where `make install` puts executables and completions. DESTDIR goes before it, for packages.
 PREFIX ?= /usr/local
 
-.PHONY: help setup build install run test check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
+.PHONY: help setup build install run test room check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
 	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage bench-storage-nodes soak-storage images test-compose test-mixed test-package test-http-api test-web soak-web soak-webhooks check-api record-api deb compatibility configuration vectors docs clean
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo 'make install   those executables, completions of shells and units of systemd, below $(PREFIX); PREFIX=~/.local for one user'
 	@echo 'make deb       the Debian package of all that, in .build/deb'
 	@echo 'make check     format, house rules, subjects of commits and unit tests: before every commit'
+	@echo 'make room      the tests of one room, and nothing else is compiled: ROOM=Storage'
 	@echo 'make soak      a thousand simulated histories; SEEDS=10000 for more, FIRST=1 to begin elsewhere'
 	@echo 'make simulate  what SEED=1 makes happen; SCENE=presence for one scene, TRACE=FILE writes it down'
 	@echo 'make format    format all Swift files, and wrap the prose of all documents'
@@ -95,6 +96,12 @@ test: setup lint
 	TESTS_AT_ONCE=1 $(run_tests) --filter '$(alone)'
 	SEED=$$(git rev-parse --short=12 HEAD 2>/dev/null || true) $(run_tests) --skip '$(timed)'
 	Tests/Web/run.sh
+
+# One room's tests alone: the package has no other test target then, so nothing else is compiled. FILTER chooses among them.
+room:
+	@[ -d 'Tests/$(ROOM)' ] || { echo 'usage: make room ROOM=NAME, where Tests/NAME has the tests' >&2; exit 2; }
+	ROOM='$(ROOM)' swift build --product HeliographPackageTests $(traits)
+	ROOM='$(ROOM)' $(run_tests) --filter '$(or $(FILTER),^$(ROOM)Tests)'
 
 check: lint
 	.ci/subjects

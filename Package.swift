@@ -270,14 +270,16 @@ let samples: [Target] = [
 ]
 
 let testing: [Target] = [
+    // Nothing of ours but the model, so that the tests of a room depend on that room alone.
     room(
         "RTMTestSupport", "Tests/Support",
-        [
-            "RTMModel", "RTMAccessToken", "RTMClient", "RTMRedis", nioSSL,
-            .product(name: "NIOHTTP1", package: "swift-nio"),
-        ] + nio),
+        ["RTMModel", .product(name: "NIOHTTP1", package: "swift-nio")] + nio,
+        exclude: ["Client", "Redis", "Tokens"]),
+    room("RTMClientTestSupport", "Tests/Support/Client", ["RTMModel", "RTMClient"]),
+    room("RTMRedisTestSupport", "Tests/Support/Redis", ["RTMTestSupport", "RTMRedis"] + nio),
+    room("RTMTokenTestSupport", "Tests/Support/Tokens", ["RTMModel", "RTMAccessToken"]),
     tests("Model", ["RTMModel", "RTMProtocol"]),
-    tests("AccessToken", ["RTMModel", "RTMAccessToken"]),
+    tests("AccessToken", ["RTMTokenTestSupport", "RTMModel", "RTMAccessToken"]),
     tests("Wire", ["RTMModel", "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", protobuf] + nio),
     tests("ServiceLink", ["RTMModel", "RTMWire", "RTMServiceLink", "RTMProtocol", protobuf, logging] + nio),
     tests("ServiceKit", ["RTMModel", "RTMServiceKit", "RTMConfigurationFile", logging] + nio),
@@ -290,6 +292,7 @@ let testing: [Target] = [
     tests(
         "Messaging",
         [
+            "RTMRedisTestSupport",
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingClient",
             "RTMMessagingServer", "RTMRedis", "RTMProtocol", protobuf, logging,
         ] + nio),
@@ -303,6 +306,7 @@ let testing: [Target] = [
     tests(
         "Edge",
         [
+            "RTMTokenTestSupport",
             "RTMModel", "RTMAccessToken", "RTMAppConfiguration", "RTMWire", "RTMServiceLink",
             "RTMServiceKit", "RTMConfigurationFile", "RTMEdgeServer", "RTMEdgeWebSocket",
             "RTMMessagingServer", "RTMPermissions", "RTMPublishHook",
@@ -312,13 +316,17 @@ let testing: [Target] = [
     tests(
         "Gateway",
         [
+            "RTMTokenTestSupport",
             "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile",
             "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMPermissions", "RTMProtocol",
             "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature", yams, crypto, protobuf, logging,
             nioSSL,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + hummingbird),
-    tests("Redis", ["RTMModel", "RTMRedis", "RTMServiceLink", "RTMMessagingServer", logging] + nio),
+    tests(
+        "Redis",
+        ["RTMRedisTestSupport", "RTMModel", "RTMRedis", "RTMServiceLink", "RTMMessagingServer", logging] + nio
+    ),
     tests(
         "Presence",
         [
@@ -329,6 +337,7 @@ let testing: [Target] = [
     tests(
         "Client",
         [
+            "RTMClientTestSupport",
             "RTMModel", "RTMClient", "RTMProtocol", protobuf, crypto, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
@@ -350,6 +359,7 @@ let testing: [Target] = [
     tests(
         "CLI",
         [
+            "RTMTokenTestSupport",
             "rtm", "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", "RTMWebhookSignature",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
@@ -357,12 +367,14 @@ let testing: [Target] = [
     tests(
         "Integration",
         [
+            "RTMClientTestSupport", "RTMTokenTestSupport",
             "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMClient", "AgoraRtmKit", "RTMProtocol", protobuf,
             logging, nioSSL,
         ] + nio + webSocket),
     tests(
         "Simulation",
         [
+            "RTMRedisTestSupport",
             "RTMModel", "RTMClient", "RTMProtocol", "RTMServiceLink", "RTMServiceKit", "RTMEdgeServer",
             "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer", "RTMGatewayServer", "RTMWire",
             "RTMRedis", "RTMTestKit", "RTMWebhookCall", protobuf, logging,
@@ -442,5 +454,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.20.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
-    targets: shared + services + clients + testKit + samples + testing
+    targets: (shared + services + clients + testKit + samples + testing).filter { target in
+        // `make room ROOM=Storage` builds the tests of that room and no others.
+        guard target.type == .test, let room = Context.environment["ROOM"] else { return true }
+        return target.name == room + "Tests"
+    }
 )

@@ -1,6 +1,7 @@
 import RTMAccessToken
 import RTMClient
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 @testable import rtm

@@ -3,6 +3,7 @@ import Foundation
 import RTMAccessToken
 import RTMClient
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 @testable import rtm

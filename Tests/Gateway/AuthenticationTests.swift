@@ -6,6 +6,7 @@ import RTMConfigurationFile
 import RTMModel
 import RTMServiceKit
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 @testable import RTMAccessToken

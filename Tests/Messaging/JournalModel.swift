@@ -1,4 +1,5 @@
 import NIOCore
+import RTMRedisTestSupport
 import RTMTestSupport
 
 @testable import RTMMessagingServer

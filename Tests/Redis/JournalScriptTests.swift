@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMRedisTestSupport
 import RTMTestSupport
 import Testing
 

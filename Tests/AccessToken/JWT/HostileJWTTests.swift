@@ -1,6 +1,7 @@
 import Foundation
 import RTMModel
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 @testable import RTMAccessToken

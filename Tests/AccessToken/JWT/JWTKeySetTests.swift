@@ -1,4 +1,5 @@
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 @testable import RTMAccessToken

@@ -1,4 +1,5 @@
 import RTMAccessToken
+import RTMTokenTestSupport
 
 /// JWTs that another library made (joserfc 1.6.5), signed with the keys of `SampleJWT`. All have the same
 /// claims:

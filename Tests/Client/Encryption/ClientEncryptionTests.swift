@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import RTMClientTestSupport
 import RTMModel
 import RTMProtocol
 import RTMTestSupport

@@ -1,4 +1,5 @@
 import RTMClient
+import RTMClientTestSupport
 import RTMProtocol
 import RTMTestSupport
 import SwiftProtobuf

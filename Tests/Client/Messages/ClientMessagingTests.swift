@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import RTMClient
+import RTMClientTestSupport
 import RTMProtocol
 import RTMTestSupport
 import SwiftProtobuf

@@ -1,5 +1,6 @@
 import Foundation
 import RTMClient
+import RTMClientTestSupport
 import RTMModel
 import RTMProtocol
 import RTMTestSupport

@@ -1,4 +1,5 @@
 import NIOCore
+import RTMClientTestSupport
 import RTMProtocol
 import RTMTestSupport
 import SwiftProtobuf

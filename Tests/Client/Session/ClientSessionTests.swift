@@ -1,5 +1,6 @@
 import NIOCore
 import RTMClient
+import RTMClientTestSupport
 import RTMProtocol
 import RTMTestSupport
 import Testing

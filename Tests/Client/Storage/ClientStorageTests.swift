@@ -1,5 +1,6 @@
 import Foundation
 import RTMClient
+import RTMClientTestSupport
 import RTMProtocol
 import RTMTestSupport
 import SwiftProtobuf

@@ -1,4 +1,5 @@
 import NIOCore
+import RTMClientTestSupport
 import RTMModel
 import RTMProtocol
 import RTMTestSupport

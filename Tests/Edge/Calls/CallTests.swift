@@ -4,6 +4,7 @@ import RTMPermissions
 import RTMServiceKit
 import RTMServiceLink
 import RTMTestSupport
+import RTMTokenTestSupport
 import RTMWire
 import Testing
 

@@ -4,6 +4,7 @@ import RTMConfigurationFile
 import RTMModel
 import RTMServiceKit
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 @testable import RTMAccessToken

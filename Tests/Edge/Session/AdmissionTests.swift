@@ -1,6 +1,7 @@
 import RTMModel
 import RTMServiceKit
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 @testable import RTMAccessToken

@@ -3,6 +3,7 @@ import NIOCore
 import RTMModel
 import RTMProtocol
 import RTMTestSupport
+import RTMTokenTestSupport
 import RTMWire
 import SwiftProtobuf
 import Testing

@@ -1,6 +1,7 @@
 import RTMModel
 import RTMPermissions
 import RTMTestSupport
+import RTMTokenTestSupport
 import RTMWire
 import Testing
 

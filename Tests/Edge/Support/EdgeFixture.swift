@@ -8,6 +8,7 @@ import RTMModel
 import RTMProtocol
 import RTMServiceKit
 import RTMTestSupport
+import RTMTokenTestSupport
 import RTMWire
 import SwiftProtobuf
 import Testing

@@ -3,6 +3,7 @@ import Foundation
 import RTMAccessToken
 import RTMModel
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 /// Defects that the release note of the vendor's Web 2.2.4 (2026-04-23) admits, as an app over this API would

@@ -1,5 +1,6 @@
 import Foundation
 import RTMClient
+import RTMClientTestSupport
 import RTMModel
 import RTMTestSupport
 import Testing

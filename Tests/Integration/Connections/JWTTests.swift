@@ -1,7 +1,9 @@
 import Foundation
 import RTMAccessToken
 import RTMClient
+import RTMClientTestSupport
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 /// JWTs from a client's configuration to the end of its session, with keys in a file.

@@ -1,6 +1,7 @@
 import AgoraRtmKit
 import Foundation
 import RTMClient
+import RTMClientTestSupport
 import RTMTestSupport
 import Testing
 

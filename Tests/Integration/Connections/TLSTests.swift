@@ -1,6 +1,7 @@
 import Foundation
 import NIOSSL
 import RTMClient
+import RTMClientTestSupport
 import RTMProtocol
 import RTMTestSupport
 import Testing

@@ -2,8 +2,10 @@ import AgoraRtmKit
 import Foundation
 import RTMAccessToken
 import RTMClient
+import RTMClientTestSupport
 import RTMProtocol
 import RTMTestSupport
+import RTMTokenTestSupport
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 import RTMClient
+import RTMClientTestSupport
 import RTMProtocol
 import RTMTestSupport
 import SwiftProtobuf

@@ -1,6 +1,7 @@
 import Foundation
 import RTMClient
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 /// The files and the login of the console.

@@ -1,7 +1,9 @@
 import Foundation
 import RTMAccessToken
 import RTMClient
+import RTMClientTestSupport
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 /// Why did that message not arrive? Each outcome is made to happen, and then asked for over HTTP.

@@ -2,6 +2,7 @@ import Foundation
 import RTMAccessToken
 import RTMClient
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 /// Who may call what over HTTP.

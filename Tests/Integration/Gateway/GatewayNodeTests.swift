@@ -1,6 +1,7 @@
 import Foundation
 import RTMClient
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 /// What an operator sees of all nodes over HTTP.

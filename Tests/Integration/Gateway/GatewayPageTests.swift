@@ -3,6 +3,7 @@ import NIOHTTP1
 import RTMAccessToken
 import RTMModel
 import RTMTestSupport
+import RTMTokenTestSupport
 import Synchronization
 import Testing
 

@@ -1,6 +1,8 @@
 import Foundation
 import RTMClient
+import RTMClientTestSupport
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 /// Presence, metadata, locks and moderation over HTTP.

@@ -3,6 +3,7 @@ import RTMAccessToken
 import RTMModel
 import RTMProtocol
 import RTMTestSupport
+import RTMTokenTestSupport
 import SwiftProtobuf
 import Testing
 

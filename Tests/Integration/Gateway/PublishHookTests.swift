@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import RTMClient
+import RTMClientTestSupport
 import RTMTestSupport
 import Synchronization
 import Testing

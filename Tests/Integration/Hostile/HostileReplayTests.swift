@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOWebSocket
 import RTMClient
+import RTMClientTestSupport
 import RTMProtocol
 import RTMTestSupport
 import SwiftProtobuf

@@ -1,4 +1,5 @@
 import RTMClient
+import RTMClientTestSupport
 import RTMModel
 import RTMTestSupport
 import Testing

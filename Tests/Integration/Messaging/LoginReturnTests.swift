@@ -2,6 +2,7 @@ import RTMClient
 import RTMModel
 import RTMProtocol
 import RTMTestSupport
+import RTMTokenTestSupport
 import SwiftProtobuf
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import RTMClient
+import RTMClientTestSupport
 import RTMTestSupport
 import Synchronization
 import Testing

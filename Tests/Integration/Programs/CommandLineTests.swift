@@ -2,6 +2,7 @@ import Foundation
 import RTMClient
 import RTMModel
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 /// The command line as a script uses it: JSON lines and exit statuses.

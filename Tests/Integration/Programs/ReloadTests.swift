@@ -1,6 +1,7 @@
 import Foundation
 import RTMClient
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 /// Operators change certificates, apps and secrets without a restart.

@@ -1,6 +1,7 @@
 #if PostgreSQL
     import Foundation
     import RTMClient
+    import RTMClientTestSupport
     import RTMTestSupport
     import Testing
 

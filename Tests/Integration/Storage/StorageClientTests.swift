@@ -1,5 +1,6 @@
 import AgoraRtmKit
 import RTMClient
+import RTMClientTestSupport
 import RTMTestSupport
 import Synchronization
 import Testing

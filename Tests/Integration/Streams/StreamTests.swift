@@ -1,6 +1,8 @@
 import Foundation
 import RTMClient
+import RTMClientTestSupport
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 /// Stream channels and topics as apps see them, against the real system.

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import RTMRedis
+import RTMRedisTestSupport
 import RTMTestSupport
 
 @testable import RTMMessagingServer

@@ -1,5 +1,4 @@
 package import RTMClient
-package import RTMModel
 
 extension RTMEvents.Iterator {
     /// Waits for the next message, whatever else happens meanwhile.
@@ -96,17 +95,5 @@ package enum TopicEventKind: Sendable {
         case .remoteJoin: self = .remoteJoin
         case .remoteLeave: self = .remoteLeave
         }
-    }
-}
-
-/// The code of the error that the call throws, or nil if it succeeds.
-package func code(
-    isolation: isolated (any Actor)? = #isolation, of call: () async throws -> Void
-) async -> ErrorCode? {
-    do {
-        try await call()
-        return nil
-    } catch {
-        return (error as? RTMError)?.code
     }
 }
