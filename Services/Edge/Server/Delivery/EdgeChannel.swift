@@ -96,9 +96,9 @@ struct EdgeChannel {
 
     // MARK: Entries
 
-    /// Whether deliveries continue elsewhere than behind our position: later, in another log, or in an earlier
-    /// state of the log, which ends before it. A skip that comes again, because an attach had timed out, leads
-    /// to an earlier position, too, and changes nothing.
+    /// Whether deliveries continue elsewhere than behind our position: later, in another log, or in an
+    /// earlier state of the log, which ends before it. A skip that comes again, because an attach had timed
+    /// out, also leads to an earlier position, and changes nothing.
     func isMoved(by skip: SkipPush) -> Bool {
         guard let own = position else { return false }
         guard own.epoch == skip.position.epoch else { return true }
