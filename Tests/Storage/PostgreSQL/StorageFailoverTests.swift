@@ -81,6 +81,63 @@
             }
         }
 
+        @Test("a standby that was behind takes over: whoever knows what is lost doesn't continue with it")
+        func behind() async throws {
+            let now = StorageNow(wall: 1_000_000, steady: 1_000)
+            try await RunningPostgres.with { old in
+                try await old.withStandby(isSynchronous: false) { standby in
+                    var options = PostgresOptions(url: old.url(or: standby))
+                    (options.timeout, options.shards) = (.seconds(10), 1)
+                    let engine = try Engine.postgres(options, StorageRules(), now)
+                    defer { engine.close() }
+                    var feeds = GeneratedFeeds(seed: 1)
+                    func collect(_ count: UInt64) throws -> StreamPosition {
+                        for _ in 0..<1_000 where try newest(engine).offset < count {
+                            #expect(engine.run([StorageWrite(feeds.next())], now).failure == nil)
+                        }
+                        return try newest(engine)
+                    }
+                    let items = [MetadataItem(key: "k", value: "v")]
+                    let write = StorageWrite(
+                        .metadata(WriteMetadata(.set, of: .lobby, items: items), of: .message("lobby")),
+                        caller: .user("anna"), link: 1, request: 1)
+                    let begun = engine.run([write], now)
+                    _ = try collect(10)
+                    try await eventually("the standby has what the server has") {
+                        try old.query(
+                            "SELECT replay_lsn = pg_current_wal_insert_lsn() FROM pg_stat_replication") == "t"
+                    }
+                    standby.stop()
+                    let lost = try collect(20)
+                    old.kill()
+                    try await standby.start()
+                    try standby.promote()
+                    // The connection is lost between two groups, so nothing is in doubt.
+                    var outcome = WriteOutcome()
+                    var causes: Set<StoreFailure.Kind> = []
+                    try await eventually("the owner has the shard again", within: .seconds(60)) {
+                        outcome = engine.run([write], now)
+                        if let failure = outcome.failure { causes.insert(failure.kind) }
+                        return outcome.failure == nil
+                    }
+                    #expect(causes.contains(.wentBack))
+                    #expect(outcome.hasBegunAnew, "callers attach again")
+                    #expect(outcome.term ?? 0 > begun.term ?? 0)
+                    #expect(try newest(engine).offset < lost.offset)
+                    let page = try engine.reader.eventPage(
+                        EventsRequest(appID: "app", after: lost), limit: 7)
+                    #expect(page.events.first?.type == .gap)
+                }
+            }
+        }
+
+        private func newest(_ engine: Engine) throws -> StreamPosition {
+            func read(_ reader: some ReadableStore) throws -> StreamPosition {
+                try reader.snapshot { () throws(StoreFailure) in try reader.eventBounds(of: "app").newest }
+            }
+            return try read(engine.reader)
+        }
+
         /// Writes one value after the other. What is refused is left, because it may have taken place.
         private static func write(
             to channel: String, _ caller: RoutedCaller, _ ledgers: WriteLedgers, until isDone: Shared<Bool>

@@ -149,9 +149,12 @@ struct StoreFailure: Error, Sendable, Hashable {
         case stalled
         /// Another node writes to the store now.
         case fenced
+        /// The store has an earlier state than this process has written: a standby that was behind is the
+        /// server now, or a backup was restored.
+        case wentBack = "went_back"
 
         /// Whether memory may differ from the store, so that everything has to begin anew with `start`.
-        var endsKnowledge: Bool { self == .stalled || self == .fenced }
+        var endsKnowledge: Bool { self == .stalled || self == .fenced || self == .wentBack }
     }
 
     let kind: Kind
@@ -171,6 +174,7 @@ extension StoreFailure {
             case .corrupt: "Put a backup in its place, or move it away to begin with an empty one"
             case .stalled: "Check the server of the database, and the standbys that it waits for"
             case .unreachable: "Check that the server of the database runs and can be reached from here"
+            case .wentBack: "Wait for a standby at each commit, so that none that is behind takes over"
             case .fenced, .missing, .refused: nil
             }
         return advice.map { "\(reason). \($0)" } ?? reason

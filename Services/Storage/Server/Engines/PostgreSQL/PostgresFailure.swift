@@ -10,6 +10,8 @@
             case late
             /// A commit is in doubt, and that could not be settled in time.
             case stalled
+            /// The server has an earlier state than its owner has written.
+            case wentBack
         }
 
         let cause: Cause
@@ -34,6 +36,7 @@
                     kind: kind, reason: "\(failure.reason) (PostgreSQL \(state), \(kind.rawValue))\(place)")
             case .lost: self.init(kind: .unreachable, reason: failure.reason + place)
             case .stalled: self.init(kind: .stalled, reason: failure.reason + place)
+            case .wentBack: self.init(kind: .wentBack, reason: failure.reason + place)
             case .late:
                 self.init(
                     kind: .unreachable,

@@ -14,6 +14,10 @@
     /// **Doubt.** When the answer to a commit doesn't come, or comes with a warning, the group may be kept or
     /// not. The owner takes a new term from itself, which waits for the transaction in doubt if that is still
     /// alive, and then reads the number of the last group (docs/decisions/0030-storage-on-postgresql.md).
+    ///
+    /// **A server that went back.** Behind each new connection there may be another server: a standby that
+    /// was behind, or one over a restored backup. It says that this process is the owner, as before, and has
+    /// an earlier group as the last one. Then everything begins anew, in a term and with a source of its own.
     final class PostgresWriter: WritableStore {
         /// Limit: channels that are kept in memory. Beyond it all of them are dropped and read again.
         private static let channelsMax = 100_000
@@ -37,6 +41,8 @@
         private var connection: PostgresConnection?
         private var term: Int64 = 0
         private var batch: Int64 = 0
+        /// Whether `batch` is the last group of this term; not while a term is being taken.
+        private var knowsLastBatch = false
         private(set) var counter: UInt64 = 0
         private var position = OutboxPosition(0)
         private(set) var source: UInt64
@@ -109,7 +115,21 @@
             let made = try PostgresConnection(options)
             connection = made
             connections += 1
+            if knowsLastBatch {
+                let rows = try made.run([lastBatchStatement], within: options.timeout)
+                try checkLast(rows[0], atLeast: batch)
+            }
             return made
+        }
+
+        /// Whether the server has what this owner has committed.
+        private func checkLast(_ rows: PostgresRows, atLeast known: Int64) throws(PostgresFailure) {
+            let last = rows.first?.integer(0) ?? 0
+            guard last < known else { return }
+            knowsLastBatch = false
+            throw PostgresFailure(
+                cause: .wentBack,
+                reason: "the database went back from group \(known) to group \(last) of the shard \(shard)")
         }
 
         private func run(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
@@ -137,6 +157,7 @@
                     connection = nil
                     throw fenced
                 }
+                knowsLastBatch = false
                 forgetChannels()
                 lookup = HistoryLookup()
                 inbox = nil
@@ -181,6 +202,7 @@
                     """, .integer(shard)),
             ])
             take(lastBatch: rows[0])
+            knowsLastBatch = true
             position = OutboxPosition(rows[0].first?.number(2) ?? 0)
             var start = StoreStart(term: UInt64(term), expiryClock: rows[1].first?.number(0))
             expired = start.expiryClock ?? 0
@@ -518,6 +540,7 @@
             _ asked: Int64, after doubt: PostgresFailure
         ) throws(PostgresFailure) -> Bool {
             connection?.close()
+            knowsLastBatch = false
             let deadline = ContinuousClock.now + options.settleTimeout
             var reason = doubt.reason
             repeat {
@@ -531,10 +554,15 @@
                     guard let row = rows[0].first else { throw fenced }
                     guard connection?.hasWarned == false else { continue }
                     term = row.integer(0)
-                    take(lastBatch: try run([lastBatchStatement])[0])
+                    let last = try run([lastBatchStatement])[0]
+                    try checkLast(last, atLeast: asked - 1)
+                    take(lastBatch: last)
+                    knowsLastBatch = true
                     return batch == asked
                 } catch {
-                    guard error.cause != .refused(Self.fencedState) else { throw error }
+                    guard error.cause != .refused(Self.fencedState), error.cause != .wentBack else {
+                        throw error
+                    }
                     reason = error.reason
                     // A server that refuses at once would be asked all the time.
                     Thread.sleep(forTimeInterval: 0.02)
