@@ -19,7 +19,7 @@ oldest := 4ebd032
 # Where `make install` puts executables and completions. DESTDIR goes before it, for packages.
 PREFIX ?= /usr/local
 
-.PHONY: help setup build install run test room check simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
+.PHONY: help setup build install run test room check nightly simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
 	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage bench-storage-nodes soak-storage images test-compose test-mixed test-package test-http-api test-web soak-web soak-webhooks check-api record-api deb compatibility configuration vectors docs clean
 
 help:
@@ -42,6 +42,7 @@ help:
 	@echo 'make rolling   every process restarted in turn under load, and nothing lost'
 	@echo 'make test-mixed  programs of an earlier commit beside those of today, under load; COMMIT=… says which'
 	@echo 'make chaos     processes killed and lines cut for 10 minutes; MINUTES=1 for a look, SEED=7 to repeat'
+	@echo 'make nightly   what takes too long for each push: optimised programs, long series, sanitizers, images'
 	@echo 'make sanitize  all tests under ThreadSanitizer and AddressSanitizer'
 	@echo 'make bench     instructions of each step of a message, then fan-out on this machine'
 	@echo 'make bench-peers  workloads beside other servers, into docs/performance.md; QUICK=1 for a look'
@@ -117,6 +118,18 @@ simulate:
 soak:
 	swift build --build-tests $(traits)
 	SEEDS=$(or $(SEEDS),1000) FIRST=$(or $(FIRST),1000) $(run_tests) --filter SimulationTests/soak
+
+# What takes too long for each push: optimised programs, long series, and everything under sanitizers.
+nightly:
+	$(MAKE) build
+	$(MAKE) fuzz
+	$(MAKE) soak
+	$(MAKE) soak-storage
+	$(MAKE) chaos
+	$(MAKE) sanitize
+	$(MAKE) test-mixed
+	$(MAKE) test-package MEASURE=1
+	$(MAKE) test-compose
 
 lint:
 	swift format lint --strict --parallel --recursive $(swift_folders)
@@ -225,7 +238,7 @@ test-compose: setup
 
 # What a stranger's app fetches, compiles and needs (docs/packages.md).
 test-package: setup
-	swift build
+	swift build $(traits)
 	Tests/Package/apple.py
 	MEASURE='$(MEASURE)' Tests/Package/run.py
 

@@ -10,15 +10,17 @@
 # and what it loads are there, too: 9 MB.
 #
 # It runs in the Containerfile's build stage, and outside of it where a toolchain is there (`make images PROGRAMS=host`).
+# CONFIGURATION=debug takes the programs that the tests have run: CI compiles no others.
 set -euo pipefail
 out=$(realpath -m "${1:?usage: compose/programs.sh OUT}")
 cd "$(dirname "$0")/.."
 
 programs="rtm-standalone rtm-edge rtm-messaging rtm-presence rtm-storage rtm-gateway rtm"
+configuration=${CONFIGURATION:-release}
 for program in $programs; do
-    packaging/build.sh --traits PostgreSQL --product "$program"
+    [ "$configuration" = debug ] || packaging/build.sh --traits PostgreSQL --product "$program"
 done
-built=$(swift build -c release --show-bin-path)
+built=$(swift build -c "$configuration" --show-bin-path)
 
 rm -rf "$out"
 mkdir -p "$out/root/usr/bin" "$out/symbols"

@@ -5,6 +5,7 @@
     KEEP=1                 leaves the last stack running
     ONLY=single|scaled|postgres   one of the stacks
     BUILT=1                takes the programs that are in .build/image already
+    CONFIGURATION=debug    takes the programs that the tests have run, as CI does
     COMPILE=1              compiles in a container, as `make images` does, with the toolchain of this machine mounted there
 
 Where there is no registry of images, Debian's packages take the place of the official ones (base.sh).
