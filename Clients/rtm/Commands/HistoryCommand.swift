@@ -118,8 +118,10 @@ extension HistoryMessage {
             case .user(let id): (.user, id, "")
             case .topic(let topic, let channel): (.stream, channel, topic)
             }
-        return MessageEvent(
+        var event = MessageEvent(
             channelType: type, channelName: name, topic: topic, payload: payload, publisher: publisher,
             customType: customType, timestampMilliseconds: timestampMilliseconds, offset: 0)
+        event.order = order
+        return event
     }
 }

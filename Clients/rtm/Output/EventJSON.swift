@@ -31,6 +31,8 @@ extension MessageEvent {
             case .data(let data): .init(name: "data", value: .string(data.base64EncodedString()))
             }
         let place: [JSON.Field] = topic.isEmpty ? [] : [.init(name: "channelTopic", value: .string(topic))]
+        // The place among the channel's messages with the same timestamp.
+        let order: [JSON.Field] = order == 0 ? [] : [.init(name: "order", value: .number(UInt64(order)))]
         return .object(
             [
                 .init(name: "event", value: "message"),
@@ -41,8 +43,7 @@ extension MessageEvent {
                 content,
                 .init(name: "customType", value: .string(customType)),
                 .init(name: "timestamp", value: .number(timestampMilliseconds)),
-                .init(name: "time", value: .time(timestampMilliseconds)),
-            ])
+            ] + order + [.init(name: "time", value: .time(timestampMilliseconds))])
     }
 }
 

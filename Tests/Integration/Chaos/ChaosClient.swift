@@ -30,7 +30,7 @@ extension ChaosClient {
         views.contains { view in
             view.channel == channel
                 && view.sightings.reversed().contains { sighting in
-                    if case .message(text, _, _) = sighting { true } else { false }
+                    if case .message(text, _, _, _) = sighting { true } else { false }
                 }
         }
     }
@@ -141,7 +141,8 @@ final class ChaosRTMClient: ChaosClient {
             guard case .text(let text) = message.payload else { return sightings.complain("bytes") }
             sightings.note(
                 .message(
-                    text: text, publisher: message.publisher, timestamp: message.timestampMilliseconds),
+                    text: text, publisher: message.publisher, timestamp: message.timestampMilliseconds,
+                    order: message.order),
                 in: prefix + message.channelName + (message.topic.isEmpty ? "" : "/\(message.topic)"))
         case .undecryptable(let event): sightings.complain("can't be decrypted: \(event)")
         case .gap(let gap) where gap.channelType == .stream || gap.channelType == .topics:

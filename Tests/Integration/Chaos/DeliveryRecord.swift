@@ -5,7 +5,8 @@ import Foundation
 /// only where it was informed of one.
 ///
 /// The log itself can't be seen from outside. It is put together from the acknowledgements and from
-/// everything that any client received, by the timestamps, which increase strictly within a channel.
+/// everything that any client received, by their timestamps and orders, which increase strictly within a
+/// channel.
 struct DeliveryRecord {
     enum Outcome: Equatable {
         /// - Parameter timestamp: nil where the API doesn't report it.
@@ -24,7 +25,8 @@ struct DeliveryRecord {
     }
 
     enum Sighting: Equatable {
-        case message(text: String, publisher: String, timestamp: UInt64)
+        /// - Parameter order: nil where the API doesn't report it.
+        case message(text: String, publisher: String, timestamp: UInt64, order: UInt32? = nil)
         /// The client was told that messages were lost here.
         case gap
     }
@@ -44,7 +46,48 @@ struct DeliveryRecord {
     var views: [View] = []
 
     /// One sentence for each breach; none if all is well.
-    func breaches() -> [String] {
+    func breaches() -> [String] { withPlaces().judged() }
+
+    /// The same with one number in the place of each timestamp and its order. Who doesn't know the order
+    /// gets that of those who do.
+    private func withPlaces() -> DeliveryRecord {
+        func place(_ timestamp: UInt64, _ order: UInt32) -> UInt64 { timestamp * 1_000 + UInt64(order) }
+        var known: [String: UInt64] = [:]
+        for view in views {
+            for case .message(let text, _, let timestamp, let order?) in view.sightings {
+                known["\(view.channel) \(text)"] = place(timestamp, order)
+            }
+        }
+        func place(of text: String, in channel: String, at timestamp: UInt64) -> UInt64 {
+            let exact = known["\(channel) \(text)"] ?? 0
+            return exact / 1_000 == timestamp ? exact : place(timestamp, 0)
+        }
+        var record = self
+        record.epochEnds = epochEnds.map { place($0, 0) }
+        record.published = published.map { message in
+            var message = message
+            if case .acknowledged(let timestamp?) = message.outcome {
+                let place = place(of: message.text, in: message.channel, at: timestamp)
+                message.outcome = .acknowledged(timestamp: place)
+            }
+            return message
+        }
+        record.views = views.map { view in
+            var placed = view
+            placed.sightings = view.sightings.map { sighting in
+                guard case .message(let text, let publisher, let timestamp, let order) = sighting else {
+                    return sighting
+                }
+                let at =
+                    order.map { place(timestamp, $0) } ?? place(of: text, in: view.channel, at: timestamp)
+                return .message(text: text, publisher: publisher, timestamp: at)
+            }
+            return placed
+        }
+        return record
+    }
+
+    private func judged() -> [String] {
         let (logs, ambiguities) = logs()
         let sources = Dictionary(published.map { ($0.text, $0) }) { first, _ in first }
         var breaches = ambiguities + refusedButSeen(logs)
@@ -92,7 +135,7 @@ struct DeliveryRecord {
             }
         }
         for view in views {
-            for case .message(let text, _, let timestamp) in view.sightings {
+            for case .message(let text, _, let timestamp, _) in view.sightings {
                 enter(text, view.channel, at: timestamp, reportedBy: view.viewer)
             }
         }
@@ -110,7 +153,7 @@ struct DeliveryRecord {
         var breaches: [String] = []
         var last: UInt64 = 0
         var seen: Set<String> = []
-        for case .message(let text, let publisher, let timestamp) in view.sightings {
+        for case .message(let text, let publisher, let timestamp, _) in view.sightings {
             let what = "\(view.viewer) in \(view.channel): '\(text)' at \(timestamp)"
             if !seen.insert(text).inserted {
                 breaches.append("\(what) came twice")
@@ -130,7 +173,7 @@ struct DeliveryRecord {
     private func holes(in view: View, log: [UInt64: String], gaps: [ClosedRange<UInt64>]) -> [String] {
         let seen = Set(
             view.sightings.compactMap { sighting in
-                if case .message(_, _, let timestamp) = sighting { timestamp } else { nil }
+                if case .message(_, _, let timestamp, _) = sighting { timestamp } else { nil }
             })
         return log.sorted { $0.key < $1.key }.filter { timestamp, text in
             !seen.contains(timestamp) && !isOwn(text, of: view)
@@ -157,7 +200,7 @@ struct DeliveryRecord {
         for sighting in view.sightings {
             switch sighting {
             case .gap: isOpen = true
-            case .message(_, _, let timestamp):
+            case .message(_, _, let timestamp, _):
                 if isOpen, timestamp >= last { gaps.append(last...timestamp) }
                 isOpen = false
                 last = max(last, timestamp)
@@ -174,7 +217,7 @@ struct DeliveryRecord {
     /// The ranges from one message to the next between which an epoch ended.
     private func jumps(of view: View) -> [ClosedRange<UInt64>] {
         let places: [UInt64] = view.sightings.compactMap { sighting in
-            if case .message(_, _, let timestamp) = sighting { timestamp } else { nil }
+            if case .message(_, _, let timestamp, _) = sighting { timestamp } else { nil }
         }
         return zip([0] + places, places + [UInt64.max]).filter { $0 <= $1 }.map { $0...$1 }
             .filter(isEpochEnd)

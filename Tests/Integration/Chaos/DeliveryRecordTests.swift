@@ -68,6 +68,20 @@ struct DeliveryRecordTests {
         #expect(breaches([seen(1), seen(3)], epochEnds: [35], isInformedOfGaps: false).count == 1)
     }
 
+    @Test("Messages of one timestamp have an order, also for those who aren't told it")
+    func order() {
+        func seen(_ number: Int, _ order: UInt32?) -> DeliveryRecord.Sighting {
+            .message(text: "alice \(number)", publisher: "alice", timestamp: 10, order: order)
+        }
+        let third = DeliveryRecord.Outcome.acknowledged(timestamp: 10)
+        let witness = [seen(1, 0), seen(2, 1), seen(3, 2)]
+        #expect(breaches(witness, witness: witness, third: third) == [])
+        #expect(breaches([seen(1, nil), seen(2, nil), seen(3, nil)], witness: witness, third: third) == [])
+        #expect(
+            breaches([seen(1, nil), seen(3, nil), seen(2, nil)], witness: witness, third: third).count == 1)
+        #expect(breaches([seen(1, nil), seen(3, nil)], witness: witness, third: third).count == 1)
+    }
+
     @Test("What was under way when an epoch ended is in one of them, not in both")
     func bothEpochs() {
         let both = [seen(1), seen(2), .gap, seen(2, at: 25), seen(3)]

@@ -58,12 +58,13 @@ import Testing
                 var orders: [[String]] = []
                 for sequence in events {
                     var order: [String] = []
-                    var last: UInt64 = 0
+                    var last = (time: UInt64(0), order: UInt32(0))
                     var iterator = sequence.makeAsyncIterator()
                     while order.count < perPublisher * 2 {
                         let message = try #require(await iterator.nextMessage())
-                        #expect(message.timestampMilliseconds > last)
-                        last = message.timestampMilliseconds
+                        let place = (time: message.timestampMilliseconds, order: message.order)
+                        #expect(place > last)
+                        last = place
                         order.append("\(message.publisher) \(message.payload)")
                     }
                     orders.append(order)

@@ -6,9 +6,14 @@ import RTMModel
 /// A channel's timestamps grow strictly, over all its logs, so they are the order: whoever sees a message
 /// sees it under one offset and one timestamp, and every app sees a channel's timestamps grow.
 struct OrderCheck: Check {
-    private struct Stamp: Hashable {
+    private struct Stamp: Hashable, Comparable {
         let offset: UInt64
         let timestamp: UInt64
+
+        /// Entries of one millisecond are of one log, so their offsets say which came first.
+        static func < (left: Stamp, right: Stamp) -> Bool {
+            (left.timestamp, left.offset) < (right.timestamp, right.offset)
+        }
     }
 
     private struct View: Hashable {
@@ -63,7 +68,7 @@ struct OrderCheck: Check {
         if publish.device.user != message.publisher {
             found.append(Finding(time: time, text: "\(message) comes from \(message.publisher)"))
         }
-        if let last = newest[view], last.timestamp >= message.timestamp {
+        if let last = newest[view], (last.timestamp, last.order) >= (message.timestamp, message.order) {
             let text = "\(view.device) receives \(message) of \(view.place) behind \(last), which is newer"
             found.append(Finding(time: time, text: text))
         }
@@ -86,7 +91,7 @@ struct OrderCheck: Check {
     mutating func findings() -> [Finding] {
         for (place, stamps) in stamps {
             var newest: [DeviceID: (number: Int, text: String)] = [:]
-            for (text, _) in stamps.sorted(by: { $0.value.timestamp < $1.value.timestamp }) {
+            for (text, _) in stamps.sorted(by: { $0.value < $1.value }) {
                 guard let publish = publishes[text] else { continue }
                 if let last = newest[publish.device], last.number > publish.number {
                     let order = "\(last.text) lies before \(text) in \(place), and was published after it"

@@ -41,6 +41,8 @@ struct Message: Hashable, CustomStringConvertible {
     let publisher: String
     let offset: UInt64
     let timestamp: UInt64
+    /// The place among those with the same timestamp.
+    let order: UInt32
 
     var description: String { "\(text) at \(offset)" }
 }

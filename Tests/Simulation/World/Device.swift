@@ -220,7 +220,7 @@ private struct JournalSink: EventSink {
                     device, Place(message),
                     Message(
                         text: text, publisher: message.publisher, offset: message.offset,
-                        timestamp: message.timestampMilliseconds)))
+                        timestamp: message.timestampMilliseconds, order: message.order)))
         case .gap(let gap):
             journal.value.record(
                 .gap(
