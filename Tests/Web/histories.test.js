@@ -170,7 +170,8 @@ test('a token is asked for again when it has expired, and renewed before it does
   // Away for so long that the renewed token is no longer taken.
   world.valid = 3;
   world.cut();
-  await world.pass(10_000, () => client.state === 'connected');
+  // One wait, and none after the refusal (S-53).
+  await world.pass(2500, () => client.state === 'connected');
   assert.equal(client.state, 'connected');
   assert.deepEqual(presented.slice(2), ['token 2', 'token 3']);
 });
@@ -284,6 +285,83 @@ test('S-53: a renewal belongs to its connection, and another connection asks aga
   assert.deepEqual([renewed, ends], [['second'], ['in']]);
   assert.equal(client.seen.filter(({ type }) => type === 'tokenWillExpire').length, 1);
 });
+
+const expired = { code: 3506, reason: 'the token has expired' };
+
+test('S-53: at the end of its token a session asks for another one at once', async () => {
+  const { world, asked, presented, logInWith, client } = slowProvider(20);
+  logInWith(client);
+  await world.pass(100);
+  asked[0].resolve('first');
+  await world.pass(100);
+  [...world.sockets][0].push(0, 'disconnect', expired);
+  await world.pass(100);
+  assert.deepEqual([client.state, asked.length, presented], ['connecting', 2, ['first']]);
+  asked[1].resolve('second');
+  await world.pass(100);
+  assert.deepEqual([client.state, presented], ['connected', ['first', 'second']]);
+  assert.equal(client.seen.at(-1).isResumed, true);
+});
+
+test('S-54: a token that ended while the client was away is replaced before anything is presented', async () => {
+  const { world, asked, presented, logInWith, client } = slowProvider(21);
+  logInWith(client);
+  await world.pass(100);
+  asked[0].resolve('first');
+  await world.pass(100);
+  [...world.sockets][0].push(0, 'tokenWillExpire', { remainingMs: 30_000 });
+  await world.pass(100);
+  world.isDown = true;
+  world.cut();
+  await world.pass(30_000);
+  world.isDown = false;
+  client.networkChanged();
+  await world.pass(100);
+  assert.deepEqual([client.state, presented], ['connecting', ['first']]);
+  asked.at(-1).resolve('second');
+  await world.pass(100);
+  assert.deepEqual([client.state, presented], ['connected', ['first', 'second']]);
+});
+
+test('S-54: without a provider a token that ended while the client was away fails the link, and nothing is presented', async () => {
+  const { world, presented, ends, logInWith } = slowProvider(22);
+  const client = world.client('bob');
+  logInWith(client, { token: 'only' });
+  await world.pass(100);
+  [...world.sockets][0].push(0, 'tokenWillExpire', { remainingMs: 1000 });
+  await world.pass(100);
+  world.cut();
+  await world.pass(3000);
+  const { currentState, previousState, reasonCode } = client.seen.at(-1);
+  assert.deepEqual([currentState, previousState, reasonCode], ['failed', 'connecting', 'tokenExpired']);
+  assert.deepEqual(presented, ['only']);
+  logInWith(client, { token: 'new' });
+  await world.pass(100);
+  assert.deepEqual([client.state, ends, presented], ['connected', ['in', 'in'], ['only', 'new']]);
+});
+
+for (const [answer, shown] of [['first', ['first']], ['second', ['first', 'second']]]) {
+  test(`S-53: a lost session asks twice before a provider whose token has expired (${answer}) ends it`, async () => {
+    const { world, asked, presented, logInWith, client } = slowProvider(23);
+    logInWith(client);
+    await world.pass(100);
+    asked[0].resolve('first');
+    await world.pass(100);
+    world.logIn = (socket, login, answer, refuse) => {
+      presented.push(login.token);
+      refuse(-10009);
+    };
+    [...world.sockets][0].push(0, 'disconnect', expired);
+    await world.pass(100);
+    asked[1].resolve(answer);
+    await world.pass(100);
+    assert.equal(client.state, 'disconnected');
+    await world.pass(5000, () => asked.length === 3);
+    asked[2].resolve(answer);
+    await world.pass(100);
+    assert.deepEqual([client.state, client.seen.at(-1).reasonCode, presented], ['failed', 'tokenExpired', shown]);
+  });
+}
 
 test('without a provider an expired token ends the session', async () => {
   const world = new World(6, { calm: true });

@@ -148,7 +148,8 @@ extension Link: LinkSessionDelegate {
     private func tokenAnswered(_ attempt: UInt64, _ answer: Result<String, RTMError>) {
         switch answer {
         case .success(let token):
-            session.perform(session.machine.tokenProvided(token, attempt: attempt, now: now))
+            session.perform(
+                session.machine.tokenProvided(token, attempt: attempt, now: now, random: &random))
         case .failure(let error):
             session.perform(
                 session.machine.connectionEnded(

@@ -102,7 +102,9 @@ extension LinkStateMachine {
 
     /// The app's provider has answered the attempt that waits for it (S-53). Connecting and logging in may
     /// take as long again.
-    mutating func tokenProvided(_ token: String, attempt number: UInt64, now: Instant) -> [Action] {
+    mutating func tokenProvided(
+        _ token: String, attempt number: UInt64, now: Instant, random: inout some RandomNumberGenerator
+    ) -> [Action] {
         guard isTokenNeeded, case .connecting(var attempt, let outage) = phase, attempt.number == number
         else { return [] }
         isTokenNeeded = false
@@ -110,24 +112,31 @@ extension LinkStateMachine {
         attempt.isTokenFresh = true
         attempt.deadline = now + parameters.attemptTimeout
         phase = .connecting(attempt, outage)
-        return [firstStep(of: number)]
+        guard !credential.hasExpired(at: now) else {
+            let error = RTMError(.tokenExpired, "the app's token provider brought the token that has expired")
+            return attemptEnded(attempt, outage, .loginRefused(error), now: now, random: &random)
+        }
+        return firstStep(now: now)
     }
 
-    /// With a provider an expired token is a reason to ask for another one, and none to give up. The provider
-    /// has to bring one that is taken (S-53).
-    private mutating func replacesToken(after loss: LinkLoss, isTokenFresh: Bool = false) -> Bool {
-        guard parameters.hasTokenProvider, loss.reasonCode == .tokenExpired, !isTokenFresh else {
-            return false
-        }
-        isTokenNeeded = true
-        return true
+    /// With a provider an expired token is a reason to ask for another one, and none to give up (S-53).
+    private mutating func replacesToken(after loss: LinkLoss, now: Instant) -> Bool {
+        guard loss.reasonCode == .tokenExpired else { return false }
+        credential.expires(at: now)
+        isTokenNeeded = parameters.hasTokenProvider
+        return isTokenNeeded
     }
 
     /// The server took the new token (S-7, S-52).
     mutating func tokenRenewed(_ token: String) { credential.replace(with: token) }
 
-    /// Whether the server's notice is news to the app (S-50).
-    mutating func announceTokenExpiry() -> Bool { credential.announceExpiry() }
+    /// The server has sent a notice of how long the token lives.
+    ///
+    /// - Returns: whether this is news to the app (S-50).
+    mutating func tokenExpires(in remaining: Duration, now: Instant) -> Bool {
+        credential.expires(at: now + remaining)
+        return credential.announceExpiry()
+    }
 
     /// The app logs out (T16), which replaces a pending login (S-6). In `idle` there is nothing to do.
     mutating func logout(loginError: RTMError? = nil) -> [Action] {
@@ -243,17 +252,20 @@ extension LinkStateMachine {
     /// The session continues over a connection to this server that is open already (N-5).
     mutating func changePath(to server: Int, reason: String, now: Instant) -> [Action] {
         guard case .connected = phase else { return [] }
+        // The other path would refuse the token, too.
+        guard !credential.hasExpired(at: now) else { return networkChanged(now: now) }
         self.server = server
         var outage = newOutage(wasConnected: true, since: now)
         outage.isPathChange = true
-        _ = begin(outage, serversTried: 1, now: now)
+        begin(outage, now: now)
         return [.takeOver(attempt: lastAttempt, reason: reason)]
     }
 
     private mutating func connectedEnded(
         _ loss: LinkLoss, now: Instant, random: inout some RandomNumberGenerator
     ) -> [Action] {
-        if loss.isFatal, !replacesToken(after: loss) { return fail(loss) }
+        let isTokenReplaced = replacesToken(after: loss, now: now)
+        if loss.isFatal, !isTokenReplaced { return fail(loss) }
         var outage = newOutage(wasConnected: true, since: now)
         outage.scheduleRetry(after: loss, now: now, random: &random)
         let operation: LinkOperation = loss == .heartbeatTimeout ? .heartbeatTimeout : .serverTimeout
@@ -261,11 +273,12 @@ extension LinkStateMachine {
             Action.disconnect(reason: loss.text),
             move(to: .disconnected(outage), operation, loss.reasonCode, loss.text, listsChannels: true),
         ]
+        if isTokenReplaced { return actions + connectAgain(outage, now: now) }
         guard loss.isDrain else { return actions }
         // Another server needs no time to get ready. The same one says when its successor may be asked.
         let isElsewhere = parameters.serverCount > 1
         if isElsewhere { server = (server + 1) % parameters.serverCount }
-        return actions + connectAgain(outage, now: now, after: isElsewhere ? nil : loss.advice)
+        return actions + connectAgain(outage, now: now, after: isElsewhere ? .zero : loss.advice ?? .zero)
     }
 
     private mutating func attemptEnded(
@@ -275,22 +288,28 @@ extension LinkStateMachine {
         let isReturn = outage.wasConnected || pendingLogin == nil
         // Without a token no server has been tried.
         let hasOtherServer = attempt.serversTried < parameters.serverCount && !isTokenNeeded
+        let isTokenReplaced = replacesToken(after: loss, now: now)
+        // The clock of whoever makes the tokens may be behind, so a lost session asks once more.
+        let isLastToken = attempt.isTokenFresh && (!outage.wasConnected || outage.hasRefusedNewToken)
         if loss.isFatal, !(isReturn && loss.mayPassLater), !(hasOtherServer && loss.isRefusalOfProxy),
-            !replacesToken(after: loss, isTokenFresh: attempt.isTokenFresh)
+            !isTokenReplaced || isLastToken
         {
             return fail(loss)
         }
         var actions: [Action] = [.disconnect(reason: loss.text)]
-        if hasOtherServer {
+        if isTokenReplaced, !attempt.isTokenFresh {
+            begin(outage, now: now)
+            return actions + firstStep(now: now)
+        }
+        if hasOtherServer, !isTokenReplaced {
             server = (server + 1) % parameters.serverCount
-            actions.append(
-                begin(
-                    outage, serversTried: attempt.serversTried + 1, isTokenFresh: attempt.isTokenFresh,
-                    now: now))
-            return actions
+            begin(
+                outage, serversTried: attempt.serversTried + 1, isTokenFresh: attempt.isTokenFresh, now: now)
+            return actions + firstStep(now: now)
         }
         server = 0
         var outage = outage
+        if isTokenReplaced { outage.hasRefusedNewToken = true }
         let operation: LinkOperation =
             outage.failures == 0 && !outage.wasConnected ? .login : .autoReconnect
         outage.attemptFailed(loss, now: now, random: &random)
@@ -317,7 +336,7 @@ extension LinkStateMachine {
             return []
         case .connecting(let attempt, let outage):
             if isToGiveUp(outage, now: now) { return giveUp(outage) }
-            if let beginsAt = attempt.beginsAt, now >= beginsAt { return [dial(attempt, outage)] }
+            if let beginsAt = attempt.beginsAt, now >= beginsAt { return dial(attempt, outage, now: now) }
             guard now >= attempt.deadline else { return [] }
             let what =
                 isTokenNeeded
@@ -341,25 +360,18 @@ extension LinkStateMachine {
         return connectAgain(outage, now: now)
     }
 
-    /// - Parameter pause: when the connection is opened. `nil` means at once.
+    /// - Parameter pause: how long until the connection is opened.
     private mutating func connectAgain(
-        _ outage: Outage, now: Instant, after pause: Duration? = nil
+        _ outage: Outage, now: Instant, after pause: Duration = .zero
     ) -> [Action] {
-        let actions = connect(outage, now: now, .autoReconnect, .autoReconnect, "connecting again")
-        guard let pause, pause > .zero, case .connecting(var attempt, let outage) = phase else {
-            return actions
-        }
-        attempt.beginsAt = now + pause
-        attempt.deadline += pause
-        phase = .connecting(attempt, outage)
-        return actions.dropLast()
+        connect(outage, now: now, .autoReconnect, .autoReconnect, "connecting again", after: pause)
     }
 
-    private mutating func dial(_ attempt: LinkAttempt, _ outage: Outage) -> Action {
+    private mutating func dial(_ attempt: LinkAttempt, _ outage: Outage, now: Instant) -> [Action] {
         var attempt = attempt
         attempt.beginsAt = nil
         phase = .connecting(attempt, outage)
-        return firstStep(of: attempt.number)
+        return firstStep(now: now)
     }
 
     /// The link has been down for the whole window (T10).
@@ -396,32 +408,46 @@ extension LinkStateMachine {
     /// Begins a round over the servers. Without an operation it is no change of state.
     private mutating func connect(
         _ outage: Outage, now: Instant, _ operation: LinkOperation?, _ reasonCode: LinkStateReason = .unknown,
-        _ reason: String = ""
+        _ reason: String = "", after pause: Duration = .zero
     ) -> [Action] {
         let previous = state
-        let connect = begin(outage, serversTried: 1, now: now)
-        guard let operation else { return [connect] }
+        begin(outage, after: pause, now: now)
+        let step = pause > .zero ? [] : firstStep(now: now)
+        guard let operation else { return step }
         let change = LinkChange(
             current: .connecting, previous: previous, operation: operation, reasonCode: reasonCode,
             reason: reason)
-        return [.announce(change), connect]
+        return [.announce(change)] + step
     }
 
     private mutating func begin(
-        _ outage: Outage, serversTried: Int, isTokenFresh: Bool = false, now: Instant
-    ) -> Action {
+        _ outage: Outage, serversTried: Int = 1, isTokenFresh: Bool = false, after pause: Duration = .zero,
+        now: Instant
+    ) {
         lastAttempt += 1
         var outage = outage
         outage.attemptBegins()
         let attempt = LinkAttempt(
-            number: lastAttempt, serversTried: serversTried, deadline: now + parameters.attemptTimeout,
-            isTokenFresh: isTokenFresh)
+            number: lastAttempt, serversTried: serversTried,
+            deadline: now + pause + parameters.attemptTimeout,
+            beginsAt: pause > .zero ? now + pause : nil, isTokenFresh: isTokenFresh)
         phase = .connecting(attempt, outage)
-        return firstStep(of: lastAttempt)
     }
 
-    private func firstStep(of attempt: UInt64) -> Action {
-        isTokenNeeded ? .askForToken(attempt: attempt) : .connect(attempt: attempt, server: server)
+    /// Asks for a token or opens the connection. A token that is known to have expired isn't presented: with
+    /// a provider it is replaced first, and otherwise the link fails (S-54).
+    private mutating func firstStep(now: Instant) -> [Action] {
+        if credential.hasExpired(at: now) {
+            guard parameters.hasTokenProvider else {
+                let error = RTMError(.tokenExpired, "the token has expired; log in with a new one")
+                return fail(.loginRefused(error))
+            }
+            isTokenNeeded = true
+        }
+        return [
+            isTokenNeeded
+                ? .askForToken(attempt: lastAttempt) : .connect(attempt: lastAttempt, server: server)
+        ]
     }
 
     private mutating func fail(_ loss: LinkLoss) -> [Action] {

@@ -10,6 +10,8 @@ struct Outage: Sendable {
     let wasConnected: Bool
     /// The client continues over its second path, and the app learns of this outage only if that fails (N-5).
     var isPathChange = false
+    /// A token that the app's provider had just made was refused because it had expired (S-53).
+    var hasRefusedNewToken = false
     /// How many rounds over the servers failed.
     private(set) var failures = 0
     /// How many of the latest rounds failed because the address was refused.

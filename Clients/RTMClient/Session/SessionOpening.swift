@@ -130,11 +130,14 @@ final class SessionOpening {
     /// The event is emitted once per token (S-50). A provider is asked on each connection that says so.
     func received(_ notice: Rtm_Client_TokenWillExpire) {
         if notice.channel.isEmpty { tokens?.renew() }
-        guard !notice.channel.isEmpty || session.machine.announceTokenExpiry() else { return }
+        let remaining = Duration.milliseconds(notice.remainingMs)
+        guard !notice.channel.isEmpty || session.machine.tokenExpires(in: remaining, now: session.now) else {
+            return
+        }
         events.emit(
             .tokenWillExpire(
                 TokenWillExpireEvent(
-                    remaining: .milliseconds(notice.remainingMs),
+                    remaining: remaining,
                     channelName: notice.channel.isEmpty ? nil : notice.channel)))
     }
 }

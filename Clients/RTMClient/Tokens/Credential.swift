@@ -6,6 +6,8 @@ struct Credential: Sendable {
     /// `nil` means that the app id is sent (S-1).
     private(set) var token: String?
     private var isExpiryAnnounced = false
+    /// From this time on the server doesn't take the token, as far as that is known (S-54).
+    private var expiresAt: ContinuousClock.Instant?
 
     init(_ token: String? = nil) { self.token = token }
 
@@ -13,6 +15,11 @@ struct Credential: Sendable {
     mutating func replace(with token: String?) {
         if token != self.token { self = Credential(token) }
     }
+
+    /// The server has said when the token ends, or has refused it because it has ended.
+    mutating func expires(at time: ContinuousClock.Instant) { expiresAt = time }
+
+    func hasExpired(at now: ContinuousClock.Instant) -> Bool { expiresAt.map { now >= $0 } ?? false }
 
     /// Whether the app gets the event that the token will expire, which is emitted once per token. A server
     /// that the client comes back to can't know that an earlier server has announced it.

@@ -4,7 +4,7 @@
 //   ['announce', change]  ['askForToken', attempt]  ['connect', attempt, server]  ['disconnect']  ['sendLogout']
 //   ['renew', login, token]  ['login', login, error or null]  ['forget']
 
-import { loginError, loss } from './losses.js';
+import { expired, loginError, loss } from './losses.js';
 import { union } from './names.js';
 
 // The first wait, which doubles each time; that after a server which refused at once; and that of a suspended link.
@@ -22,7 +22,9 @@ export class Link {
   state = 'idle';
   /** Counts the attempts; reports about an earlier one are ignored. */
   attempt = 0;
-  token;
+  #token;
+  /** From this time on the server doesn't take the token, as far as that is known (S-54). */
+  #expiresAt = Infinity;
   /** The login that waits for its end. */
   pending = null;
   /** The time without a connection, from its beginning to the next session. */
@@ -39,6 +41,21 @@ export class Link {
 
   constructor(options) {
     this.#options = { servers: 1, reconnectTimeout: Infinity, attemptTimeout: 10_000, random: Math.random, ...options };
+  }
+
+  /** What an attempt logs in with; without it, the app id. */
+  get token() {
+    return this.#token;
+  }
+
+  set token(token) {
+    if (token !== this.#token) this.#expiresAt = Infinity;
+    this.#token = token;
+  }
+
+  /** The server has said how long the token lives. */
+  expires(remaining, now) {
+    this.#expiresAt = now + remaining;
   }
 
   /** A session was lost, and is being taken up again. */
@@ -66,6 +83,8 @@ export class Link {
     if (this.#outage?.was) this.token = token ?? this.token;
     else {
       this.token = token ?? this.#options.token;
+      // A new session knows nothing of its token.
+      this.#expiresAt = Infinity;
       this.#begins(now, false);
     }
     if (state === 'connecting') return [...actions, ['disconnect'], ...this.#begin(now)];
@@ -110,14 +129,14 @@ export class Link {
     this.#isTokenFresh = true;
     this.token = token;
     this.#deadline = now + this.#options.attemptTimeout;
-    return [this.#firstStep()];
+    return now < this.#expiresAt ? this.#firstStep(now) : this.#attemptEnded(expired('the token provider brought it again'), now);
   }
 
-  /** With a provider an expired token is no reason to give up, unless the provider has just made it. */
-  #replacesToken({ fatal }, isTokenFresh) {
-    if (fatal !== 'tokenExpired' || !this.#options.hasProvider || isTokenFresh) return false;
-    this.#needsToken = true;
-    return true;
+  /** With a provider an expired token is no reason to give up. */
+  #replacesToken({ fatal }, now) {
+    if (fatal !== 'tokenExpired') return false;
+    this.#expiresAt = now;
+    return (this.#needsToken = !!this.#options.hasProvider);
   }
 
   /** The login is accepted. Restoring may take as long again. */
@@ -152,11 +171,13 @@ export class Link {
   }
 
   #connectionEnded(loss, now) {
-    if (loss.fatal && !this.#replacesToken(loss, false)) return this.#fail(loss);
+    const replacesToken = this.#replacesToken(loss, now);
+    if (loss.fatal && !replacesToken) return this.#fail(loss);
     this.#begins(now, true);
     this.#schedule(loss, now);
     const operation = loss.cause === 'heartbeat' ? 'heartbeatTimeout' : 'serverTimeout';
     const actions = [['disconnect'], this.#move('disconnected', operation, loss.reasonCode, loss.reason)];
+    if (replacesToken) return [...actions, ...this.#again(now)];
     if (!loss.drain) return actions;
     // Another server needs no time to get ready. The same one says when its successor may be asked.
     const pause = this.#options.servers === 1 ? loss.retryAfter : 0;
@@ -170,9 +191,14 @@ export class Link {
     // Without a token no server has been tried.
     const hasOther = this.#tried < this.#options.servers && !this.#needsToken;
     const isFresh = this.#isTokenFresh;
-    if (loss.fatal && !(returns && loss.later) && !this.#replacesToken(loss, isFresh)) return this.#fail(loss);
+    const replacesToken = this.#replacesToken(loss, now);
+    // The clock of whoever makes the tokens may be behind, so a lost session asks once more.
+    const isLastToken = isFresh && (!outage.was || outage.refusedToken);
+    if (loss.fatal && !(returns && loss.later) && (!replacesToken || isLastToken)) return this.#fail(loss);
     const actions = [['disconnect']];
-    if (hasOther) {
+    if (replacesToken && !isFresh) return [...actions, ...this.#begin(now)];
+    outage.refusedToken ||= replacesToken;
+    if (hasOther && !replacesToken) {
       this.#server = (this.#server + 1) % this.#options.servers;
       return [...actions, ...this.#begin(now, this.#tried + 1, 0, isFresh)];
     }
@@ -206,7 +232,7 @@ export class Link {
     if (state === 'connecting') {
       if (now >= this.#beginsAt) {
         this.#beginsAt = Infinity;
-        return [this.#firstStep()];
+        return this.#firstStep(now);
       }
       const what = this.#needsToken ? 'token of the provider' : this.#isRestoring ? 'restoration' : 'login';
       const reason = `no ${what} within ${this.#options.attemptTimeout / 1000} seconds`;
@@ -217,7 +243,8 @@ export class Link {
 
   /** An outage begins. `was` says that there was a session. */
   #begins(since, was) {
-    this.#outage = { since, was, failures: 0, refusals: 0, slow: 0, suspended: false, retryAt: Infinity, notBefore: 0, last: '' };
+    const counts = { failures: 0, refusals: 0, slow: 0, refusedToken: false };
+    this.#outage = { since, was, ...counts, suspended: false, retryAt: Infinity, notBefore: 0, last: '' };
   }
 
   #jittered(wait) {
@@ -277,11 +304,16 @@ export class Link {
     this.#beginsAt = pause > 0 ? now + pause : Infinity;
     this.#deadline = now + pause + this.#options.attemptTimeout;
     this.attempt++;
-    return pause > 0 ? [] : [this.#firstStep()];
+    return pause > 0 ? [] : this.#firstStep(now);
   }
 
-  #firstStep() {
-    return this.#needsToken ? ['askForToken', this.attempt] : ['connect', this.attempt, this.#server];
+  /** A token that is known to have expired isn't presented: a provider has to replace it, and without one the link fails (S-54). */
+  #firstStep(now) {
+    if (now >= this.#expiresAt) {
+      if (!this.#options.hasProvider) return this.#fail(expired('log in with a new one'));
+      this.#needsToken = true;
+    }
+    return [this.#needsToken ? ['askForToken', this.attempt] : ['connect', this.attempt, this.#server]];
   }
 
   #fail({ reason, reasonCode, error }, operation = 'serverReject') {

@@ -21,6 +21,12 @@ const disconnects = { 3504: 10022, 3505: 10012, 3506: 10009, 3507: 10013 };
 
 export const loginError = (code, reason) => new RTMError(code, reason, { operation: 'login' });
 
+/** An attempt whose token is known to have ended, so that no server has to refuse it. */
+export const expired = (advice) => {
+  const reason = `the token has expired; ${advice}`;
+  return loss('refused', reason, { error: loginError(-10009, reason) });
+};
+
 /**
  * `cause` is 'error', 'heartbeat', 'refused' (by an RTMError) or 'disconnect' (with a code). `quick` says that the address
  * refused at once.

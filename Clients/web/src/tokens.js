@@ -54,6 +54,7 @@ export function makeTokens(session) {
       }
       if (channel) return;
       announcedFor = link.token;
+      link.expires(remainingMs, session.now);
       if (!tokenProvider || renewing === session.connection) return;
       renewing = session.connection;
       renewByProvider(renewing, firstPause);

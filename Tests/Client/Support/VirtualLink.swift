@@ -72,7 +72,15 @@ struct VirtualLink {
     }
 
     mutating func provide(_ token: String, to attempt: UInt64) {
-        perform(machine.tokenProvided(token, attempt: attempt, now: now))
+        perform(machine.tokenProvided(token, attempt: attempt, now: now, random: &random))
+    }
+
+    /// The server says that the token ends soon.
+    ///
+    /// - Returns: whether the app gets an event.
+    @discardableResult
+    mutating func tokenExpires(in remaining: Duration = .seconds(30)) -> Bool {
+        machine.tokenExpires(in: remaining, now: now)
     }
 
     mutating func lose(_ loss: LinkLoss = .connectionError("cut")) {

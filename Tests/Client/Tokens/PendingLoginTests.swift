@@ -184,16 +184,130 @@ struct TokenAttemptTests {
         link.login()
         link.provide("first", to: 1)
         link.lose()
-        // The session's own token is presented first.
+        // The session's own token is presented first, because nothing is known against it.
         link.advance(to: .seconds(2))
-        #expect(link.questions.count == 1)
-        #expect(link.state == .disconnected)
-        link.advance(to: .seconds(10))
-        #expect(link.questions.map(\.number) == [1, 3])
+        #expect(link.questions.map(\.at) == [.zero, .seconds(2)])
+        #expect(link.state == .connecting)
+        link.reach = { _, _ in .accepted }
         link.provide("second", to: 3)
         #expect(link.lastChange?.isResumed == true)
+        #expect(link.attempts.map(\.at) == [.zero, .seconds(2), .seconds(2)])
+    }
+
+    @Test func `S-53: at the end of its token a session asks for another one at once`() {
+        var link = link()
+        link.login()
+        link.provide("first", to: 1)
         link.lose(.disconnected(code: 3506, reason: "expired", retryAfter: nil))
+        #expect(link.states.suffix(2) == [.disconnected, .connecting])
+        #expect(link.questions.map(\.at) == [.zero, .zero])
+        link.provide("second", to: 2)
+        #expect(link.state == .connected)
+        #expect(link.lastChange?.isResumed == true)
+    }
+
+    @Test func `S-54: a token that ended while the link was away isn't presented`() {
+        var link = link()
+        link.login()
+        link.provide("first", to: 1)
+        link.tokenExpires(in: .seconds(30))
+        link.advance(to: .seconds(29))
+        link.lose()
+        link.advance(to: .seconds(31))
+        #expect(link.questions.map(\.at) == [.zero, .seconds(31)])
+        #expect(link.attempts.count == 1)
+        link.provide("second", to: 2)
+        #expect(link.state == .connected)
+        #expect(link.attempts.map(\.at) == [.zero, .seconds(31)])
+    }
+
+    @Test func `S-54: a token that hasn't ended is presented, and so is a renewed one`() {
+        var link = link()
+        link.login()
+        link.provide("first", to: 1)
+        link.tokenExpires(in: .seconds(30))
+        link.lose()
+        link.advance(to: .seconds(2))
+        #expect(link.state == .connected)
+        #expect(link.questions.count == 1)
+        link.machine.tokenRenewed("second")
+        link.advance(to: .seconds(40))
+        link.lose()
+        link.advance(to: .seconds(42))
+        #expect(link.state == .connected)
+        #expect(link.questions.count == 1)
+    }
+
+    @Test func `S-54: without a provider a token that ended while the link was away fails it`() {
+        var link = VirtualLink()
+        link.login(token: "only")
+        link.tokenExpires(in: .seconds(1))
+        link.lose()
+        link.advance(to: .seconds(2))
+        #expect(link.states.suffix(3) == [.disconnected, .connecting, .failed])
+        #expect(link.lastChange?.operation == .serverReject)
+        #expect(link.lastChange?.reasonCode == .tokenExpired)
+        #expect(link.attempts.count == 1)
+        link.login(2, token: "new")
+        #expect(link.state == .connected)
+    }
+
+    @Test func `S-54: a login that brings no token fails at once when the session's has ended`() {
+        var link = VirtualLink()
+        link.login(token: "only")
+        link.tokenExpires(in: .seconds(1))
+        link.advance(to: .milliseconds(900))
+        link.lose()
+        link.advance(to: .seconds(1))
+        link.login(2)
+        #expect(link.completions.map(\.code) == [nil, .tokenExpired])
+        #expect(link.state == .failed)
+        #expect(link.attempts.count == 1)
+    }
+
+    @Test func `S-54: a server that shuts down is come back to without the token that ends meanwhile`() {
+        var link = link()
+        link.login()
+        link.provide("first", to: 1)
+        link.tokenExpires(in: .seconds(3))
+        link.lose(.disconnected(code: 3000, reason: "draining", retryAfter: .seconds(5)))
+        #expect(link.state == .connecting)
+        link.advance(to: .seconds(5))
+        #expect(link.questions.map(\.at) == [.zero, .seconds(5)])
+        #expect(link.attempts.count == 1)
+    }
+
+    @Test func `S-54: another path gets no token that has ended`() {
+        var link = link(servers: 2)
+        link.login()
+        link.provide("first", to: 1)
+        link.tokenExpires(in: .seconds(3))
+        link.advance(to: .seconds(3))
+        link.changePath()
+        #expect(link.attempts.count == 1)
+        #expect(link.questions.map(\.at) == [.zero, .seconds(3)])
+        link.provide("second", to: 2)
+        #expect(link.state == .connected)
+    }
+
+    @Test(arguments: ["first", "second"])
+    func `S-53: a lost session asks twice before a provider's expired token ends it`(answer: String) {
+        var link = link { at, _ in
+            at == .zero ? .accepted : .refused(RTMError(.tokenExpired, "expired"))
+        }
+        link.login()
+        link.provide("first", to: 1)
+        link.advance(to: .seconds(1))
+        link.lose(.disconnected(code: 3506, reason: "expired", retryAfter: nil))
+        link.provide(answer, to: 2)
         #expect(link.state == .disconnected)
+        link.advance(to: .seconds(5))
+        #expect(link.questions.map(\.number) == [1, 2, 3])
+        link.provide(answer, to: 3)
+        #expect(link.state == .failed)
+        #expect(link.lastChange?.reasonCode == .tokenExpired)
+        // What has ended is presented to nobody.
+        #expect(link.attempts.count == (answer == "first" ? 1 : 2))
     }
 
     @Test func `T3, S-53: a provider whose own token has expired ends the link`() {
