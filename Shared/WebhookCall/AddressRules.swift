@@ -6,12 +6,15 @@ package import RTMServiceKit
 /// what only this machine reaches, such as the metadata service of a cloud (docs/threat-model.md).
 package struct AddressRules: Sendable, Equatable {
     let allowed: [AddressRange]
+    let admitsPublic: Bool
 
-    package init(allowed: [AddressRange]) { self.allowed = allowed }
+    package init(allowed: [AddressRange], admitsPublic: Bool = true) {
+        (self.allowed, self.admitsPublic) = (allowed, admitsPublic)
+    }
 
     package func admits(_ address: SocketAddress) -> Bool {
         allowed.contains { $0.contains(address) }
-            || Self.handedOut.contains { $0.contains(address) }
+            || admitsPublic && Self.handedOut.contains { $0.contains(address) }
                 && !Self.special.contains { $0.contains(address) }
     }
 

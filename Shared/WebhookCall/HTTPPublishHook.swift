@@ -13,7 +13,7 @@ package struct HTTPPublishHook: PublishHookCaller {
 
     package init(_ receiver: WebhookReceiver) { self.receiver = receiver }
 
-    package init(_ target: WebhookTarget, connectionsMax: Int, _ environment: WebhookReceiver.Environment) {
+    package init(_ target: WebhookTarget, connectionsMax: Int, _ environment: CheckedHTTPClient.Environment) {
         self.init(
             WebhookReceiver(
                 target, connectionsMax: connectionsMax, keptBytesMax: Self.answerBytesMax, environment))
@@ -24,7 +24,7 @@ package struct HTTPPublishHook: PublishHookCaller {
         let key = PublishHookKeys.privateAddresses
         return HTTPPublishHook(
             target, connectionsMax: record.parallel,
-            WebhookReceiver.Environment(
+            CheckedHTTPClient.Environment(
                 rules: AddressRules(allowed: configuration[key].compactMap(AddressRange.init)),
                 rulesKey: key.declaration.name, timeout: TimeAmount(record.deadline), eventLoopGroup: group))
     }

@@ -43,8 +43,8 @@ struct WebhookRecordTests {
             ("http://[fd00::1]:81/", "fd00::1", 81),
         ])
     func target(url: String, host: String, port: Int) throws {
-        let target = try #require(record { $0.url = url }.target)
-        #expect(target.host == host && target.port == port && target.url == url)
+        let target = try #require(record { $0.url = url }.target?.url)
+        #expect(target.host == host && target.port == port && target.text == url)
     }
 
     @Test("what is wrong is refused with a sentence that names the webhook and no secret")

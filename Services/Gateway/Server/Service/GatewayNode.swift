@@ -82,7 +82,7 @@ struct GatewayNode {
         var settings = WebhookQueue.Settings()
         settings.giveUpAfter = TimeAmount(configuration[GatewayKeys.giveUpAfter])
         settings.lease = TimeAmount(configuration[GatewayKeys.webhookLease])
-        let environment = WebhookReceiver.Environment(
+        let environment = CheckedHTTPClient.Environment(
             rules: AddressRules(
                 allowed: configuration[GatewayKeys.privateAddresses].compactMap(AddressRange.init)),
             rulesKey: GatewayKeys.privateAddresses.declaration.name,

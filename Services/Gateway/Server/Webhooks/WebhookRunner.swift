@@ -40,7 +40,7 @@ final class WebhookRunner: Sendable {
     /// - Parameter record: one that has no problem (`WebhookRecord.problem`).
     init?(
         _ record: WebhookRecord, node: String, _ settings: WebhookQueue.Settings, _ backend: Backend,
-        _ environment: WebhookReceiver.Environment, _ metrics: WebhookMetrics, _ logger: Logger
+        _ environment: CheckedHTTPClient.Environment, _ metrics: WebhookMetrics, _ logger: Logger
     ) {
         guard let target = record.target, let delivery = WebhookDelivery(record, node: node, settings) else {
             return nil

@@ -11,7 +11,7 @@ final class Webhooks: Service {
     let name = "webhooks"
     private let node: String
     private let settings: WebhookQueue.Settings
-    private let environment: WebhookReceiver.Environment
+    private let environment: CheckedHTTPClient.Environment
     private let backend: Backend
     private let metrics: WebhookMetrics
     private let logger: Logger
@@ -25,7 +25,7 @@ final class Webhooks: Service {
 
     init(
         _ records: [WebhookRecord], node: String, _ settings: WebhookQueue.Settings,
-        _ environment: WebhookReceiver.Environment, _ backend: Backend, _ metrics: WebhookMetrics,
+        _ environment: CheckedHTTPClient.Environment, _ backend: Backend, _ metrics: WebhookMetrics,
         _ logger: Logger
     ) {
         (self.node, self.settings, self.environment) = (node, settings, environment)
