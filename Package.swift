@@ -159,7 +159,8 @@ let shared: [Target] = [
     room("RTMPermissions", "Shared/Permissions", ["RTMModel", "RTMAccessToken", "RTMWire"]),
     room(
         "RTMAppConfiguration", "Shared/AppConfiguration",
-        ["RTMAccessToken", "RTMPermissions", "RTMServiceKit", logging]),
+        ["RTMModel", "RTMAccessToken", "RTMPermissions", "RTMServiceKit", "RTMWebhookSignature", logging]
+            + nio),
     room(
         "RTMPublishHook", "Shared/PublishHook",
         ["RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature", logging, collections] + nio),
@@ -168,7 +169,8 @@ let shared: [Target] = [
     room(
         "RTMWebhookCall", "Shared/WebhookCall",
         [
-            "RTMPublishHook", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature", httpClient, nioSSL,
+            "RTMAppConfiguration", "RTMPublishHook", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature",
+            httpClient, nioSSL,
             .product(name: "NIOHTTP1", package: "swift-nio"),
         ] + nio),
 ]
@@ -286,8 +288,8 @@ let testing: [Target] = [
     tests(
         "PublishHook",
         [
-            "RTMModel", "RTMServiceKit", "RTMConfigurationFile", "RTMPublishHook", "RTMWebhookCall",
-            "RTMWebhookSignature", logging, nioSSL,
+            "RTMModel", "RTMAccessToken", "RTMAppConfiguration", "RTMServiceKit", "RTMConfigurationFile",
+            "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature", logging, nioSSL,
         ] + nio),
     tests(
         "Messaging",

@@ -1,7 +1,9 @@
 package import Logging
 package import RTMAccessToken
+import RTMModel
 package import RTMPermissions
 package import RTMServiceKit
+import RTMWebhookSignature
 
 /// An app as the configuration has it, with what checks its tokens: the same for every service that lets
 /// users in.
@@ -17,14 +19,17 @@ package struct ConfiguredApp: Sendable {
     /// The keys that it is made of.
     package static let keys =
         CommonKeys.apps.declarations + CommonKeys.tokenLifeMax.declarations
-        + PermissionKeys.table.declarations
+        + PermissionKeys.table.declarations + JWTKeyKeys.table.declarations
 
     /// Reads the apps with the keys of their JWTs. A file is read once, however many apps name it.
     ///
-    /// - Parameter read: reads a text file.
+    /// - Parameters:
+    ///   - fetches: has the keys of URLs; without it there are none.
+    ///   - read: reads a text file.
     /// - Throws: the key `apps` with the file that can't be used, and why.
     package static func all(
-        in configuration: Configuration, _ read: (String) throws -> String = { try TextFile.read($0) }
+        in configuration: Configuration, _ fetches: KeyFetches? = nil,
+        _ read: (String) throws -> String = { try TextFile.read($0) }
     ) throws(ConfigurationError) -> [ConfiguredApp] {
         let lifeMax = configuration[CommonKeys.tokenLifeMax]
         let policies = ForeignPolicies(
@@ -33,16 +38,17 @@ package struct ConfiguredApp: Sendable {
         var files: [String: JWTKeySet] = [:]
         var apps: [ConfiguredApp] = []
         for (index, record) in configuration[CommonKeys.apps].enumerated() {
-            var jwts: JWTVerifier?
-            if let path = record.jwtKeys {
-                if files[path] == nil {
-                    files[path] = try keySet(at: path, index + 1, configuration, read)
-                }
-                jwts = files[path].map {
-                    JWTVerifier(
-                        keys: $0, issuer: record.jwtIssuer, audience: record.jwtAudience ?? record.id,
-                        lifeMax: lifeMax)
-                }
+            if let path = record.jwtKeys, files[path] == nil {
+                files[path] = try keySet(at: path, index + 1, configuration, read)
+            }
+            var keys: (any JWTKeySource)? = record.jwtKeys.flatMap { files[$0] }
+            if let url = record.jwtKeysURL.flatMap({ HTTPURL($0) }) {
+                keys = fetches?.keys(at: url) ?? NoKeys()
+            }
+            let jwts = keys.map {
+                JWTVerifier(
+                    keys: $0, issuer: record.jwtIssuer, audience: record.jwtAudience ?? record.id,
+                    lifeMax: lifeMax)
             }
             let tokens = record.certificate.map {
                 TokenVerifier(appID: record.id, certificate: $0.revealed, lifeMax: lifeMax)
@@ -75,7 +81,7 @@ package struct ConfiguredApp: Sendable {
         _ configuration: Configuration, _ read: (String) throws -> String
     ) -> ConfigurationProblem? {
         do {
-            _ = try all(in: configuration, read)
+            _ = try all(in: configuration, nil, read)
             return nil
         } catch {
             return error.problems.first
@@ -107,18 +113,37 @@ package struct ConfiguredApp: Sendable {
         }
     }
 
+    /// Where keys aren't fetched, as while a configuration is checked.
+    private struct NoKeys: JWTKeySource {
+        func check(_ signed: SignedJWT) throws(RTMError) {
+            throw RTMError(.loginNoServerResources, "this program fetches no keys of JWTs")
+        }
+    }
+
+    package static let rules = [rule, .networks(JWTKeyKeys.privateAddresses)]
+
     /// Without this check an app could be served that no user can log in to: builders of tokens refuse such
     /// ids and certificates (A-7).
-    package static let rule = ConfigurationRule(CommonKeys.apps) { apps in
+    private static let rule = ConfigurationRule(CommonKeys.apps) { apps in
         var numbers: [String: Int] = [:]
         for (index, app) in apps.enumerated() {
             if let first = numbers.updateValue(index + 1, forKey: app.id) {
                 return "has the id \"\(app.id)\" in record \(first) and again in record \(index + 1). "
                     + "Keep one of the two"
             }
-            if app.jwtKeys == nil, app.jwtIssuer ?? app.jwtAudience != nil {
+            if !app.takesJWTs, app.jwtIssuer ?? app.jwtAudience != nil {
                 return "says in record \(index + 1) whose JWTs are taken, but has no jwtKeys there. "
-                    + "Set jwtKeys to the file of their keys, or leave jwtIssuer and jwtAudience out"
+                    + "Set jwtKeys to the file of their keys, or jwtKeysURL to its URL, "
+                    + "or leave jwtIssuer and jwtAudience out"
+            }
+            if let url = app.jwtKeysURL {
+                guard app.jwtKeys == nil else {
+                    return "has both jwtKeys and jwtKeysURL in record \(index + 1). Keep one of the two"
+                }
+                guard HTTPURL(url) != nil else {
+                    return "has a jwtKeysURL in record \(index + 1) that is no URL. Set one such as "
+                        + "https://login.example.com/.well-known/jwks.json, without user, password and #"
+                }
             }
             guard let certificate = app.certificate else { continue }
             guard AccessToken.isIdentifier(certificate.revealed) else {

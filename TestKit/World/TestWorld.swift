@@ -137,7 +137,7 @@ public final class TestWorld: Sendable {
     private static func load(_ keys: [String: String], app: String) throws -> RTMServiceKit.Configuration {
         let definitions = [
             MessagingDefinition.service, PresenceDefinition.service, StorageDefinition.service,
-            EdgeDefinition.service(hooks: nil),
+            EdgeDefinition.service(hooks: nil, keys: nil),
         ]
         let schema = ConfigurationSchema(
             definitions.flatMap(\.keys) + [CommonKeys.apps.declaration], section: "test",

@@ -142,6 +142,7 @@ struct ConfigurationValueTests {
             + "historyRetention: 30d, channelMetadataRate: 40, userMetadataRate: 0, acquireLockRate: 3, "
             + "renewalRate: 4, sessionPublishRate: 5, appPublishBytes: 6MiB, sessionsMax: 7, service: none, "
             + "jwtKeys: /etc/keys.json, jwtIssuer: \"https://issuer.example/\", jwtAudience: chat, "
+            + "jwtKeysURL: \"https://issuer.example/keys\", "
             + "events: 72h}\n"
             + "  - {id: two, certificate: c2}\n  - three:c3:9\n"
         var one = AppRecord(id: "one", subscriptionsMax: 7)
@@ -159,6 +160,7 @@ struct ConfigurationValueTests {
         one.jwtKeys = "/etc/keys.json"
         one.jwtIssuer = "https://issuer.example/"
         one.jwtAudience = "chat"
+        one.jwtKeysURL = "https://issuer.example/keys"
         one.events = .seconds(72 * 3_600)
         #expect(
             try RelayKeys.load(["--config", "f"], files: ["f": file])[CommonKeys.apps] == [
@@ -170,12 +172,12 @@ struct ConfigurationValueTests {
             "apps: [{id: a}, {id: b, certifcate: tops}]":
                 "the value has the unknown field \"certifcate\" in record 2; did you mean certificate?",
             "apps: [{id: [a]}]": "the value has a id in record 1 that is a list; expected is a text",
-            "apps: [a:tops:1:2:3:4:5:off:6:7:8:9:10:11:12:13:14:all:k:i:u:1h:b]":
-                "the value has 23 parts in record 1; the form is "
+            "apps: [a:tops:1:2:3:4:5:off:6:7:8:9:10:11:12:13:14:all:k:i:u:1h:b:c]":
+                "the value has 24 parts in record 1; the form is "
                 + "id:certificate:subscriptionsMax:publishRate:callRate:subscribeRate:loginRate:"
                 + "historyRetention:channelMetadataRate:userMetadataRate:acquireLockRate:renewalRate:"
                 + "sessionPublishRate:appPublishRate:sessionsMax:sessionPublishBytes:appPublishBytes:"
-                + "service:jwtKeys:jwtIssuer:jwtAudience:events",
+                + "service:jwtKeys:jwtIssuer:jwtAudience:events:jwtKeysURL",
             "apps: [{id: a, historyRetention: 2d}]":
                 "the value has a historyRetention in record 1 that is not one of off, 1d, 7d, 30d, 90d, 365d, "
                 + "permanent",
@@ -187,7 +189,8 @@ struct ConfigurationValueTests {
                 + "userMetadataRate (optional), acquireLockRate (optional), renewalRate (optional), "
                 + "sessionPublishRate (optional), appPublishRate (optional), sessionsMax (optional), "
                 + "sessionPublishBytes (optional), appPublishBytes (optional), service (optional), "
-                + "jwtKeys (optional), jwtIssuer (optional), jwtAudience (optional), events (optional)",
+                + "jwtKeys (optional), jwtIssuer (optional), jwtAudience (optional), events (optional), "
+                + "jwtKeysURL (optional)",
         ]
         for (text, reason) in bad {
             #expect(

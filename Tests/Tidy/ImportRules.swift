@@ -44,7 +44,8 @@ struct ImportRules {
             "NIOCore",
         ],
         "Shared/WebhookCall": [
-            "RTMPublishHook", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature", "AsyncHTTPClient",
+            "RTMAppConfiguration", "RTMPublishHook", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature",
+            "AsyncHTTPClient",
             "NIOCore", "NIOPosix", "NIOSSL", "NIOHTTP1",
         ],
 
@@ -52,7 +53,10 @@ struct ImportRules {
         "Services/Presence/Client": calling,
         "Services/Storage/Client": calling,
         "Shared/Permissions": ["RTMModel", "RTMAccessToken", "RTMWire"],
-        "Shared/AppConfiguration": ["RTMAccessToken", "RTMPermissions", "RTMServiceKit", "Logging"],
+        "Shared/AppConfiguration": [
+            "RTMModel", "RTMAccessToken", "RTMPermissions", "RTMServiceKit", "RTMWebhookSignature", "Logging",
+            "NIOCore",
+        ],
         "Shared/RedisConfiguration": ["RTMRedis", "RTMServiceKit", "RTMServiceLink"],
         "Services/Messaging/Server": serving.union([
             "RTMMessagingClient", "RTMRedis", "RTMRedisConfiguration",

@@ -5,5 +5,6 @@ import RTMWebhookCall
 
 @main struct EdgeMain: ServiceMain {
     static let program = ServiceProgram(
-        EdgeDefinition.service(hooks: HTTPPublishHook.make), admin: HostPort(host: "127.0.0.1", port: 7711))
+        EdgeDefinition.service(hooks: HTTPPublishHook.make, keys: HTTPKeyDownload.make),
+        admin: HostPort(host: "127.0.0.1", port: 7711))
 }

@@ -17,7 +17,7 @@ enum Greeting {
         let admin = listening["admin"].map { "\($0)" } ?? "nowhere"
         let apps = configuration[CommonKeys.apps]
         // An app that needs no token is the better example.
-        let app = apps.first { $0.certificate == nil && $0.jwtKeys == nil } ?? apps.first
+        let app = apps.first { $0.certificate == nil && !$0.takesJWTs } ?? apps.first
         let options = server(edge) + (app.map { $0.id == "dev" ? "" : " --app-id \($0.id)" } ?? "")
         let place = edge.map { "\($0)" } ?? "nowhere"
         return """
@@ -102,6 +102,7 @@ enum Greeting {
     /// Where an app needs a token, the user is in it.
     private static func login(_ user: String, _ app: AppRecord?) -> String {
         guard let app else { return " --user \(user)" }
+        if app.jwtKeysURL != nil, app.certificate == nil { return " --user \(user) --token TOKEN" }
         let key: String? =
             if app.certificate != nil { "--certificate-file FILE" } else {
                 app.jwtKeys.map { _ in "--jwt-key FILE" }

@@ -24,7 +24,8 @@ import RTMWebhookCall
             PresenceDefinition.inProcess(presence, messaging: messaging),
             StorageDefinition.inProcess(storage, messaging: messaging, data: StandaloneDirectory.data),
             EdgeDefinition.inProcess(
-                messaging: messaging, presence: presence, storage: storage, hooks: HTTPPublishHook.make),
+                messaging: messaging, presence: presence, storage: storage, hooks: HTTPPublishHook.make,
+                keys: HTTPKeyDownload.make),
             GatewayDefinition.inProcess(
                 messaging: messaging, presence: presence, storage: storage, developmentKey: Greeting.key,
                 socket: Greeting.socket),

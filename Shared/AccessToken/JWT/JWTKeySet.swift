@@ -1,7 +1,7 @@
-import RTMModel
+package import RTMModel
 
 /// The keys that the JWTs of an app may be signed with.
-package struct JWTKeySet: Sendable {
+package struct JWTKeySet: JWTKeySource {
     private let keys: [JWTKey]
     /// Why keys of a document aren't used, a clause for each.
     package let passedOver: [String]
@@ -11,20 +11,28 @@ package struct JWTKeySet: Sendable {
     /// Of a document the keys that can't be used are passed over, whatever the reason (RFC 7517, 5): an
     /// issuer lists there all that it has, and adds to it what this server doesn't know. A key that stands
     /// alone is refused.
-    package init(_ text: String) throws(JWTKeyProblem) {
+    ///
+    /// - Parameter isPublished: whether others can read the text, as at a URL. A shared secret is none there,
+    ///   and is passed over.
+    package init(_ text: String, isPublished: Bool = false) throws(JWTKeyProblem) {
         switch KeyText(text) {
         case .json:
+            let entries: [Result<JWK, JWTKeyProblem>]
             switch try JWK.Content(text) {
-            case .key(let jwk): (keys, passedOver) = ([try JWTKey(jwk)], [])
-            case .document(let entries): (keys, passedOver) = try Self.usable(entries)
+            case .key(let jwk) where !isPublished:
+                (keys, passedOver) = ([try JWTKey(jwk)], [])
+                return
+            case .key(let jwk): entries = [.success(jwk)]
+            case .document(let all): entries = all
             }
+            (keys, passedOver) = try Self.usable(entries, isPublished: isPublished)
         case .pem(let label): (keys, passedOver) = ([try JWTKey(pem: text, label)], [])
         case nil: throw JWTKeyProblem("it is neither a JWKS document nor a public key in PEM")
         }
     }
 
     private static func usable(
-        _ entries: [Result<JWK, JWTKeyProblem>]
+        _ entries: [Result<JWK, JWTKeyProblem>], isPublished: Bool
     ) throws(JWTKeyProblem) -> ([JWTKey], passedOver: [String]) {
         var keys: [JWTKey] = []
         var passedOver: [String] = []
@@ -32,6 +40,9 @@ package struct JWTKeySet: Sendable {
             do throws(JWTKeyProblem) {
                 let jwk = try entry.get()
                 let key = try JWTKey(jwk)
+                if isPublished, key.algorithm == .hs256 {
+                    throw JWTKeyProblem("\(jwk.title) is a shared secret, and everybody can read it there")
+                }
                 if let name = key.id,
                     keys.contains(where: { $0.id == name && $0.algorithm == key.algorithm })
                 {
@@ -63,12 +74,17 @@ package struct JWTKeySet: Sendable {
     /// Checks that a token is signed with one of the keys.
     ///
     /// - Throws: `.invalidToken` (-10005) with the reason.
-    func check(_ signed: SignedJWT) throws(RTMError) {
+    package func check(_ signed: SignedJWT) throws(RTMError) {
         guard try key(of: signed.header).isValid(signed.signature, over: signed.signedBytes) else {
             throw RTMError(
                 .invalidToken,
                 "the token's signature is wrong: it was made with another key, or the token was changed")
         }
+    }
+
+    /// A key without a name is alone, and may have any name.
+    package func hasKey(named name: String) -> Bool {
+        keys.contains { $0.id.map { $0.isSpelled(name) } ?? true }
     }
 
     /// The key that a token names. It decides on the algorithm, and the token has to say the same.
@@ -98,10 +114,15 @@ package struct JWTKeySet: Sendable {
         // A key without a name is alone, and may have any name.
         let named = keys.filter { $0.id.map { $0.isSpelled(id) } ?? true }
         guard let key = named.first(where: { $0.algorithm.rawValue == algorithm }) ?? named.first else {
-            throw RTMError(
-                .invalidToken, "the token is signed with the key \(id.quoted), which is unknown here")
+            throw .unknownKey(id)
         }
         return key
+    }
+}
+
+extension RTMError {
+    static func unknownKey(_ name: String) -> RTMError {
+        RTMError(.invalidToken, "the token is signed with the key \(name.quoted), which is unknown here")
     }
 }
 

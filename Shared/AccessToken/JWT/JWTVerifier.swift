@@ -1,8 +1,9 @@
 package import RTMModel
 
-/// Decides whether a JWT lets a user of one app log in. Pure: the time is an argument.
+/// Decides whether a JWT lets a user of one app log in. Pure: the time is an argument, and the keys
+/// are those that their source has.
 package struct JWTVerifier: Sendable {
-    let keys: JWTKeySet
+    let keys: any JWTKeySource
     /// Who has to have made the tokens (`iss`); nil if that isn't asked.
     let issuer: String?
     /// For whom the tokens have to be made (`aud`).
@@ -11,7 +12,9 @@ package struct JWTVerifier: Sendable {
     /// that there is no limit.
     let lifeMax: Duration
 
-    package init(keys: JWTKeySet, issuer: String? = nil, audience: String, lifeMax: Duration = .zero) {
+    package init(
+        keys: any JWTKeySource, issuer: String? = nil, audience: String, lifeMax: Duration = .zero
+    ) {
         self.keys = keys
         self.issuer = issuer
         self.audience = audience
@@ -24,8 +27,8 @@ package struct JWTVerifier: Sendable {
     ///   id.
     /// - nowMilliseconds: the time since 1970 (UTC).
     /// - Throws: the error of the first check that fails: `.invalidToken` (-10005), `.tokenExpired` (-10009),
-    ///   `.loginNotAuthorized` (-10015) or `.loginInconsistentAppId` (-10016), with the cause in words. The
-    ///   cause never contains the token.
+    ///   `.loginNotAuthorized` (-10015) or `.loginInconsistentAppId` (-10016), with the cause in words, or
+    ///   `.loginNoServerResources` (-10010) while there are no keys. The cause never contains the token.
     package func verify(
         _ text: String, userID: String, nowMilliseconds: UInt64
     ) throws(RTMError) -> TokenGrant {

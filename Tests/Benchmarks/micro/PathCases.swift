@@ -177,7 +177,7 @@ private struct InMemoryNode {
 
     /// Without limits of rates, which would end a case early.
     private static func configuration() throws -> Configuration {
-        let definitions = [MessagingDefinition.service, EdgeDefinition.service(hooks: nil)]
+        let definitions = [MessagingDefinition.service, EdgeDefinition.service(hooks: nil, keys: nil)]
         let schema = ConfigurationSchema(definitions.flatMap(\.keys), section: "bench")
         var variables = [CommonKeys.apps.declaration.variable: Sample.appID]
         for key in schema.keys where key.name == "edge.rates.unlimited" { variables[key.variable] = "true" }

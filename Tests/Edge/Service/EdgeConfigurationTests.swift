@@ -89,6 +89,30 @@ struct EdgeConfigurationTests {
         #expect(alone?.description.contains("has no jwtKeys there") == true)
     }
 
+    @Test(
+        "A-21: an app names a file of its keys or a URL, and a URL that can be fetched",
+        arguments: [
+            ("jwtKeysURL: 'https://i/jwks.json', jwtIssuer: 'https://i'", nil),
+            ("jwtKeysURL: 'http://10.1.0.7:8080/jwks.json'", nil),
+            (
+                "jwtKeysURL: 'https://i/jwks.json', jwtKeys: KEYS",
+                "has both jwtKeys and jwtKeysURL in record 1"
+            ),
+            ("jwtKeysURL: '/etc/keys.json'", "has a jwtKeysURL in record 1 that is no URL"),
+            ("jwtKeysURL: 'file:///etc/keys.json'", "has a jwtKeysURL in record 1 that is no URL"),
+            ("jwtKeysURL: 'https://me:secret@i/'", "has a jwtKeysURL in record 1 that is no URL"),
+        ] as [(String, String?)])
+    func urlOfKeys(_ fields: String, _ problem: String?) throws {
+        do {
+            let configuration = try load(["--config", "f"], file: "apps: [{id: one, \(fields)}]")
+            #expect(problem == nil)
+            let application = try #require(try EdgeConfiguration(configuration).applications.first)
+            #expect(application.tokens?.jwts?.audience == "one")
+        } catch let error as ConfigurationError {
+            #expect(problem.map(error.description.contains) == true, "\(error)")
+        }
+    }
+
     private struct Gone: Error, CustomStringConvertible { let description = "gone" }
 
     /// No two numbers are the same, so none can stand in another one's place.
@@ -131,7 +155,7 @@ struct EdgeConfigurationTests {
     @Test("the drain of as many sessions as an edge admits fits into its shutdown, or it refuses to start")
     func drainFitsShutdown() {
         func problems(_ arguments: [String]) -> [String] {
-            let definition = EdgeDefinition.service(hooks: nil)
+            let definition = EdgeDefinition.service(hooks: nil, keys: nil)
             let schema = ConfigurationSchema(
                 definition.keys + [CommonKeys.shutdownTimeout.declaration], section: "edge")
             let loader = ConfigurationLoader(schema: schema, rules: definition.rules) { _ in "" }

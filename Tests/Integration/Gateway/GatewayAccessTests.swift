@@ -1,6 +1,8 @@
 import Foundation
+import NIOHTTP1
 import RTMAccessToken
 import RTMClient
+import RTMModel
 import RTMTestSupport
 import RTMTokenTestSupport
 import Testing
@@ -234,6 +236,61 @@ import Testing
             try await gateway.replaceJWTKeys(SampleJWT.keys(SampleJWT.otherRSAJWK))
             #expect(try await publish(old).status == 401)
             #expect(try await publish(new).status == 200)
+        }
+    }
+
+    @Test(
+        "A-21: the keys of a URL are fetched for clients and over HTTP, and an issuer that is away ends nothing",
+        arguments: Deployment.allCases)
+    func fetchedKeys(_ deployment: Deployment) async throws {
+        func token(_ user: String, _ key: JWTSigningKey) throws -> String {
+            let end = UInt64(Date().timeIntervalSince1970) + 500
+            return try SampleJWT.claims(for: user, endsAt: end).signed(with: key)
+        }
+        let (old, new) = try (SampleJWT.signing(.rs256), JWTSigningKey(SampleJWT.otherRSAKey, id: "r2"))
+        try await TestReceiver.with { _ in
+            .init(body: SampleJWT.keys(SampleJWT.curveJWK))
+        } _: { issuer in
+            let url = "http://127.0.0.1:\(issuer.port)/jwks.json"
+            try await GatewaySystem.with(deployment, jwtKeysURL: url) { gateway in
+                func publish(_ key: JWTSigningKey) async throws -> GatewaySystem.Answer {
+                    try await gateway.call(
+                        "POST", "/v1/fetched/publish", key: nil, #"{"channel": "a", "message": "b"}"#,
+                        headers: ["Authorization": "Bearer \(token("alice", key))", "x-agora-uid": "alice"])
+                }
+                func client(_ user: String, _ key: JWTSigningKey) throws -> RTMClient {
+                    let token = try token(user, key)
+                    return try gateway.system.client(user) { ($0.appID, $0.token) = ("fetched", token) }
+                }
+                try await eventually("the keys are there") {
+                    try await publish(SampleJWT.signing(.es256)).status == 200
+                }
+                issuer.answer { _ in .init(.serviceUnavailable) }
+                try await eventually("the issuer's answer is known") {
+                    try await publish(old).text.contains("can't be fetched at present")
+                }
+                let away = try await publish(old)
+                #expect(away.status == 503 && away.headers["retry-after"] != nil)
+                #expect(try await publish(SampleJWT.signing(.es256)).status == 200)
+                #expect(
+                    try await gateway.ready().contains("the keys of \(url) may be old: it answers with 503"))
+                let anna = try client("anna", old)
+                let login = Task { await code { try await anna.login() } }
+                try await eventually("the login is refused for now") { anna.linkState == .disconnected }
+
+                issuer.answer { _ in .init(body: SampleJWT.keys(SampleJWT.rsaJWK)) }
+                #expect(await login.value == nil)
+                try await eventually("the gateway has the keys") { try await publish(old).status == 200 }
+                #expect(try await !gateway.ready().contains(url))
+
+                issuer.answer { _ in .init(body: SampleJWT.keys(SampleJWT.otherRSAJWK)) }
+                #expect(try await publish(new).status == 503, "it is looked for")
+                try await eventually("the gateway has the new key") { try await publish(new).status == 200 }
+                let bert = try client("bert", new)
+                try await bert.login()
+                #expect(anna.linkState == .connected)
+                for client in [anna, bert] { await client.close() }
+            }
         }
     }
 

@@ -39,12 +39,13 @@ struct GatewaySystem {
     ///   - hooks: entries of `hooks.beforePublish`, in YAML.
     ///   - privateAddresses: which networks inside hooks may connect to.
     ///   - permissions: `edge.permissions` for all programs, in YAML; then edges have a WebSocket, too.
+    ///   - jwtKeysURL: where the keys of one more app are fetched, which has the id `fetched`.
     ///   - entrance: a command that runs the one process, with its arguments.
     static func with(
         _ deployment: Deployment = .standalone, _ options: [String] = [], messagingNodes: Int = 1,
         edge: [String] = [], messaging: [String] = [], events: String? = nil, webhooks: [String] = [],
         hooks: [String] = [], privateAddresses: String = "127.0.0.1/32", permissions: String? = nil,
-        entrance: [String] = [], _ body: (GatewaySystem) async throws -> Void
+        jwtKeysURL: String? = nil, entrance: [String] = [], _ body: (GatewaySystem) async throws -> Void
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -54,7 +55,7 @@ struct GatewaySystem {
         let keys = try grants.mapValues { try GeneratedKey($0.grant, $0.options) }
         try write(
             keys.values.map(\.entry), events: events, webhooks, hooks: hooks, privateAddresses,
-            permissions: permissions, to: file)
+            permissions: permissions, jwtKeysURL: jwtKeysURL, to: file)
         let configuration = ["--config", file.path]
         let unlimited =
             options.contains("--rates-key")
@@ -109,14 +110,20 @@ struct GatewaySystem {
 
     private static func write(
         _ entries: [String], events: String? = nil, _ webhooks: [String] = [], hooks: [String] = [],
-        _ privateAddresses: String = "", permissions: String? = nil, nodes: [String] = [], to file: URL
+        _ privateAddresses: String = "", permissions: String? = nil, nodes: [String] = [],
+        jwtKeysURL: String? = nil, to file: URL
     ) throws {
         let jwtKeys = Self.jwtKeys(beside: file).path
+        let fetched =
+            jwtKeysURL.map {
+                "\n  - {id: fetched, jwtKeysURL: '\($0)', jwtAudience: \(SampleApp.id)}\n"
+                    + "tokens: {keys: {privateAddresses: [127.0.0.1/32]}}"
+            } ?? ""
         let text = """
             apps:
               - {id: dev\(events.map { ", events: \($0)" } ?? "")}
               - {id: other}
-              - {id: \(SampleApp.id), certificate: \(SampleApp.certificate), jwtKeys: \(jwtKeys)}
+              - {id: \(SampleApp.id), certificate: \(SampleApp.certificate), jwtKeys: \(jwtKeys)}\(fetched)
             gateway:
               keys:
             \(entries.map { "    - \($0)" }.joined(separator: "\n"))
@@ -137,9 +144,13 @@ struct GatewaySystem {
     /// Waits until the gateway reaches all other services.
     func isReady() async throws {
         try await eventually("\(program) is ready") {
-            try await system.get("http://\(system.address("\(program) admin"))/ready").body
-                .contains(#""ready":false"#) == false
+            try await ready().contains(#""ready":false"#) == false
         }
+    }
+
+    /// What the program that answers over HTTP says about its probes.
+    func ready() async throws -> String {
+        try await system.get("http://\(system.address("\(program) admin"))/ready").body
     }
 
     /// The program that answers over HTTP.

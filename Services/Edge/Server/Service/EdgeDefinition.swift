@@ -1,7 +1,7 @@
 import Logging
 import NIOCore
 import NIOPosix
-import RTMAppConfiguration
+package import RTMAppConfiguration
 package import RTMPublishHook
 package import RTMServiceKit
 package import RTMServiceLink
@@ -10,9 +10,13 @@ package import RTMServiceLink
 package enum EdgeDefinition {
     /// Reaches the other services at their addresses.
     ///
-    /// - Parameter hooks: asks the hooks of the configuration; nil for an edge that has no such keys.
-    package static func service(hooks: PublishHookCallers.Make?) -> ServiceDefinition {
-        definition(isNetworked: true, hooks) { context, link in
+    /// - Parameters:
+    ///   - hooks: asks the hooks of the configuration; nil for an edge that has no such keys.
+    ///   - keys: gets keys of JWTs from their URLs; nil for an edge that fetches none.
+    package static func service(
+        hooks: PublishHookCallers.Make?, keys: KeyFetches.Make?
+    ) -> ServiceDefinition {
+        definition(isNetworked: true, hooks, keys) { context, link in
             let configuration = context.configuration
             return EdgeServiceLinks(
                 messaging: EdgeKeys.messaging.addresses(configuration),
@@ -25,9 +29,9 @@ package enum EdgeDefinition {
     /// Reaches the other services in the same process.
     package static func inProcess(
         messaging: InProcessEndpoint, presence: InProcessEndpoint, storage: InProcessEndpoint,
-        hooks: @escaping PublishHookCallers.Make
+        hooks: @escaping PublishHookCallers.Make, keys: @escaping KeyFetches.Make
     ) -> ServiceDefinition {
-        definition(isNetworked: false, hooks) { _, link in
+        definition(isNetworked: false, hooks, keys) { _, link in
             EdgeServiceLinks(
                 messaging: [.inProcess(messaging)], presence: [.inProcess(presence)],
                 storage: [.inProcess(storage)],
@@ -36,7 +40,7 @@ package enum EdgeDefinition {
     }
 
     private static func definition(
-        isNetworked: Bool, _ hooks: PublishHookCallers.Make?,
+        isNetworked: Bool, _ hooks: PublishHookCallers.Make?, _ keys: KeyFetches.Make?,
         links: @escaping @Sendable (ServiceContext, ServiceLinkConfiguration) -> EdgeServiceLinks
     ) -> ServiceDefinition {
         ServiceDefinition(
@@ -52,7 +56,8 @@ package enum EdgeDefinition {
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
             return try await assemble(
                 context, links(context, link),
-                hooks.map { PublishHookCallers($0, on: context.eventLoopGroup) })
+                hooks.map { PublishHookCallers($0, on: context.eventLoopGroup) },
+                keys.map { KeyFetches($0, context, .edge) })
         }
     }
 
@@ -72,10 +77,12 @@ package enum EdgeDefinition {
     }
 
     private static func assemble(
-        _ context: ServiceContext, _ links: EdgeServiceLinks, _ callers: PublishHookCallers?
+        _ context: ServiceContext, _ links: EdgeServiceLinks, _ callers: PublishHookCallers?,
+        _ fetches: KeyFetches?
     ) async throws -> Assembly {
         let configuration = context.configuration
-        var edge = try EdgeConfiguration(configuration)
+        var edge = try EdgeConfiguration(configuration, fetches)
+        fetches?.take(configuration)
         warnOfExposure(edge, configuration, context.logger)
         ConfiguredApp.reportKeys(of: try ConfiguredApp.all(in: configuration), context.logger)
         let metrics = EdgeMetrics(context.metrics, apps: edge.applications.map(\.id))
@@ -105,15 +112,16 @@ package enum EdgeDefinition {
         let tls = EdgeKeys.hasTLS(configuration) ? try ListenerTLS(EdgeKeys.identity, context) : nil
         let live = EdgeKeys.live + (callers == nil ? [] : PublishHookKeys.live)
         context.onChange(of: ConfiguredApp.keys + live) { next in
-            let applications = try EdgeConfiguration(next).applications
+            let applications = try EdgeConfiguration(next, fetches).applications
             let apps = try ConfiguredApp.all(in: next)
             return {
                 ConfiguredApp.reportKeys(of: apps, context.logger)
+                fetches?.take(next)
                 sharedRates.take(applications)
                 loops.take(applications, callers?.take(next) ?? [:])
             }
         }
-        let parts = [callers].compactMap { $0 as (any Service)? } + [loops]
+        let parts = [callers as (any Service)?, fetches].compactMap { $0 } + [loops]
         return Assembly(parts + subscriberCount(configuration, tls, loops, limiter, metrics, context))
     }
 

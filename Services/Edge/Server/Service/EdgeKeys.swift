@@ -178,28 +178,28 @@ package struct EdgeKeys: ServiceKeys {
         configuration[tlsListen] != nil || configuration[webSocketTLSListen] != nil
     }
 
-    static let rules = [
-        ConfigurationRule(tlsListen, needs: [tlsCertificate, tlsKey], when: { $0 != nil }),
-        ConfigurationRule(webSocketTLSListen, needs: [tlsCertificate, tlsKey], when: { $0 != nil }),
-        ConfigurationRule(webSocketPath) { path in
-            let isPath = path.hasPrefix("/") && path.allSatisfy { $0.isASCII && !" ?#".contains($0) }
-            return isPath
-                ? nil
-                : "is no path: it takes a slash first, and ASCII without space, ? and #. "
-                    + "Set edge.webSocket.path to one such as /rtm"
-        },
-        ConfiguredApp.rule,
-        ConfigurationRule(adminKey) { key in
-            key.map { $0.revealed.utf8.count < Secret.bytesMin } ?? false
-                ? "has fewer than \(Secret.bytesMin) bytes. \(Secret.advice)" : nil
-        },
-        ConfigurationRule(balancers) { texts in
-            texts.first { AddressRange($0) == nil }.map {
-                "has \"\($0)\", which is neither an address nor a network. "
-                    + "Write an address such as 10.0.0.7, or a network such as 10.0.0.0/8"
-            }
-        },
-    ]
+    static let rules =
+        [
+            ConfigurationRule(tlsListen, needs: [tlsCertificate, tlsKey], when: { $0 != nil }),
+            ConfigurationRule(webSocketTLSListen, needs: [tlsCertificate, tlsKey], when: { $0 != nil }),
+            ConfigurationRule(webSocketPath) { path in
+                let isPath = path.hasPrefix("/") && path.allSatisfy { $0.isASCII && !" ?#".contains($0) }
+                return isPath
+                    ? nil
+                    : "is no path: it takes a slash first, and ASCII without space, ? and #. "
+                        + "Set edge.webSocket.path to one such as /rtm"
+            },
+            ConfigurationRule(adminKey) { key in
+                key.map { $0.revealed.utf8.count < Secret.bytesMin } ?? false
+                    ? "has fewer than \(Secret.bytesMin) bytes. \(Secret.advice)" : nil
+            },
+            ConfigurationRule(balancers) { texts in
+                texts.first { AddressRange($0) == nil }.map {
+                    "has \"\($0)\", which is neither an address nor a network. "
+                        + "Write an address such as 10.0.0.7, or a network such as 10.0.0.0/8"
+                }
+            },
+        ] + ConfiguredApp.rules
 
     /// An edge that ends sends its sessions away at a fixed pace, and the last one needs its turn, too.
     static let drain = ConfigurationRule(CommonKeys.shutdownTimeout) { timeout, configuration in
@@ -214,13 +214,17 @@ package struct EdgeKeys: ServiceKeys {
 }
 
 extension EdgeConfiguration {
-    /// - Parameter read: reads a text file.
+    /// - Parameters:
+    ///   - fetches: has the keys of JWTs that are fetched.
+    ///   - read: reads a text file.
     /// - Throws: the key whose file can't be used.
     init(
-        _ configuration: Configuration,
+        _ configuration: Configuration, _ fetches: KeyFetches? = nil,
         _ read: (String) throws -> String = { try TextFile.read($0) }
     ) throws(ConfigurationError) {
-        applications = try ConfiguredApp.all(in: configuration, read).map { Application($0, configuration) }
+        applications = try ConfiguredApp.all(in: configuration, fetches, read).map {
+            Application($0, configuration)
+        }
         let isUnlimited = configuration[EdgeKeys.ratesUnlimited]
         limits = EdgeLimits(
             connectionsMax: configuration[EdgeKeys.connectionsMax],

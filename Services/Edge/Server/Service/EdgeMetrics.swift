@@ -104,7 +104,7 @@ final class EdgeMetrics: Sendable {
         loginRefusals = registry.counters(
             "rtm_edge_login_refusals_total",
             "Refused logins by reason. rate: a client that logs in again and again; quota: its app has all "
-                + "its sessions; messaging: it is away.",
+                + "its sessions; messaging: it is away, or the keys of a JWT can't be fetched.",
             by: LoginRefusal.self)
         renewals = registry.counters(
             "rtm_edge_token_renewals_total",

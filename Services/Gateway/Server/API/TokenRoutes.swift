@@ -45,7 +45,7 @@ struct TokenRoutes: Sendable {
             throw APIError(RTMError(.invalidAppId, "there is no app \"\(app)\" here"))
         }
         guard let certificate = record.certificate else {
-            guard record.jwtKeys == nil else {
+            guard !record.takesJWTs else {
                 throw APIError(
                     .conflict, "noCertificate",
                     "the app \"\(app)\" takes only JWTs of its identity provider, and the gateway has no key "

@@ -42,7 +42,7 @@ package enum GatewayDefinition {
             keys: ConfiguredApp.keys + ServiceLinkKeys.declarations + GatewayKeys.declarations
                 + PublishHookKeys.declarations,
             isInProcess: !isNetworked,
-            rules: [ConfiguredApp.rule, nodesRule] + webhookRules + PublishHookKeys.rules
+            rules: ConfiguredApp.rules + [nodesRule] + webhookRules + PublishHookKeys.rules
                 + (isNetworked
                     ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule, GatewayKeys.storage.rule] : []),
             check: isNetworked ? problemOnNetwork : problem

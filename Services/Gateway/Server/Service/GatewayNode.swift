@@ -20,7 +20,9 @@ struct GatewayNode {
         let configuration = context.configuration
         let keys = KeyRing(Self.records(configuration, developmentKey))
         let bans = GatewayBans()
-        let apps = try ConfiguredApp.all(in: configuration)
+        let fetches = KeyFetches(HTTPKeyDownload.make, context, .gateway)
+        let apps = try ConfiguredApp.all(in: configuration, fetches)
+        fetches.take(configuration)
         ConfiguredApp.reportKeys(of: apps, context.logger)
         let places = EventPlaces(countMax: configuration[GatewayKeys.eventsPerKeyMax])
         let authentication = Authentication(
@@ -45,8 +47,9 @@ struct GatewayNode {
             callers.take(configuration), on: eventLoop,
             PublishHookMetrics(context.metrics, .gateway), context.logger)
         context.onChange(of: ConfiguredApp.keys + GatewayKeys.live + PublishHookKeys.live) { next in
-            let apps = try ConfiguredApp.all(in: next)
+            let apps = try ConfiguredApp.all(in: next, fetches)
             return {
+                fetches.take(next)
                 ConfiguredApp.reportKeys(of: apps, context.logger)
                 let records = Self.records(next, developmentKey)
                 keys.take(records)
@@ -69,7 +72,7 @@ struct GatewayNode {
             bodyBytesMax: configuration[GatewayKeys.bodyBytesMax],
             logger: context.logger)
         assembly = Assembly(
-            [callers, GatewayLinks(calls: calls, eventLoop: eventLoop), webhooks]
+            [callers, fetches, GatewayLinks(calls: calls, eventLoop: eventLoop), webhooks]
                 + (try Self.listeners(context, api, console, isBesideOthers: developmentKey != nil)))
     }
 

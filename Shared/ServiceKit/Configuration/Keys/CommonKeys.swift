@@ -34,7 +34,8 @@ package struct CommonKeys: ServiceKeys {
         "apps", default: [AppRecord(id: "dev")], countMax: 10_000,
         "The apps whose clients may log in; with a certificate only tokens signed with it are accepted, and "
             + "id and certificate are 32 hexadecimal digits each; jwtKeys is a file of keys with which JWTs are "
-            + "signed (a JWKS document or a public key in PEM), jwtIssuer their iss, and jwtAudience their aud, "
+            + "signed (a JWKS document or a public key in PEM), jwtKeysURL a URL that such a document is fetched from "
+            + "instead, jwtIssuer their iss, and jwtAudience their aud, "
             + "which is the app id if it isn't set; subscriptionsMax replaces "
             + "edge.subscriptions.max for the app, sessionsMax edge.sessions.perAppMax, the rates those of "
             + "edge.rates, and historyRetention storage.history.retention; service switches everything off for the "
@@ -87,12 +88,16 @@ package struct AppRecord: ConfigurationRecord, Hashable {
     package var service: AppService?
     /// The file of the keys that the app's JWTs may be signed with.
     package var jwtKeys: String?
+    /// The URL that these keys are fetched from instead.
+    package var jwtKeysURL: String?
     /// The issuer (`iss`) of the app's JWTs. Unset: whoever has the keys.
     package var jwtIssuer: String?
     /// The audience (`aud`) of the app's JWTs. Unset: the app id.
     package var jwtAudience: String?
     /// For how long the app's events are kept for its backends. Unset: there are none.
     package var events: Duration?
+
+    package var takesJWTs: Bool { jwtKeys ?? jwtKeysURL != nil }
 
     package init(id: String, certificate: Secret? = nil, subscriptionsMax: Int? = nil) {
         self.id = id
@@ -111,7 +116,10 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         + bytes.map { RecordField($0.name, .byteSize(0...1 << 40)) }
         + [RecordField("service", .choice(AppService.allCases.map(\.rawValue)))]
         + texts.map { RecordField($0.name, .string, isFile: $0.name == "jwtKeys") }
-        + [RecordField("events", .duration(.seconds(60) ... .seconds(30 * 86_400)))]
+        + [
+            RecordField("events", .duration(.seconds(60) ... .seconds(30 * 86_400))),
+            RecordField("jwtKeysURL", .string),
+        ]
 
     private static var rates: [(name: String, path: WritableKeyPath<AppRecord, Int?>)] {
         [
@@ -153,6 +161,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         }
         if case .choice(let service)? = record["service"] { self.service = AppService(rawValue: service) }
         if case .duration(let time)? = record["events"] { events = time }
+        if case .string(let url)? = record["jwtKeysURL"] { jwtKeysURL = url }
         for (name, path) in Self.rates + Self.laterRates + Self.counts {
             if case .int(let rate)? = record[name] { self[keyPath: path] = rate }
         }
@@ -171,6 +180,7 @@ package struct AppRecord: ConfigurationRecord, Hashable {
         if let historyRetention { record["historyRetention"] = .choice(historyRetention.rawValue) }
         if let service { record["service"] = .choice(service.rawValue) }
         if let events { record["events"] = .duration(events) }
+        if let jwtKeysURL { record["jwtKeysURL"] = .string(jwtKeysURL) }
         for (name, path) in Self.rates + Self.laterRates + Self.counts {
             if let rate = self[keyPath: path] { record[name] = .int(rate) }
         }
