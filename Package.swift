@@ -31,7 +31,6 @@ let transport: Target.Dependency = .product(
 /// Nothing that a named product needs may depend on it: every app would fetch it.
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 /// The gateway's framework for HTTP. As with Yams, no named product may need it.
 let hummingbird: [Target.Dependency] =
@@ -45,6 +44,9 @@ let hummingbird: [Target.Dependency] =
     ]
 /// What webhooks and hooks are called with, and `rtm` calls the gateway with. No named product may need it.
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+/// libcrypto, where there is no CryptoKit.
+let openSSL: Target.Dependency = .target(
+    name: "CCrypto", condition: .when(platforms: [.linux, .android, .openbsd]))
 /// libpq, for storage on PostgreSQL. Whoever stores in SQLite neither installs nor links it.
 let postgres: Target.Dependency = .target(name: "CPQ", condition: .when(traits: ["PostgreSQL"]))
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
@@ -126,15 +128,12 @@ let shared: [Target] = [
     // Without pkg-config: it names a flag that the package manager warns of, and the module map says enough.
     .systemLibrary(
         name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
-    room("RTMCryptography", "Shared/Cryptography", ["CCrypto"]),
+    room("RTMCryptography", "Shared/Cryptography", [openSSL]),
     room("RTMAPIKey", "Shared/APIKey", ["RTMCryptography"]),
     room("RTMWebhookSignature", "Shared/WebhookSignature", ["RTMCryptography"]),
     room(
         "RTMAccessToken", "Shared/AccessToken",
-        [
-            "RTMModel", "RTMCryptography", "CZlib", crypto,
-            .product(name: "CryptoExtras", package: "swift-crypto"),
-        ]),
+        ["RTMModel", "RTMCryptography", "CZlib"]),
     .target(name: "RTMProtocolC", dependencies: ["CProtobufC"], path: "protocol/generated/c"),
     .target(
         name: "RTMProtocol", dependencies: [protobuf],
@@ -203,7 +202,7 @@ let services: [Target] =
         server: [
             "CGatewayFiles", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography",
             "RTMPermissions", "RTMProtocol", "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature",
-            protobuf, crypto, nioSSL, collections, ordered,
+            protobuf, nioSSL, collections, ordered,
         ] + hummingbird)
     + [
         room(
@@ -223,8 +222,8 @@ let clients: [Target] = [
     room(
         "RTMClient", "Clients/RTMClient",
         [
-            "RTMModel", "RTMProtocol", protobuf, crypto, nioSSL, logging, collections, heap, concurrency,
-            atomics, transport,
+            "RTMModel", "RTMCryptography", "RTMProtocol", protobuf, nioSSL, logging, collections, heap,
+            concurrency, atomics, transport,
         ] + nio + webSocket, exclude: privacyExclusions, resources: privacyResources),
     room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging, collections, concurrency]),
     // The table that docs/compatibility.md is made of travels in the binary.
@@ -281,6 +280,7 @@ let testing: [Target] = [
     room("RTMRedisTestSupport", "Tests/Support/Redis", ["RTMTestSupport", "RTMRedis"] + nio),
     room("RTMTokenTestSupport", "Tests/Support/Tokens", ["RTMModel", "RTMAccessToken"]),
     tests("Model", ["RTMModel", "RTMProtocol"]),
+    tests("Cryptography", ["RTMCryptography"]),
     tests("AccessToken", ["RTMTokenTestSupport", "RTMModel", "RTMAccessToken"]),
     tests("Wire", ["RTMModel", "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", protobuf] + nio),
     tests("ServiceLink", ["RTMModel", "RTMWire", "RTMServiceLink", "RTMProtocol", protobuf, logging] + nio),
@@ -321,8 +321,8 @@ let testing: [Target] = [
             "RTMTokenTestSupport",
             "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile",
             "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMPermissions", "RTMProtocol",
-            "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature", yams, crypto, protobuf, logging,
-            nioSSL,
+            "RTMCryptography", "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature", yams, protobuf,
+            logging, nioSSL,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + hummingbird),
     tests(
@@ -339,8 +339,8 @@ let testing: [Target] = [
     tests(
         "Client",
         [
-            "RTMClientTestSupport",
-            "RTMModel", "RTMClient", "RTMProtocol", protobuf, crypto, logging,
+            "RTMClientTestSupport", "RTMModel", "RTMClient", "RTMCryptography", "RTMProtocol", protobuf,
+            logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
     tests("AgoraRtmKit", ["AgoraRtmKit", "RTMClient", "RTMModel", "RTMLedger"]),
@@ -445,7 +445,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-protobuf.git", from: "1.39.0"),
-        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.0"),
         .package(

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Type-checks the branches of RTMClient for Apple's platforms on Linux, against stubs of the modules that they
-import (Tests/Package/Apple). RTMClient has to be built already: its modules and its compiler's arguments are used."""
+"""Type-checks the branches of RTMClient and RTMCryptography for Apple's platforms on Linux, against stubs of the modules
+that they import (Tests/Package/Apple). Both have to be built already: their modules and the compiler's arguments are used."""
 
 import json
 import pathlib
@@ -12,10 +12,10 @@ import tempfile
 root = pathlib.Path(__file__).resolve().parents[2]
 
 
-def arguments():
-    """What the compiler was called with for RTMClient, without what it was to write."""
+def arguments(module):
+    """What the compiler was called with for a module, without what it was to write."""
     manifest = (root / ".build/debug.yaml").read_text()
-    command = manifest.split('"C.RTMClient-', 1)[1]
+    command = manifest.split(f'"C.{module}-', 1)[1]
     words = json.loads(re.search(r"args: (\[.*\])", command).group(1))
     kept, skip = [], 0
     valued = {"-module-name", "-emit-module-path", "-output-file-map", "-index-store-path", "-num-threads"}
@@ -31,17 +31,23 @@ def arguments():
     return kept
 
 
-def main():
-    compiler, *common = arguments()
+def check(module, sources, stubs):
+    """A stub is seen by its module alone: there `canImport` is true of it."""
+    compiler, *common = arguments(module)
     with tempfile.TemporaryDirectory() as folder:
-        for name in ["Network", "NIOTransportServices"]:
-            source = root / f"Tests/Package/Apple/{name}.swift"
+        for name in stubs:
             subprocess.run([compiler, *common, "-I", folder, "-module-name", name, "-parse-as-library", "-emit-module",
-                            "-emit-module-path", f"{folder}/{name}.swiftmodule", str(source)], check=True)
-        sources = sorted(map(str, (root / "Clients/RTMClient").rglob("*.swift")))
-        subprocess.run([compiler, *common, "-I", folder, "-module-name", "RTMClient", "-parse-as-library", "-typecheck",
-                        *sources], check=True)
-    print(f"the branches for Apple's platforms type-check in {len(sources)} files")
+                            "-emit-module-path", f"{folder}/{name}.swiftmodule", str(root / f"Tests/Package/Apple/{name}.swift")],
+                           check=True)
+        files = sorted(map(str, (root / sources).rglob("*.swift")))
+        subprocess.run([compiler, *common, "-I", folder, "-module-name", module, "-parse-as-library", "-typecheck", *files],
+                       check=True)
+    print(f"the branches of {module} for Apple's platforms type-check in {len(files)} files")
+
+
+def main():
+    check("RTMCryptography", "Shared/Cryptography", ["CryptoKit", "Security"])
+    check("RTMClient", "Clients/RTMClient", ["Network", "NIOTransportServices"])
 
 
 if __name__ == "__main__":

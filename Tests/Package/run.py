@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes an app of nothing but the README's example, as a stranger would: it depends on this repository by URL and
-version, on a machine without the servers' system libraries. The app is resolved, built in Swift 6 and Swift 5 mode and
+version, on a machine that of the servers' system libraries has libcrypto alone. The app is resolved, built in Swift 6 and Swift 5 mode and
 run against a real server, and what was fetched and compiled is compared with what docs/packages.md promises. In the end it
 names this repository by its folder, and gets no more.
 
@@ -20,10 +20,10 @@ import time
 
 root = pathlib.Path(__file__).resolve().parents[2]
 version = re.search(r'version = "(.*)"', (root / "Shared/Model/Release.swift").read_text()).group(1)
-packages = {"swift-asn1", "swift-atomics", "swift-collections", "swift-crypto", "swift-log", "swift-nio",
-            "swift-nio-ssl", "swift-nio-transport-services", "swift-protobuf", "swift-system"}
+packages = {"swift-atomics", "swift-collections", "swift-log", "swift-nio", "swift-nio-ssl",
+            "swift-nio-transport-services", "swift-protobuf", "swift-system"}
 # Of our own rooms an app compiles these alone.
-rooms = {"RTMClient", "RTMModel", "RTMProtocol"}
+rooms = {"RTMClient", "RTMCryptography", "RTMModel", "RTMProtocol"}
 
 
 def fail(sentence):
@@ -65,8 +65,15 @@ let package = Package(
     (folder / "Sources/App/main.swift").write_text(section("## A message in Swift"))
 
 
+def install_libcrypto(folder):
+    """Where pkg-config finds libcrypto, and nothing else."""
+    place = subprocess.check_output(["pkg-config", "--variable=pcfiledir", "libcrypto"], text=True).strip()
+    folder.mkdir()
+    shutil.copy(f"{place}/libcrypto.pc", folder)
+
+
 def swift(*words, folder):
-    environment = {**os.environ, "PKG_CONFIG_LIBDIR": "/nonexistent", "PKG_CONFIG_PATH": ""}
+    environment = {**os.environ, "PKG_CONFIG_LIBDIR": str(folder.parent / "libraries"), "PKG_CONFIG_PATH": ""}
     result = subprocess.run(["swift", *words], cwd=folder, env=environment, text=True, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT)
     if result.returncode != 0:
@@ -152,6 +159,7 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="test-package-"))
     try:
         repository, app = folder / "heliograph", folder / "App"
+        install_libcrypto(folder / "libraries")
         publish_repository(repository)
         began = time.monotonic()
         write_app(app, by_version(repository), "6.0")

@@ -15,16 +15,17 @@ struct ImportRules {
     ]
 
     /// What an app links, which runs from iOS 16 on, and what came with a later system.
-    static let linkedByApps = ["Clients/RTMClient/", "Clients/AgoraRtmKit/", "Shared/Model/"]
+    static let linkedByApps = [
+        "Clients/RTMClient/", "Clients/AgoraRtmKit/", "Shared/Cryptography/", "Shared/Model/",
+    ]
     static let tooNew: Set<String> = ["Synchronization", "Observation", "RegexBuilder"]
 
     static let house = ImportRules(rooms: [
         "Shared/Model": [],
-        "Shared/Cryptography": ["CCrypto"],
+        "Shared/Cryptography": ["CCrypto", "CryptoKit", "Security"],
         "Shared/APIKey": ["RTMCryptography"],
         "Shared/WebhookSignature": ["RTMCryptography"],
         "Shared/AccessToken": ["RTMModel", "RTMCryptography", "CZlib"],
-        "Shared/AccessToken/JWT": ["RTMModel", "RTMCryptography", "Crypto", "CryptoExtras"],
         "Shared/Wire": ["RTMModel", "RTMProtocolC", "CProtobufC", "NIOCore"],
         "Shared/ServiceLink": [
             "RTMModel", "RTMCryptography", "RTMWire", "Logging", "DequeModule", "NIOCore", "NIOPosix",
@@ -87,7 +88,7 @@ struct ImportRules {
             "RTMAppConfiguration", "RTMCryptography", "RTMPermissions", "RTMProtocol", "RTMPublishHook",
             "RTMWebhookCall",
             "RTMWebhookSignature", "SwiftProtobuf",
-            "NIOSSL", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "Crypto", "Hummingbird",
+            "NIOSSL", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "Hummingbird",
             "HummingbirdCore",
             "HTTPTypes",
             "ServiceLifecycle", "OrderedCollections", "CGatewayFiles",
@@ -105,9 +106,9 @@ struct ImportRules {
         ],
 
         "Clients/RTMClient": [
-            "RTMModel", "RTMProtocol", "SwiftProtobuf", "Logging", "DequeModule", "HeapModule", "NIOCore",
-            "NIOPosix",
-            "NIOSSL", "NIOHTTP1", "NIOWebSocket", "NIOConcurrencyHelpers", "Atomics", "Crypto",
+            "RTMModel", "RTMCryptography", "RTMProtocol", "SwiftProtobuf", "Logging", "DequeModule",
+            "HeapModule", "NIOCore", "NIOPosix",
+            "NIOSSL", "NIOHTTP1", "NIOWebSocket", "NIOConcurrencyHelpers", "Atomics",
         ],
         // Where every branch for a platform is (docs/packages.md).
         "Clients/RTMClient/Platform": [
@@ -180,8 +181,8 @@ struct ImportRules {
             "only Shared/Wire sees the generated C; use RTMWire's messages"
         case "CHiredis":
             "only Shared/Redis sees hiredis; use RTMRedis"
-        case "CCrypto":
-            "only Shared/Cryptography sees OpenSSL; use RTMCryptography"
+        case "CCrypto", "Crypto", "CryptoExtras", "CryptoKit", "Security":
+            "only Shared/Cryptography sees OpenSSL and CryptoKit; use RTMCryptography"
         case "CZlib":
             "only Shared/AccessToken sees zlib"
         case "CSQLite":

@@ -37,6 +37,13 @@ struct RuleTests {
         #expect(imports("Services/Edge/Server/A.swift", "import RTMAccessToken").isEmpty)
         #expect(imports("Services/Messaging/Server/A.swift", "import RTMAccessToken").count == 1)
         #expect(imports("Services/Edge/Server/A.swift", "import CCrypto").count == 1)
+        #expect(imports("Shared/Cryptography/A.swift", "import CryptoKit\nimport CCrypto").isEmpty)
+        for room in ["Clients/RTMClient/Outbox", "Services/Gateway/Server", "Shared/AccessToken/JWT"] {
+            for module in ["Crypto", "CryptoExtras", "CryptoKit"] {
+                let violations = imports("\(room)/A.swift", "import \(module)")
+                #expect(violations.first?.advice.contains("use RTMCryptography") == true)
+            }
+        }
         #expect(imports("Services/Messaging/Server/A.swift", "import RTMPresenceClient").count == 1)
         #expect(imports("Services/Presence/Server/A.swift", "import RTMMessagingClient").isEmpty)
         #expect(imports("Shared/Model/A.swift", "import Foundation").isEmpty)

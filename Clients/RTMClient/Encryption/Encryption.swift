@@ -37,11 +37,7 @@ final class Encryption {
         _ payload: MessagePayload, at context: ContentContext, for operation: Operation
     ) throws(RTMError) -> Data {
         guard let key = keys.first else { throw .sealingFailed("there is no key", operation) }
-        do {
-            return try sealer.seal(payload, at: context, with: key, random: &random)
-        } catch {
-            throw .sealingFailed("\(error)", operation)
-        }
+        return sealer.seal(payload, at: context, with: key, random: &random)
     }
 
     // MARK: Opening

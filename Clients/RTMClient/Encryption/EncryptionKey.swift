@@ -1,5 +1,5 @@
-import Crypto
 public import Foundation
+import RTMCryptography
 public import RTMModel
 
 /// A secret that users share, so that only they can read what they send each other through the server.
@@ -44,7 +44,7 @@ public struct EncryptionKey: Sendable {
     /// The cipher that the key is used with.
     public let mode: Mode
     /// What all other keys are derived from.
-    let master: SymmetricKey
+    let master: SecretKey
 
     /// - Parameters:
     ///   - secret: a text of any length but not empty. It should be random: 32 random bytes in base64 are

@@ -10,8 +10,8 @@
 //
 // The model is SFrame (RFC 9605). docs/encryption.md has the bytes, and protocol/encryption known answers.
 
-import Crypto
 import Foundation
+import RTMCryptography
 import RTMModel
 
 /// The derivation of keys. Pure.
@@ -20,15 +20,14 @@ enum KeySchedule {
     private static let masterBytes = 32
     private static let idBytes = 8
 
-    static func master(of secret: String, salt: Data, _ mode: EncryptionKey.Mode) -> SymmetricKey {
-        HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: SymmetricKey(data: Data(secret.utf8)), salt: salt,
-            info: Data((label + mode.name).utf8), outputByteCount: masterBytes)
+    static func master(of secret: String, salt: Data, _ mode: EncryptionKey.Mode) -> SecretKey {
+        KeyDerivation.derive(
+            from: SecretKey(secret.utf8), salt: Array(salt), info: Array((label + mode.name).utf8),
+            byteCount: masterBytes)
     }
 
-    static func id(of master: SymmetricKey) -> EncryptionKey.ID {
-        let id = HKDF<SHA256>.expand(
-            pseudoRandomKey: master, info: Data((label + "key id").utf8), outputByteCount: idBytes)
+    static func id(of master: SecretKey) -> EncryptionKey.ID {
+        let id = KeyDerivation.expand(master, info: Array((label + "key id").utf8), byteCount: idBytes)
         return id.withUnsafeBytes { bytes in
             EncryptionKey.ID(rawValue: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)))
         }
@@ -37,15 +36,14 @@ enum KeySchedule {
     static func senderKey(
         of key: EncryptionKey, _ sender: SenderID, _ type: ChannelType, _ channel: String
     ) -> SenderKey {
-        let info =
-            Data((label + "sender").utf8) + [UInt8(truncatingIfNeeded: type.rawValue)] + Data(channel.utf8)
-        let material = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: key.master, salt: sender.bytes, info: info,
-            outputByteCount: key.mode.keyBytes + SenderKey.nonceBytes)
+        let info = Array((label + "sender").utf8) + [UInt8(truncatingIfNeeded: type.rawValue)] + channel.utf8
+        let material = KeyDerivation.derive(
+            from: key.master, salt: sender.bytes, info: info,
+            byteCount: key.mode.keyBytes + AESGCM.nonceBytes)
         return material.withUnsafeBytes { bytes in
             SenderKey(
-                key: SymmetricKey(data: bytes.prefix(key.mode.keyBytes)),
-                nonceSalt: Data(bytes.suffix(SenderKey.nonceBytes)))
+                key: SecretKey(bytes.prefix(key.mode.keyBytes)),
+                nonceSalt: Array(bytes.suffix(AESGCM.nonceBytes)))
         }
     }
 }
@@ -75,8 +73,8 @@ struct SenderID: Sendable, Hashable {
         SenderID(high: random.next(), low: random.next())
     }
 
-    var bytes: Data {
-        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Data($0) }
+    var bytes: [UInt8] {
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
     }
 }
 
@@ -97,17 +95,15 @@ struct SenderChannel: Sendable, Hashable {
 
 /// What one sender encrypts with in one channel.
 struct SenderKey: Sendable {
-    static let nonceBytes = 12
-
-    let key: SymmetricKey
-    let nonceSalt: Data
+    let key: SecretKey
+    let nonceSalt: [UInt8]
 
     /// The counter in the last four bytes, mixed with bytes that only those who have the key know.
-    func nonce(_ counter: UInt32) throws -> AES.GCM.Nonce {
+    func nonce(_ counter: UInt32) -> [UInt8] {
         var nonce = nonceSalt
         for byte in 0..<4 {
-            nonce[Self.nonceBytes - 1 - byte] ^= UInt8(truncatingIfNeeded: counter >> UInt32(8 * byte))
+            nonce[AESGCM.nonceBytes - 1 - byte] ^= UInt8(truncatingIfNeeded: counter >> UInt32(8 * byte))
         }
-        return try AES.GCM.Nonce(data: nonce)
+        return nonce
     }
 }

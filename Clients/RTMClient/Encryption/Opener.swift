@@ -1,5 +1,5 @@
-import Crypto
 package import Foundation
+import RTMCryptography
 
 /// Decrypts what others have sent, and refuses what was moved, changed or delivered before. Pure.
 ///
@@ -53,24 +53,15 @@ package struct Opener: Sendable {
         let known = keys.value(of: channel)
         let senderKey =
             known ?? KeySchedule.senderKey(of: key, header.sender, context.channelType, context.channelName)
-        guard let plain = decrypt(sealed, header, context, senderKey) else {
+        let plain = AESGCM.open(
+            SealedContent.body(of: sealed), with: senderKey.key, nonce: senderKey.nonce(header.counter),
+            context: context.additionalData(after: header, appID: appID))
+        guard let plain else {
             throw DecryptionFailure(.notAuthentic, header.keyID)
         }
         // Who has no key can't make this client forget the senders that it knows.
         if known == nil { keys.put(senderKey, for: channel) }
-        return (header.isText ? .text(String(decoding: plain, as: UTF8.self)) : .data(plain), header)
-    }
-
-    /// `nil` if the content is not what its sender has sent to this context.
-    private func decrypt(
-        _ sealed: Data, _ header: SealHeader, _ context: ContentContext, _ senderKey: SenderKey
-    ) -> Data? {
-        try? AES.GCM.open(
-            AES.GCM.SealedBox(
-                nonce: senderKey.nonce(header.counter), ciphertext: SealedContent.ciphertext(of: sealed),
-                tag: SealedContent.tag(of: sealed)),
-            using: senderKey.key,
-            authenticating: context.additionalData(after: header, appID: appID))
+        return (header.isText ? .text(String(decoding: plain, as: UTF8.self)) : .data(Data(plain)), header)
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import RTMCryptography
 package import RTMModel
 
 /// What stands in the clear in front of each ciphertext: which key, which sender, and which of its nonces.
@@ -75,15 +76,11 @@ extension SealHeader {
 
 /// The bytes of a sealed content.
 enum SealedContent {
-    private static let tagBytes = 16
     /// What a content grows by.
-    static let overhead = SealHeader.byteCount + tagBytes
+    static let overhead = SealHeader.byteCount + AESGCM.tagBytes
 
-    static func ciphertext(of sealed: Data) -> Data {
-        sealed.dropFirst(SealHeader.byteCount).dropLast(tagBytes)
-    }
-
-    static func tag(of sealed: Data) -> Data { sealed.suffix(tagBytes) }
+    /// The ciphertext and the tag.
+    static func body(of sealed: Data) -> Data { sealed.dropFirst(SealHeader.byteCount) }
 }
 
 /// Where a content belongs. All of it is authenticated, so that a ciphertext that is moved to another context

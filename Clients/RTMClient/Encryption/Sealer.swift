@@ -1,5 +1,5 @@
-import Crypto
 package import Foundation
+import RTMCryptography
 
 /// Encrypts what one client sends. Pure: it is given randomness.
 package struct Sealer: Sendable {
@@ -25,20 +25,18 @@ package struct Sealer: Sendable {
     package mutating func seal(
         _ payload: MessagePayload, at context: ContentContext, with key: EncryptionKey,
         random: inout some RandomNumberGenerator
-    ) throws -> Data {
+    ) -> Data {
         let (sender, counter) = next(&random)
         let header = SealHeader(mode: key.mode, of: payload, keyID: key.id, sender: sender, counter: counter)
         let senderKey = senderKey(of: key, header, context)
         let additionalData = context.additionalData(after: header, appID: appID)
-        let box = try AES.GCM.seal(
-            payload.bytes, using: senderKey.key, nonce: senderKey.nonce(counter),
-            authenticating: additionalData)
-        var sealed = Data(capacity: box.ciphertext.count + SealedContent.overhead)
+        let body = AESGCM.seal(
+            payload.bytes, with: senderKey.key, nonce: senderKey.nonce(counter), context: additionalData)
+        var sealed = Data(capacity: SealHeader.byteCount + body.count)
         additionalData.withUnsafeBytes { bytes in
             sealed.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<SealHeader.byteCount]))
         }
-        sealed.append(box.ciphertext)
-        sealed.append(box.tag)
+        sealed.append(contentsOf: body)
         return sealed
     }
 

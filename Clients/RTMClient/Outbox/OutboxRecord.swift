@@ -1,8 +1,8 @@
 // The file of an outbox: lines of JSON, each behind a checksum. It is only ever appended to, so a crash can
 // damage nothing but its end, and the end is what the checksum of each line finds.
 
-import Crypto
 import Foundation
+import RTMCryptography
 import RTMModel
 
 /// One line of an outbox's file. Pure.
@@ -149,7 +149,7 @@ private struct OutboxLine: Codable {
     private static func checksum(of json: Data) -> Data {
         let digits = Array("0123456789abcdef".utf8)
         return Data(
-            SHA256.hash(data: json).prefix(checksumBytes).flatMap { byte in
+            MessageDigest.make(of: json).prefix(checksumBytes).flatMap { byte in
                 [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             })
     }

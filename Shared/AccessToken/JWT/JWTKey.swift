@@ -1,5 +1,3 @@
-import Crypto
-import CryptoExtras
 import RTMCryptography
 
 /// How JWTs are signed.
@@ -10,6 +8,15 @@ package enum JWTAlgorithm: String, Sendable {
     case rs256 = "RS256"
     /// ECDSA on the curve P-256 with SHA-256.
     case es256 = "ES256"
+
+    /// The one that is used with a kind of keys.
+    init(_ kind: KeyKind) {
+        self =
+            switch kind {
+            case .rsa: .rs256
+            case .p256: .es256
+            }
+    }
 }
 
 /// The limits of keys.
@@ -19,8 +26,8 @@ enum JWTKeySize {
     /// Limit: the bytes of a shared secret, which are those of the hash (RFC 7518).
     static let secretBytesMin = 32
 
-    static func checkRSA(bits: Int, of title: String) throws(JWTKeyProblem) {
-        guard bits >= rsaBitsMin else {
+    static func check(_ kind: KeyKind, of title: String) throws(JWTKeyProblem) {
+        if case .rsa(let bits) = kind, bits < rsaBitsMin {
             throw JWTKeyProblem("\(title) is RSA with \(bits) bits, and \(rsaBitsMin) are needed at least")
         }
     }
@@ -38,8 +45,7 @@ enum JWTKeySize {
 struct JWTKey: Sendable {
     private enum Material: Sendable {
         case secret([UInt8])
-        case rsa(_RSA.Signing.PublicKey)
-        case p256(P256.Signing.PublicKey)
+        case key(PublicKey)
     }
 
     /// The name that a token chooses it by (`kid`); nil for a key in PEM.
@@ -49,17 +55,8 @@ struct JWTKey: Sendable {
 
     func isValid(_ signature: [UInt8], over bytes: [UInt8]) -> Bool {
         switch material {
-        case .secret(let secret):
-            return MessageCode.areEqual(MessageCode.make(over: bytes, key: secret), signature)
-        case .rsa(let key):
-            return key.isValidSignature(
-                .init(rawRepresentation: signature), for: SHA256.hash(data: bytes),
-                padding: .insecurePKCS1v1_5)
-        case .p256(let key):
-            guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
-                return false
-            }
-            return key.isValidSignature(signature, for: SHA256.hash(data: bytes))
+        case .secret(let secret): MessageCode.areEqual(MessageCode.make(over: bytes, key: secret), signature)
+        case .key(let key): key.isValid(signature, over: bytes)
         }
     }
 }
@@ -79,25 +76,17 @@ extension JWTKey {
             let secret = try jwk.bytes(\.k, "k")
             try JWTKeySize.check(secret: secret, of: jwk.title)
             material = .secret(secret)
-        case .rs256: material = .rsa(try Self.rsa(jwk))
+        case .rs256:
+            guard let key = PublicKey(modulus: try jwk.bytes(\.n, "n"), exponent: try jwk.bytes(\.e, "e"))
+            else { throw JWTKeyProblem("\(jwk.title) is no key of RSA") }
+            try JWTKeySize.check(key.kind, of: jwk.title)
+            material = .key(key)
         case .es256:
-            let point = try jwk.bytes(\.x, "x") + jwk.bytes(\.y, "y")
-            guard let key = try? P256.Signing.PublicKey(rawRepresentation: point) else {
+            guard let key = PublicKey(x: try jwk.bytes(\.x, "x"), y: try jwk.bytes(\.y, "y")) else {
                 throw JWTKeyProblem("\(jwk.title) has a point (x, y) that is not on its curve")
             }
-            material = .p256(key)
+            material = .key(key)
         }
-    }
-
-    private static func rsa(_ jwk: JWK) throws(JWTKeyProblem) -> _RSA.Signing.PublicKey {
-        let modulus = try jwk.bytes(\.n, "n").drop { $0 == 0 }
-        let exponent = try jwk.bytes(\.e, "e")
-        let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
-        try JWTKeySize.checkRSA(bits: bits, of: jwk.title)
-        guard let key = try? _RSA.Signing.PublicKey(n: Array(modulus), e: exponent) else {
-            throw JWTKeyProblem("\(jwk.title) is no key of RSA")
-        }
-        return key
     }
 
     init(pem: String, _ label: Substring) throws(JWTKeyProblem) {
@@ -109,13 +98,17 @@ extension JWTKey {
             throw JWTKeyProblem(
                 "it holds several keys in PEM; put them into a JWKS document, with a kid each")
         }
-        if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) {
-            (algorithm, material) = (.es256, .p256(key))
-        } else if let key = try? _RSA.Signing.PublicKey(unsafePEMRepresentation: pem) {
-            try JWTKeySize.checkRSA(bits: key.keySizeInBits, of: "the key")
-            (algorithm, material) = (.rs256, .rsa(key))
-        } else {
+        let key: PublicKey? = PEM(pem).flatMap { pem in
+            switch pem.label {
+            case "PUBLIC KEY": PublicKey(info: pem.bytes)
+            case "RSA PUBLIC KEY": PublicKey(pkcs1: pem.bytes)
+            default: nil
+            }
+        }
+        guard let key else {
             throw JWTKeyProblem("it holds a key that is neither RSA nor on the curve P-256")
         }
+        try JWTKeySize.check(key.kind, of: "the key")
+        (algorithm, material) = (.init(key.kind), .key(key))
     }
 }

@@ -1,5 +1,3 @@
-import Crypto
-import CryptoExtras
 import Foundation
 import RTMCryptography
 
@@ -7,14 +5,15 @@ import RTMCryptography
 package struct JWTSigningKey: Sendable {
     private enum Material: Sendable {
         case secret([UInt8])
-        case rsa(_RSA.Signing.PrivateKey)
-        case p256(P256.Signing.PrivateKey)
+        case key(PrivateKey)
     }
 
     package let algorithm: JWTAlgorithm
     /// The name that its tokens bear (`kid`).
     private let id: String?
     private let material: Material
+
+    private static let labels: Set<String> = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]
 
     /// Reads a private key in PEM, or a shared secret as JWK or in a JWKS document.
     ///
@@ -41,25 +40,19 @@ package struct JWTSigningKey: Sendable {
             (algorithm, material) = (.hs256, .secret(secret))
         case .pem:
             self.id = id
-            if let key = try? P256.Signing.PrivateKey(pemRepresentation: text) {
-                (algorithm, material) = (.es256, .p256(key))
-            } else if let key = try? _RSA.Signing.PrivateKey(unsafePEMRepresentation: text) {
-                try JWTKeySize.checkRSA(bits: key.keySizeInBits, of: "the key")
-                (algorithm, material) = (.rs256, .rsa(key))
-            } else {
+            guard let pem = PEM(text), Self.labels.contains(pem.label), let key = PrivateKey(pem.bytes) else {
                 throw JWTKeyProblem("it holds no private key of RSA or on the curve P-256")
             }
+            try JWTKeySize.check(key.kind, of: "the key")
+            (algorithm, material) = (.init(key.kind), .key(key))
         case nil: throw JWTKeyProblem("it is neither a private key in PEM nor a secret as JWK")
         }
     }
 
     func signature(over bytes: [UInt8]) throws -> [UInt8] {
         switch material {
-        case .secret(let secret): return MessageCode.make(over: bytes, key: secret)
-        case .rsa(let key):
-            let signature = try key.signature(for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5)
-            return Array(signature.rawRepresentation)
-        case .p256(let key): return Array(try key.signature(for: SHA256.hash(data: bytes)).rawRepresentation)
+        case .secret(let secret): MessageCode.make(over: bytes, key: secret)
+        case .key(let key): try key.signature(over: bytes)
         }
     }
 

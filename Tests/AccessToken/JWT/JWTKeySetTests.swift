@@ -1,3 +1,4 @@
+import Foundation
 import RTMTestSupport
 import RTMTokenTestSupport
 import Testing
@@ -41,6 +42,17 @@ struct JWTKeySetTests {
             (
                 "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----",
                 "neither RSA nor on the curve P-256"
+            ),
+            (compressed, "neither RSA nor on the curve P-256"),
+            (explicitCurve, "neither RSA nor on the curve P-256"),
+            (
+                SampleJWT.rsaJWK.replacing(#""e":"AQAB""#, with: #""e":"AQAA""#),
+                #"the key "r" is no key of RSA"#
+            ),
+            (
+                #"{"kty":"EC","crv":"P-256","x":"Fj8dbKzJS99q6heStu1NKkSd446PrTKs3qQZj9F0uwE2","#
+                    + #""y":"H-KDKEOErKb9qUClC4r40h9IbdHexUrThTdZxgQRcg"}"#,
+                "has a point (x, y) that is not on its curve"
             ),
             (
                 SampleJWT.keys(
@@ -123,6 +135,75 @@ struct JWTKeySetTests {
         }
     }
 
+    @Test("a public key in PEM is read in both of its forms, with a text in front of it and other lines")
+    func pem() throws {
+        for (pem, text) in [
+            (SampleJWT.rsaPublicKey, JWTVector.rs256), (Self.rsaInItsForm, JWTVector.rs256),
+            (SampleJWT.curvePublicKey, JWTVector.es256),
+        ] {
+            let lines = pem.split(separator: "\n").map(String.init)
+            let long = [lines[0], lines.dropFirst().dropLast().joined(), lines[lines.count - 1]]
+            for one in [
+                pem, "\n\n" + pem + "\n \n", pem.replacing("\n", with: "\r\n"), "subject=issuer\n" + pem,
+                long.joined(separator: "\n"),
+            ] {
+                try JWTKeySet(one).check(SignedJWT(text))
+            }
+        }
+    }
+
+    @Test(
+        "A-18: of PEM nothing is passed over behind a key, and nothing is guessed that is cut off",
+        arguments: [SampleJWT.rsaPublicKey, SampleJWT.curvePublicKey, rsaInItsForm])
+    func pemForm(_ pem: String) {
+        let lines = pem.split(separator: "\n").map(String.init)
+        let base64 = lines.dropFirst().dropLast().joined()
+        func text(_ content: String, begin: String? = nil, end: String? = nil) -> String {
+            [begin ?? lines[0], content, end ?? lines[lines.count - 1]].joined(separator: "\n")
+        }
+        #expect(throws: Never.self) { try JWTKeySet(text(base64)) }
+        let bytes = Data(base64Encoded: base64) ?? Data()
+        for changed in [
+            pem + "\nAAAA", pem + "\n" + pem, lines.dropLast().joined(separator: "\n"),
+            text((bytes + [0]).base64EncodedString()), text(bytes.dropLast().base64EncodedString()),
+            text(base64 + "AAAA"), text("Proc-Type: 4,ENCRYPTED\n" + base64), text("*" + base64), text(""),
+            text(base64, end: "-----END PRIVATE KEY-----"), text(base64, end: "-----END"),
+            text(base64, begin: "-----BEGIN EC PUBLIC KEY-----", end: "-----END PUBLIC KEY-----"),
+            text(base64, begin: "-----BEGIN EC PUBLIC KEY-----", end: "-----END EC PUBLIC KEY-----"),
+        ] {
+            #expect(throws: JWTKeyProblem.self) { try JWTKeySet(changed) }
+        }
+    }
+
+    @Test("a private key in PEM is read in PKCS #8 and in the form of its kind, and not with a password")
+    func privatePEM() throws {
+        let rsa = Data(base64Encoded: content(SampleJWT.rsaKey))?.dropFirst(26) ?? Data()
+        let own = """
+            -----BEGIN RSA PRIVATE KEY-----
+            \(rsa.base64EncodedString())
+            -----END RSA PRIVATE KEY-----
+            """
+        for (pem, algorithm, publicKey) in [
+            (own, JWTAlgorithm.rs256, SampleJWT.rsaPublicKey),
+            (SampleJWT.rsaKey, .rs256, SampleJWT.rsaPublicKey),
+            (Self.curveInItsForm, .es256, SampleJWT.curvePublicKey),
+            (SampleJWT.curveKey, .es256, SampleJWT.curvePublicKey),
+        ] {
+            let key = try JWTSigningKey(pem, id: nil)
+            #expect(key.algorithm == algorithm)
+            let token = try SampleJWT.claims(for: "anna", endsAt: 1_700_000_000).signed(with: key)
+            try JWTKeySet(publicKey).check(SignedJWT(token))
+            let encrypted = pem.replacing(
+                try Regex("(RSA |EC )?PRIVATE KEY"), with: "ENCRYPTED PRIVATE KEY")
+            #expect(throws: JWTKeyProblem.self) { try JWTSigningKey(encrypted, id: nil) }
+            #expect(throws: JWTKeyProblem.self) { try JWTSigningKey(pem + "\nAAAA", id: nil) }
+        }
+    }
+
+    private func content(_ pem: String) -> String {
+        pem.split(separator: "\n").dropFirst().dropLast().joined()
+    }
+
     @Test("a key to sign with is a private one, or a secret of enough bytes")
     func signing() {
         for (text, id, problem) in [
@@ -155,6 +236,44 @@ struct JWTKeySetTests {
         MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEDMDyuZgb7HN6gb3k97k2UL5b8+iZ4/qr
         2qOJpHwTpx7xEcITPw7sjuYPsSVM5GPxIamGHVYukT3DURr7qajubcEIqJBxE7lk
         f4yb9ZYgpwgXeml2Son7Q/mRzwPB3ks+
+        -----END PUBLIC KEY-----
+        """
+    /// `SampleJWT.rsaPublicKey` as RFC 8017 writes it.
+    private static let rsaInItsForm = """
+        -----BEGIN RSA PUBLIC KEY-----
+        MIIBCgKCAQEA3alEBkf9K5hlBy3fQupzc+bjkP0PT/NpZH9U2fW7TQyg39NEjB3o
+        q0z1k2ovyWJt5PksraRA5mI8QOcAImmVXXLRKirKFjZFnNHJW1ClTPPdiCVP5rvF
+        Al4lggkCJh7CwGmnrRsyKiOY1SGOF+NBCR2VfnU4alcm9fhtkx9wkPsl0dsDtUs2
+        yGvbgrEMmy+6qLhMUJONYlkrW93riCyV2JhuQHHV3v7DfnXKksd9fdwzYTr3dsET
+        Km8HdJGhowVFbWWvHgSXDoQFUdP7B5Cc+znqaTLmxu5xTP1tTMvlGsPKoQDTdCi0
+        9Jt+/32IVX/1YO0VTE8uTdnsFRCZoma9YQIDAQAB
+        -----END RSA PUBLIC KEY-----
+        """
+    /// `SampleJWT.curveKey` as RFC 5915 writes it.
+    private static let curveInItsForm = """
+        -----BEGIN EC PRIVATE KEY-----
+        MHcCAQEEIPQw1SRvrqJ7Yv5jW1UJzN101YVX/jjKPJQSJOHK3vdpoAoGCCqGSM49
+        AwEHoUQDQgAEFj8dbKzJS99q6heStu1NKkSd446PrTKs3qQZj9F0uwE2H+KDKEOE
+        rKb9qUClC4r40h9IbdHexUrThTdZxgQRcg==
+        -----END EC PRIVATE KEY-----
+        """
+    /// `SampleJWT.curvePublicKey` with one coordinate.
+    private static let compressed = """
+        -----BEGIN PUBLIC KEY-----
+        MDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgACFj8dbKzJS99q6heStu1NKkSd446P
+        rTKs3qQZj9F0uwE=
+        -----END PUBLIC KEY-----
+        """
+    /// `SampleJWT.curvePublicKey` with all numbers of its curve in place of the name.
+    private static let explicitCurve = """
+        -----BEGIN PUBLIC KEY-----
+        MIIBSzCCAQMGByqGSM49AgEwgfcCAQEwLAYHKoZIzj0BAQIhAP////8AAAABAAAA
+        AAAAAAAAAAAA////////////////MFsEIP////8AAAABAAAAAAAAAAAAAAAA////
+        ///////////8BCBaxjXYqjqT57PrvVV2mIa8ZR0GsMxTsPY7zjw+J9JgSwMVAMSd
+        NgiG5wSTamZ44ROdJreBn36QBEEEaxfR8uEsQkf4vOblY6RA8ncDfYEt6zOg9KE5
+        RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9QIhAP////8AAAAA
+        //////////+85vqtpxeehPO5ysL8YyVRAgEBA0IABBY/HWysyUvfauoXkrbtTSpE
+        neOOj60yrN6kGY/RdLsBNh/igyhDhKym/alApQuK+NIfSG3R3sVK04U3WcYEEXI=
         -----END PUBLIC KEY-----
         """
 }

@@ -52,7 +52,7 @@ struct EncryptionHistoryTests {
                 ? .text(random.text(upTo: 40)) : .data(Data(random.bytes(upTo: 40)))
             let key = ring[Int.random(in: 0..<ring.count, using: &random)]
             var sealer = sealers[user] ?? Sealer(appID: "app")
-            let sealed = try sealer.seal(payload, at: place, with: key, random: &random)
+            let sealed = sealer.seal(payload, at: place, with: key, random: &random)
             sealers[user] = sealer
             let header = try SealHeader(decoding: sealed)
             let nonce = Nonce(channel: SenderChannel(header, place), counter: header.counter)

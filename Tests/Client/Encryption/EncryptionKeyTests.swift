@@ -1,5 +1,5 @@
-import Crypto
 import Foundation
+import RTMCryptography
 import RTMModel
 import Testing
 
@@ -56,7 +56,7 @@ struct EncryptionKeyTests {
         let master = key.master.withUnsafeBytes { Data($0) }
         #expect(printed.contains(key.id.description))
         #expect(!printed.contains("password1"))
-        #expect(!printed.contains("SymmetricKey"))
+        #expect(!printed.contains("SecretKey"))
         #expect(!printed.contains(master.hex) && !printed.contains("\(Array(master))"))
     }
 

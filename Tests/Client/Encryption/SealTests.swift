@@ -13,8 +13,8 @@ private struct Scene {
     let keys = [EncryptionKey.Mode.aes256GCM, .aes128GCM].compactMap { try? EncryptionKey.sample(mode: $0) }
     let place = ContentContext(.message, .message, "lobby", publisher: "alice", item: "note")
 
-    mutating func seal(_ text: String = "hello") throws -> Data {
-        try sealer.seal(.text(text), at: place, with: keys[0], random: &random)
+    mutating func seal(_ text: String = "hello") -> Data {
+        sealer.seal(.text(text), at: place, with: keys[0], random: &random)
     }
 
     mutating func deliver(_ sealed: Data, to place: ContentContext? = nil) -> Result<MessagePayload, Failure>
@@ -41,7 +41,7 @@ struct SealTests {
     mutating func roundTrip() throws {
         for payload in [.text("hello"), .text(""), .data(Data([0, 255])), .data(Data())] as [MessagePayload] {
             for key in scene.keys {
-                let sealed = try scene.sealer.seal(
+                let sealed = scene.sealer.seal(
                     payload, at: scene.place, with: key, random: &scene.random)
                 #expect(sealed.count == payload.byteCount + SealedContent.overhead)
                 #expect(scene.deliver(sealed) == .success(payload))
@@ -51,7 +51,7 @@ struct SealTests {
 
     @Test("E-6: moved to another app, channel, publisher, item or kind, nothing can be opened")
     mutating func moved() throws {
-        let sealed = try scene.seal()
+        let sealed = scene.seal()
         let places = [
             changed { $0.channelName = "hall" }, changed { $0.channelType = .user },
             changed { $0.publisher = "mallory" }, changed { $0.item = "other" }, changed { $0.kind = .state },
@@ -71,7 +71,7 @@ struct SealTests {
 
     @Test("E-6: no changed byte goes unnoticed")
     mutating func changedBytes() throws {
-        let sealed = try scene.seal()
+        let sealed = scene.seal()
         for index in sealed.indices {
             for bit in 0..<8 {
                 var forged = sealed
@@ -86,7 +86,7 @@ struct SealTests {
 
     @Test("a message that is delivered twice is refused the second time; reading it again is no delivery")
     mutating func replayed() throws {
-        let sealed = try scene.seal()
+        let sealed = scene.seal()
         #expect(scene.deliver(sealed) == .success(.text("hello")))
         #expect(scene.deliver(sealed) == .failure(.init(.replayed, scene.keys[0].id)))
         for _ in 0..<3 {
@@ -97,7 +97,7 @@ struct SealTests {
 
     @Test("E-4: the failure says why, and names the key")
     mutating func reasons() throws {
-        let sealed = try scene.seal()
+        let sealed = scene.seal()
         let id = scene.keys[0].id
         var opener = Opener(appID: "app")
         #expect(throws: DecryptionFailure(.unknownKey, id)) {
@@ -119,7 +119,7 @@ struct SealTests {
 
     @Test("a slice of a bigger buffer is opened like any other bytes")
     mutating func slices() throws {
-        let sealed = try scene.seal()
+        let sealed = scene.seal()
         #expect(
             scene.deliver((Data([1, 2, 3]) + sealed + [4]).dropFirst(3).dropLast())
                 == .success(.text("hello")))
@@ -147,7 +147,7 @@ struct NonceTests {
         var opener = Opener(appID: "app")
         var headers: [SealHeader] = []
         for _ in 0..<4 {
-            let sealed = try sealer.seal(.text("x"), at: place, with: key, random: &random)
+            let sealed = sealer.seal(.text("x"), at: place, with: key, random: &random)
             headers.append(try SealHeader(decoding: sealed))
             #expect(try opener.openDelivered(sealed, at: place, with: [key]) == .text("x"))
         }
@@ -164,7 +164,7 @@ struct NonceTests {
         var seen: Set<SenderID> = []
         for _ in 0..<100 {
             var sealer = Sealer(appID: "app")
-            let sealed = try sealer.seal(.text("the same"), at: place, with: key, random: &random)
+            let sealed = sealer.seal(.text("the same"), at: place, with: key, random: &random)
             #expect(seen.insert(try SealHeader(decoding: sealed).sender).inserted)
         }
     }

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 func verify(_ headers: [String: String], _ body: Data, secret: String, now: Date) -> Bool {

@@ -1,4 +1,5 @@
 import Foundation
+import RTMCryptography
 import Testing
 
 @testable import RTMWebhookSignature
@@ -70,7 +71,7 @@ struct WebhookSignatureTests {
         let page = try String(
             contentsOf: folder.appending(path: "../../../docs/http/webhooks.md"), encoding: .utf8)
         let code = try String(contentsOf: folder.appending(path: "SwiftReceiver.swift"), encoding: .utf8)
-        #expect(page.contains("```swift\n\(code)```"))
+        #expect(page.contains("```swift\nimport Crypto\n\(code)```"))
         let headers = headers([WebhookSecret.random(), secret], body: "{}", seconds: 1_000)
         func isAccepted(_ headers: [String: String], _ body: String = "{}", at seconds: Double = 1_000)
             -> Bool
@@ -83,5 +84,21 @@ struct WebhookSignatureTests {
             #expect(!isAccepted(headers.merging([name: "1100"]) { $1 }), "\(name)")
             #expect(!isAccepted(headers.filter { $0.key != name }), "\(name)")
         }
+    }
+}
+
+// What the receiver of docs/http/webhooks.md uses of swift-crypto, which this repository doesn't depend on.
+
+enum SHA256 {}
+
+struct SymmetricKey {
+    let data: Data
+}
+
+enum HMAC<Hash> {
+    static func isValidAuthenticationCode(
+        _ code: Data, authenticating data: Data, using key: SymmetricKey
+    ) -> Bool {
+        MessageCode.areEqual(Array(code), MessageCode.make(over: Array(data), key: Array(key.data)))
     }
 }

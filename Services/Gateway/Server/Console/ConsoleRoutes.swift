@@ -97,9 +97,7 @@ struct ConsoleRoutes: Sendable {
         let session = ConsoleSession(key)
         var response = Response(json: try describe(session, context))
         let now = UInt64(Date().timeIntervalSince1970)
-        guard let value = api.authentication.seal.close(session, now: now) else {
-            throw APIError(.internalServerError, "internal", "the session can't be encrypted")
-        }
+        let value = api.authentication.seal.close(session, now: now)
         response.setCookie(ConsoleCookie(request, isSecure: settings.isSecure).holding(value))
         return response
     }

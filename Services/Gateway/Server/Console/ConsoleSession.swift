@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -40,28 +39,29 @@ struct ConsoleSession {
 
     /// Encrypts sessions, and decrypts those that it or a gateway with the same secret has encrypted.
     struct Seal: Sendable {
-        private let key: SymmetricKey
+        private let key: SecretKey
 
         /// - Parameter secret: what gateways share; nil for one of its own, which ends with the process.
         init(_ secret: String?) {
             key =
                 secret.map {
-                    SymmetricKey(
-                        data: MessageCode.make(over: Array("console".utf8), key: Array($0.utf8)))
-                } ?? SymmetricKey(size: .bits256)
+                    SecretKey(MessageCode.make(over: Array("console".utf8), key: Array($0.utf8)))
+                } ?? .random(byteCount: 32)
         }
 
         /// - Parameter now: in seconds since 1970.
-        func close(_ session: ConsoleSession, now: UInt64) -> String? {
+        func close(_ session: ConsoleSession, now: UInt64) -> String {
             let text = "\(now + life) \(session.key.text)"
-            return try? AES.GCM.seal(Data(text.utf8), using: key).combined?.base64EncodedString()
+            let nonce = (0..<AESGCM.nonceBytes).map { _ in UInt8.random(in: .min ... .max) }
+            return Data(nonce + AESGCM.seal(text.utf8, with: key, nonce: nonce)).base64EncodedString()
         }
 
         /// Nil for what isn't a session, or is over.
         func open(_ text: String, now: UInt64) -> ConsoleSession? {
             guard text.utf8.count <= bytesMax, let bytes = Data(base64Encoded: text),
-                let box = try? AES.GCM.SealedBox(combined: bytes),
-                let plain = try? AES.GCM.open(box, using: key)
+                let plain = AESGCM.open(
+                    bytes.dropFirst(AESGCM.nonceBytes), with: key,
+                    nonce: Array(bytes.prefix(AESGCM.nonceBytes)))
             else { return nil }
             let words = String(decoding: plain, as: UTF8.self).split(separator: " ")
             guard words.count == 2, let end = UInt64(words[0]), now < end else { return nil }
