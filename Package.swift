@@ -280,7 +280,7 @@ let testing: [Target] = [
     room("RTMRedisTestSupport", "Tests/Support/Redis", ["RTMTestSupport", "RTMRedis"] + nio),
     room("RTMTokenTestSupport", "Tests/Support/Tokens", ["RTMModel", "RTMAccessToken"]),
     tests("Model", ["RTMModel", "RTMProtocol"]),
-    tests("Cryptography", ["RTMCryptography"]),
+    tests("Cryptography", ["RTMTokenTestSupport", "RTMCryptography"]),
     tests("AccessToken", ["RTMTokenTestSupport", "RTMModel", "RTMAccessToken"]),
     tests("Wire", ["RTMModel", "RTMWire", "RTMProtocol", "RTMProtocolC", "CProtobufC", protobuf] + nio),
     tests("ServiceLink", ["RTMModel", "RTMWire", "RTMServiceLink", "RTMProtocol", protobuf, logging] + nio),
@@ -288,6 +288,7 @@ let testing: [Target] = [
     tests(
         "PublishHook",
         [
+            "RTMTokenTestSupport",
             "RTMModel", "RTMAccessToken", "RTMAppConfiguration", "RTMServiceKit", "RTMConfigurationFile",
             "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature", logging, nioSSL,
         ] + nio),

@@ -1,6 +1,7 @@
 import Foundation
 import RTMCryptography
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 @Suite("Signatures and their keys")

@@ -8,6 +8,7 @@ import RTMConfigurationFile
 import RTMModel
 import RTMServiceKit
 import RTMTestSupport
+import RTMTokenTestSupport
 import RTMWebhookSignature
 import Testing
 

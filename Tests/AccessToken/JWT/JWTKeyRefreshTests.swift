@@ -1,5 +1,6 @@
 import RTMModel
 import RTMTestSupport
+import RTMTokenTestSupport
 import Testing
 
 @testable import RTMAccessToken
