@@ -5,6 +5,7 @@ import NIOCore
 import NIOPosix
 import RTMModel
 import RTMPermissions
+import RTMServiceLink
 import RTMTestSupport
 import Testing
 

@@ -50,6 +50,24 @@ package struct FairQueue<Element> {
         return app.callers[caller]?.first
     }
 
+    /// Whether something of the app waits.
+    package func hasWaiting(of app: String) -> Bool { apps[app] != nil }
+
+    /// Takes out the first that is wanted of what is next of each caller. Who is passed over keeps the turn.
+    package mutating func popFirst(where isWanted: (Element) -> Bool) -> Element? {
+        for place in order.indices {
+            guard var app = apps[order[place]],
+                let turn = app.order.firstIndex(where: { app.callers[$0]?.first.map(isWanted) ?? false })
+            else { continue }
+            let name = order.remove(at: place)
+            app.order.prepend(app.order.remove(at: turn))
+            apps[name] = app
+            order.prepend(name)
+            return popFirst()
+        }
+        return nil
+    }
+
     /// Takes out what is next. Its app and its caller have their next turn after all others.
     package mutating func popFirst() -> Element? {
         guard let name = order.popFirst(), var app = apps.removeValue(forKey: name),

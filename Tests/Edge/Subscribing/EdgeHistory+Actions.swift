@@ -123,7 +123,9 @@ extension EdgeHistory {
             handle(.presenceAnswered(answer), of: preparation.id)
         } else {
             handle(
-                .storageAnswered(isThere ? .success(ByteBuffer()) : .failure(.timedOut)), of: preparation.id)
+                .storageAnswered(
+                    isThere ? .success(RequestedPage(frames: ByteBuffer())) : .failure(.timedOut)),
+                of: preparation.id)
         }
     }
 

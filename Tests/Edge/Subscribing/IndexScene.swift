@@ -98,7 +98,7 @@ struct IndexScene {
     mutating func storageAnswered(
         _ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>
     ) {
-        handle(.storageAnswered(outcome), of: id)
+        handle(.storageAnswered(outcome.map { RequestedPage(frames: $0) }), of: id)
     }
 
     mutating func proceed(_ id: SubscribeID) { handle(.proceed, of: id) }

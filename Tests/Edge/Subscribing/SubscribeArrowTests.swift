@@ -84,7 +84,7 @@ private struct SubscribeWalk {
                 handle(isAttached ? .proceed : .attachFailed(.disconnected))
             case .presence: handle(.presenceAnswered(presenceAnswer(mayBeBig: true)))
             case .roster: handle(.presenceAnswered(presenceAnswer(mayBeBig: false)))
-            case .storage: handle(.storageAnswered(storageAnswer()))
+            case .storage: handle(.storageAnswered(storageAnswer().map { RequestedPage(frames: $0) }))
             case .page: handle(.pageRead(pageAnswer()))
             case .writable, .retry: handle(.proceed)
             }

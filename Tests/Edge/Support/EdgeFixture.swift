@@ -31,9 +31,9 @@ final class EdgeFixture {
     /// - Parameters:
     ///   - entriesMax: how many entries of a channel messaging gives who comes back.
     ///   - bytesMax: how many bytes of them.
-    ///   - rates: of its one app.
+    ///   - rates: of its apps, "app" and "other".
     ///   - sharedRates: what it counts together with another one.
-    ///   - needsTokens: whether its one app is `SampleApp`.
+    ///   - needsTokens: whether the first app is `SampleApp`.
     ///   - outboundBytes: what may wait for its clients together.
     ///   - storageShards: how many shards storage has.
     ///   - wallClock: the time of day in milliseconds.
@@ -103,7 +103,8 @@ final class EdgeFixture {
 
     /// A client that is logged in.
     func client(
-        _ user: String, instance: UInt64 = 0, heartbeat: UInt32 = 1_800, presenceTimeout: UInt32 = 0
+        _ user: String, app: String = "app", instance: UInt64 = 0, heartbeat: UInt32 = 1_800,
+        presenceTimeout: UInt32 = 0
     ) -> EdgeClient {
         let client = EdgeClient(self)
         client.send(1, .hello(.with { ($0.versionMin, $0.versionMax) = (1, 1) }))
@@ -111,7 +112,7 @@ final class EdgeFixture {
             2,
             .login(
                 .with {
-                    $0.appID = "app"
+                    $0.appID = app
                     $0.userID = user
                     $0.instance = instance
                     $0.heartbeatIntervalS = heartbeat
@@ -307,8 +308,9 @@ extension EdgeConfiguration {
             id: needsTokens ? SampleApp.id : "app",
             tokens: needsTokens ? AppTokens(SampleApp.verifier, nil) : nil, subscriptionsMax: 50,
             rates: rates, sessionsMax: sessionsMax)
+        let other = Application(id: "other", subscriptionsMax: 50, rates: rates)
         return EdgeConfiguration(
-            applications: [app],
+            applications: [app, other],
             limits: EdgeLimits(
                 connectionsMax: 1_000, connectionsPerAddressMax: 1_000, frameBytesMax: 64 * 1024,
                 outboundBytesMax: 1024 * 1024, outboundLoopBytesMax: outboundBytes,

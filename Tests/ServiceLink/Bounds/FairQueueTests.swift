@@ -49,4 +49,16 @@ struct FairQueueTests {
         _ = queue.popFirst()
         put("cx1")
     }
+
+    @Test("what isn't wanted now is passed over, and keeps its turn")
+    mutating func wanted() {
+        put("ax1", "ay1", "bx1", "cx1")
+        let first = queue.popFirst { $0 == "ay1" || $0 == "cx1" }
+        let second = queue.popFirst { $0 == "ay1" || $0 == "cx1" }
+        let none = queue.popFirst { _ in false }
+        #expect([first, second, none] == ["ay1", "cx1", nil])
+        #expect(queue.hasWaiting(of: "a") && !queue.hasWaiting(of: "c"))
+        let rest = all()
+        #expect(rest == ["bx1", "ax1"])
+    }
 }

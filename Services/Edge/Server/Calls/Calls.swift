@@ -14,6 +14,7 @@ final class Calls {
     private let locks: LockRequests
     private let subscribing: Subscribing
     private let sharedRates: SharedRates
+    private let pages: PageTurns
     private let metrics: EdgeMetrics
     private let endOfTurn: EndOfTurn
     /// The calls that presence or storage has not answered yet.
@@ -23,7 +24,8 @@ final class Calls {
 
     init(
         presence: PresenceClient, storage: StorageClient, locks: LockRequests,
-        subscribing: Subscribing, sharedRates: SharedRates, metrics: EdgeMetrics, endOfTurn: EndOfTurn,
+        subscribing: Subscribing, sharedRates: SharedRates, pages: PageTurns, metrics: EdgeMetrics,
+        endOfTurn: EndOfTurn,
         wallClock: @escaping () -> UInt64
     ) {
         self.presence = presence
@@ -31,6 +33,7 @@ final class Calls {
         self.locks = locks
         self.subscribing = subscribing
         self.sharedRates = sharedRates
+        self.pages = pages
         self.metrics = metrics
         self.endOfTurn = endOfTurn
         self.wallClock = wallClock
@@ -64,7 +67,26 @@ final class Calls {
         }
     }
 
+    /// A query is passed on as soon as there is memory for its answer.
     private func pass(_ request: WireText, _ context: ForwardedCall) {
+        guard context.kind.isQuery else { return send(request, context) }
+        let (session, bytesMax) = (context.session, context.kind.answerBytesMax)
+        if let share = pages.take(bytesMax, of: session.appID, by: session.userID) {
+            return send(request, context.holding(share))
+        }
+        let request = ByteBuffer(bytes: request.bytes)
+        pages.wait(bytesMax, for: session) { [self] outcome in
+            switch outcome {
+            case .success(let share):
+                request.withUnsafeReadableBytes { send(WireText($0), context.holding(share)) }
+            case .failure(let error):
+                context.refuse(error, metrics)
+                answered(context)
+            }
+        }
+    }
+
+    private func send(_ request: WireText, _ context: ForwardedCall) {
         let call = CallRequest(caller: context.session.caller, request: request)
         switch context.kind.service {
         case .presence: presence.call(call, context: pending.insert(context))
@@ -153,6 +175,7 @@ final class Calls {
     private func answer(_ call: ForwardedCall, _ response: WireText) {
         if call.kind.isQuery {
             sharedRates.answered(response.bytes.count, to: call.session, now: endOfTurn.now)
+            call.share?.settle(response.bytes.count)
         }
         call.answer(response, metrics)
     }

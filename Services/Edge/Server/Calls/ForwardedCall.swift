@@ -10,10 +10,18 @@ struct ForwardedCall {
     let kind: ClientCall.Kind
     /// The lock that an acquire or a release is about.
     var lock: LockName?
+    /// The memory for the answer to a query.
+    var share: SharedMemory.Share?
 
     func about(_ lock: LockName?) -> ForwardedCall {
         var call = self
         call.lock = lock
+        return call
+    }
+
+    func holding(_ share: SharedMemory.Share) -> ForwardedCall {
+        var call = self
+        call.share = share
         return call
     }
 
@@ -31,7 +39,7 @@ struct ForwardedCall {
         }
         var frames = ByteBuffer()
         answer.encodeFrame(into: &frames)
-        session.send(RequestedPage(frames: frames))
+        session.send(RequestedPage(frames: frames, charge: share))
     }
 
     func refuse(_ error: RTMError, _ metrics: EdgeMetrics) {

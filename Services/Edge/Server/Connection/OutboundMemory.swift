@@ -48,10 +48,13 @@ final class OutboundMemory: Flushable {
 final class OutboundCharge {
     private let bytes: Int
     private let memory: OutboundMemory
+    private let share: SharedMemory.Share?
 
-    init(_ bytes: Int, to memory: OutboundMemory) {
+    /// - Parameter share: of the app's memory for pages, which is held as long.
+    init(_ bytes: Int, to memory: OutboundMemory, _ share: SharedMemory.Share?) {
         self.bytes = bytes
         self.memory = memory
+        self.share = share
         memory.change(by: bytes)
     }
 

@@ -20,7 +20,7 @@ struct OutboundQueue {
         let isShared: Bool
         /// The client has asked for it.
         var isPage = false
-        /// Counts the memory while a connection holds it; nil where the connection counts it.
+        /// Counts the memory until the chunk is written; nil where the connection alone counts it.
         var charge: AnyObject?
     }
 
@@ -68,9 +68,9 @@ struct OutboundQueue {
         guard page.frames.readableBytes > 0 else { return }
         closeChunk()
         chunks.append(
-            Chunk(frames: page.frames, isShared: page.charge != nil, isPage: true, charge: page.charge))
+            Chunk(frames: page.frames, isShared: page.isShared, isPage: true, charge: page.charge))
         pageBytes += page.frames.readableBytes
-        if page.charge == nil { ownBytes += page.frames.readableBytes }
+        if !page.isShared { ownBytes += page.frames.readableBytes }
     }
 
     /// Whether the next `write` has to get memory.
@@ -157,7 +157,7 @@ struct OutboundQueue {
     }
 
     private func stopsAtPage(_ isLagging: Bool) -> Bool {
-        chunks.first.map { $0.isPage && (isLagging || $0.charge != nil) } ?? false
+        chunks.first.map { $0.isPage && (isLagging || $0.isShared) } ?? false
     }
 
     /// Forgets all that was to be written.
@@ -179,8 +179,10 @@ struct OutboundQueue {
 /// They are sent only while the client is writable, so they are no reason to cut it off.
 struct RequestedPage {
     let frames: ByteBuffer
-    /// Counts the memory where sessions share it; nil if the page is for one session.
+    /// Counts the memory until the page is written.
     var charge: AnyObject?
+    /// Whether other sessions have the same memory, which the charge counts then for all of them.
+    var isShared = false
 }
 
 /// Memory of frames that a socket has taken, for the next frames of any connection of the loop. At the end of

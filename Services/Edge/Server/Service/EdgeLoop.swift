@@ -29,6 +29,7 @@ final class EdgeLoop {
     let arena: DecodeArena
     /// What waits to be written to the loop's clients.
     let outboundMemory: OutboundMemory
+    let pages: PageTurns
     let deadlines: ConnectionDeadlines
     let closeQueue: CloseQueue<ConnectionHandler>
     var unauthenticated = PendingConnections<ConnectionHandler>()
@@ -96,11 +97,12 @@ final class EdgeLoop {
         locks = LockRequests(storage: storage, sessions: sessions, metrics: metrics)
         memberships = Memberships(
             eventLoop: eventLoop, presence: presence, sessions: sessions, lease: lease)
+        pages = PageTurns(bytesMax: configuration.limits.outboundLoopBytesMax, on: eventLoop)
         let snapshots = SnapshotReads(
-            presence: presence, storage: storage, lease: lease, memory: outboundMemory)
+            presence: presence, storage: storage, lease: lease, memory: outboundMemory, pages: pages)
         subscribing = Subscribing(
             eventLoop: eventLoop, endOfTurn: endOfTurn, sessions: sessions, messaging: messaging,
-            snapshots: snapshots, memberships: memberships, locks: locks, metrics: metrics,
+            snapshots: snapshots, pages: pages, memberships: memberships, locks: locks, metrics: metrics,
             refusals: refusals, wallClock: wallClock, reattachBatch: configuration.limits.reattachBatch)
         memberships.subscriptions = subscribing
         let history = HistoryAppends(storage: storage, wallClock: wallClock)
@@ -115,7 +117,8 @@ final class EdgeLoop {
         }
         calls = Calls(
             presence: presence, storage: storage, locks: locks, subscribing: subscribing,
-            sharedRates: sharedRates, metrics: metrics, endOfTurn: endOfTurn, wallClock: wallClock)
+            sharedRates: sharedRates, pages: pages, metrics: metrics, endOfTurn: endOfTurn,
+            wallClock: wallClock)
         channelRequests = ChannelRequests(
             subscribing: subscribing, memberships: memberships, locks: locks, refusals: refusals,
             endOfTurn: endOfTurn, eventLoop: eventLoop, wallClock: wallClock)

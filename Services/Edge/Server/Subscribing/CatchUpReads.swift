@@ -12,19 +12,31 @@ final class CatchUpReads {
     private let sessions: Sessions
     private let messaging: MessagingClient
     private let snapshots: SnapshotReads
+    private let memory: PageTurns
+    weak var subscribing: Subscribing?
     /// The snapshots that are being read, with the number of answers that have yet to come.
     private var collections: [SubscribeID: (session: SessionKey, answers: Int)] = [:]
     /// The pages that messaging has not answered for yet.
-    private var pages = RequestContexts<PageQuery>()
+    private var pages = RequestContexts<PendingPage>()
+
+    /// Limit: bytes of a page.
+    private static let pageBytesMax = 300 * 1024
+
+    /// What has to be remembered of a page until it is there.
+    struct PendingPage {
+        let query: PageQuery
+        let share: SharedMemory.Share
+    }
 
     init(
         eventLoop: any EventLoop, sessions: Sessions, messaging: MessagingClient,
-        snapshots: SnapshotReads
+        snapshots: SnapshotReads, memory: PageTurns
     ) {
         self.eventLoop = eventLoop
         self.sessions = sessions
         self.messaging = messaging
         self.snapshots = snapshots
+        self.memory = memory
     }
 
     func begin(_ read: CatchUpRead) {
@@ -35,20 +47,29 @@ final class CatchUpReads {
     private func send(_ read: CatchUpRead, for session: Session) {
         switch read {
         case .page(let query):
-            let request = ReadRequest(
-                channel: query.channel, after: query.after,
-                exceptPublisher: query.showsOwn ? "" : session.userID, features: query.features)
-            messaging.read(request, context: pages.insert(query))
+            memory.ask(Self.pageBytesMax, for: session) { [self] outcome in
+                switch outcome {
+                case .success(let share): self.read(query, for: session, share)
+                case .failure(let error): subscribing?.pageRefused(query, error)
+                }
+            }
         case .snapshots(let query):
             collections[query.id] = (
                 session.key, (query.wantsRoster ? 1 : 0) + (query.stored.isEmpty ? 0 : 1)
             )
-            snapshots.collect(query)
+            snapshots.collect(query, for: session)
         }
     }
 
-    /// The query that messaging has answered.
-    func answered(_ context: Int) -> PageQuery { pages.remove(context) }
+    private func read(_ query: PageQuery, for session: Session, _ share: SharedMemory.Share) {
+        let request = ReadRequest(
+            channel: query.channel, after: query.after,
+            exceptPublisher: query.showsOwn ? "" : session.userID, features: query.features)
+        messaging.read(request, context: pages.insert(PendingPage(query: query, share: share)))
+    }
+
+    /// The page that messaging has answered.
+    func answered(_ context: Int) -> PendingPage { pages.remove(context) }
 
     /// Presence or storage has answered, and the subscribe has taken the answer.
     func snapshotArrived(_ id: SubscribeID) {

@@ -13,20 +13,29 @@ final class SnapshotReads {
     /// The loop's lease, under which its members are listed.
     private let lease: UInt64
     private let memory: OutboundMemory
+    private let pages: PageTurns
+    weak var subscribing: Subscribing?
     /// What presence and storage have not answered yet.
     private var joins = RequestContexts<PendingJoin>()
-    private var stored = RequestContexts<SubscribeID>()
+    private var stored = RequestContexts<StoredSnapshot>()
     private var rosterReads = RosterReads<SubscribeID>()
+    /// The memory for the pages that are under way.
+    private var rosterShares: [ChannelKey: SharedMemory.Share] = [:]
     private var isReadingRosters = false
+
+    /// Limits: bytes of metadata and locks, and of a page of a big channel's users.
+    private static let storedBytesMax = 272 * 1024
+    private static let rosterBytesMax = 1_152 * 1024
 
     init(
         presence: PresenceClient, storage: StorageClient, lease: UInt64,
-        memory: OutboundMemory
+        memory: OutboundMemory, pages: PageTurns
     ) {
         self.presence = presence
         self.storage = storage
         self.lease = lease
         self.memory = memory
+        self.pages = pages
     }
 
     /// Asks for the first snapshots of a subscribe.
@@ -34,25 +43,31 @@ final class SnapshotReads {
     /// - Returns: what presence is known to answer without being asked; nil if its answer is on the way, or
     ///   if it isn't asked.
     func ask(_ query: SnapshotQuery, for session: Session) -> PresenceAnswer? {
-        askStorage(query)
+        askStorage(query, for: session)
         return query.join.flatMap { join($0, query, session) }
     }
 
     /// Asks for the snapshots of a session that is a member already.
-    func collect(_ query: SnapshotQuery) {
-        askStorage(query)
+    func collect(_ query: SnapshotQuery, for session: Session) {
+        askStorage(query, for: session)
         guard query.wantsRoster else { return }
         rosterReads.wait(query.id, for: query.channel)
         readRosters()
     }
 
-    private func askStorage(_ query: SnapshotQuery) {
+    private func askStorage(_ query: SnapshotQuery, for session: Session) {
         guard !query.stored.isEmpty else { return }
-        storage.snapshot(
-            SnapshotRequest(
-                channel: query.channel, metadata: query.stored.contains(.metadata),
-                locks: query.stored.contains(.lock)),
-            context: stored.insert(query.id))
+        pages.ask(Self.storedBytesMax, for: session) { [self] outcome in
+            switch outcome {
+            case .success(let share):
+                storage.snapshot(
+                    SnapshotRequest(
+                        channel: query.channel, metadata: query.stored.contains(.metadata),
+                        locks: query.stored.contains(.lock)),
+                    context: stored.insert(StoredSnapshot(id: query.id, share: share)))
+            case .failure(let error): subscribing?.snapshotRefused(query.id, error)
+            }
+        }
     }
 
     /// While presence is away, the lease's sync will announce the membership.
@@ -83,11 +98,17 @@ final class SnapshotReads {
         let channel: ChannelKey
     }
 
+    /// What has to be remembered of a stored snapshot until it is there.
+    struct StoredSnapshot {
+        let id: SubscribeID
+        let share: SharedMemory.Share
+    }
+
     /// The join that presence has answered.
     func joined(_ context: Int) -> PendingJoin { joins.remove(context) }
 
-    /// The subscribe whose stored snapshot storage has answered.
-    func storedRead(_ context: Int) -> SubscribeID { stored.remove(context) }
+    /// The stored snapshot that storage has answered.
+    func storedRead(_ context: Int) -> StoredSnapshot { stored.remove(context) }
 
     static func answer(
         _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>
@@ -112,26 +133,42 @@ final class SnapshotReads {
         guard !isReadingRosters else { return }
         isReadingRosters = true
         defer { isReadingRosters = false }
-        while let channel = rosterReads.begin() { presence.roster(RosterRequest(channel: channel)) }
+        while let channel = rosterReads.begin() {
+            guard !askForRoster(RosterRequest(channel: channel)) else { continue }
+            subscribing?.rosterRead(channel, .failure(.refused(pages.refusal)))
+        }
+    }
+
+    /// Nobody waits for memory here: others of another app would have to wait for their snapshot, too.
+    ///
+    /// - Returns: whether there is memory for a page.
+    private func askForRoster(_ request: RosterRequest) -> Bool {
+        let share = pages.take(Self.rosterBytesMax, of: request.channel.appID, by: "")
+        guard let share else { return false }
+        rosterShares[request.channel] = share
+        presence.roster(request)
+        return true
     }
 
     /// The sessions that share a snapshot hold it together. It can't be had while what clients haven't read
-    /// uses up the loop's memory.
+    /// uses up the loop's memory, or the app's part of it.
     ///
     /// - Returns: who waited for the snapshot, and the answer; nil if more of it has to be read.
     func rosterRead(
         _ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>
     ) -> (readers: [SubscribeID], answer: PresenceAnswer)? {
         var isThere = false
+        let share = rosterShares.removeValue(forKey: channel)
         if case .success(let page) = outcome {
             let frames = ByteBuffer(bytes: page.frames.bytes)
+            share?.settle(frames.readableBytes)
+            let charge = OutboundCharge(frames.readableBytes, to: memory, share)
             rosterReads.received(
-                RequestedPage(frames: frames, charge: OutboundCharge(frames.readableBytes, to: memory)),
-                of: channel)
+                RequestedPage(frames: frames, charge: charge, isShared: true), of: channel)
             isThere = !memory.isOver
             if isThere, page.snapshot != 0 {
-                presence.roster(RosterRequest(channel: channel, snapshot: page.snapshot))
-                return nil
+                isThere = askForRoster(RosterRequest(channel: channel, snapshot: page.snapshot))
+                if isThere { return nil }
             }
         }
         let (readers, pages) = rosterReads.end(channel)

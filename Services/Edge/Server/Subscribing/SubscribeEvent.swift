@@ -12,7 +12,7 @@ enum SubscribeEvent {
     case attachFailed(ServiceLinkRequestFailure)
     case presenceAnswered(PresenceAnswer)
     /// The snapshots of metadata and locks.
-    case storageAnswered(Result<ByteBuffer, ServiceLinkRequestFailure>)
+    case storageAnswered(Result<RequestedPage, ServiceLinkRequestFailure>)
     /// A page of what the subscriber missed.
     case pageRead(Result<SubscribePage, ServiceLinkRequestFailure>)
 }
@@ -38,4 +38,6 @@ struct SubscribePage {
     var gap = false
     /// The log has more entries behind the position.
     var more = false
+    /// Counts the memory of the frames.
+    var charge: AnyObject?
 }

@@ -199,13 +199,12 @@ extension SubscribeMachine {
     }
 
     private mutating func storageAnswered(
-        _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>, _ circumstances: Circumstances
+        _ outcome: Result<RequestedPage, ServiceLinkRequestFailure>, _ circumstances: Circumstances
     ) -> Step {
         guard case .preparing(var preparation) = state else { return Step() }
         preparation.awaitsStorage = false
         switch outcome {
-        case .success(let frames):
-            reply.storageFrames = frames
+        case .success(let page): reply.storedPage = page
         case .failure(let failure) where request.purpose == .userMetadata:
             preparation.refusal = RTMError(
                 failure, .storageNotAvailable, timeout: .storageOperationTimeout)
@@ -313,7 +312,7 @@ extension SubscribeMachine {
     private mutating func take(_ page: SubscribePage) -> [SubscribeAction] {
         var actions = reply.giveAll(at: given)
         if page.frames.readableBytes > 0 {
-            actions.append(.send(request.session, RequestedPage(frames: page.frames)))
+            actions.append(.send(request.session, RequestedPage(frames: page.frames, charge: page.charge)))
         }
         given = page.position
         return actions

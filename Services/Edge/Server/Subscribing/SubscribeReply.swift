@@ -18,7 +18,7 @@ struct SubscribeReply {
     var unavailable: SubscriptionFeatures = []
     /// What presence and storage have sent, until it is given. Presence comes first (M-4).
     var presencePages: [RequestedPage] = []
-    var storageFrames = ByteBuffer()
+    var storedPage: RequestedPage?
     /// Snapshots that are read when the client is writable: they are big, or came while it was behind.
     private(set) var lacksPresence = false
     private(set) var lacksStored = false
@@ -66,9 +66,8 @@ struct SubscribeReply {
     }
 
     private mutating func giveSnapshots() -> [SubscribeAction] {
-        let pages =
-            presencePages + (storageFrames.readableBytes > 0 ? [RequestedPage(frames: storageFrames)] : [])
-        (presencePages, storageFrames) = ([], ByteBuffer())
+        let pages = presencePages + [storedPage].compactMap(\.self)
+        (presencePages, storedPage) = ([], nil)
         return pages.map { .send(request.session, $0) }
     }
 
@@ -80,8 +79,8 @@ struct SubscribeReply {
     /// The client is behind: the snapshots are read again when it has caught up.
     mutating func dropSnapshots() {
         if presencePages.contains(where: { $0.frames.readableBytes > 0 }) { lacksPresence = true }
-        if storageFrames.readableBytes > 0 { lacksStored = true }
-        (presencePages, storageFrames) = ([], ByteBuffer())
+        if storedPage?.frames.readableBytes ?? 0 > 0 { lacksStored = true }
+        (presencePages, storedPage) = ([], nil)
     }
 
     /// What is lacking is read now.

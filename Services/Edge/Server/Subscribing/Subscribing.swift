@@ -36,7 +36,7 @@ final class Subscribing {
 
     init(
         eventLoop: any EventLoop, endOfTurn: EndOfTurn, sessions: Sessions,
-        messaging: MessagingClient, snapshots: SnapshotReads, memberships: Memberships,
+        messaging: MessagingClient, snapshots: SnapshotReads, pages: PageTurns, memberships: Memberships,
         locks: LockRequests, metrics: EdgeMetrics, refusals: RefusalLog,
         wallClock: @escaping () -> UInt64, reattachBatch: Int
     ) {
@@ -46,7 +46,8 @@ final class Subscribing {
         self.messaging = messaging
         self.snapshots = snapshots
         reads = CatchUpReads(
-            eventLoop: eventLoop, sessions: sessions, messaging: messaging, snapshots: snapshots)
+            eventLoop: eventLoop, sessions: sessions, messaging: messaging, snapshots: snapshots,
+            memory: pages)
         self.memberships = memberships
         self.locks = locks
         self.metrics = metrics
@@ -54,6 +55,8 @@ final class Subscribing {
         self.wallClock = wallClock
         facts = SubscriptionFacts(now: wallClock())
         self.reattachBatch = reattachBatch
+        snapshots.subscribing = self
+        reads.subscribing = self
     }
 
     var channelCount: Int { subscriptions.channelCount }
@@ -308,8 +311,17 @@ extension Subscribing {
     }
 
     func snapshotRead(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
-        let answer = SubscribeEvent.storageAnswered(outcome.map { ByteBuffer(bytes: $0.frames.bytes) })
-        snapshotArrived(answer, of: snapshots.storedRead(context))
+        let read = snapshots.storedRead(context)
+        let page = outcome.map { response in
+            read.share.settle(response.frames.bytes.count)
+            return RequestedPage(frames: ByteBuffer(bytes: response.frames.bytes), charge: read.share)
+        }
+        snapshotArrived(.storageAnswered(page), of: read.id)
+    }
+
+    /// There was no memory for what is stored.
+    func snapshotRefused(_ id: SubscribeID, _ error: RTMError) {
+        snapshotArrived(.storageAnswered(.failure(.refused(error))), of: id)
     }
 
     private func snapshotArrived(_ event: SubscribeEvent, of id: SubscribeID) {
@@ -373,12 +385,25 @@ extension Subscribing {
 
     /// A page of what a subscriber missed.
     func read(_ context: Int, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
-        let query = reads.answered(context)
+        let read = reads.answered(context)
         let page = outcome.map { response in
-            SubscribePage(
-                frames: query.wanted(response.frames), position: response.position, gap: response.gap,
-                more: response.more)
+            let frames = read.query.wanted(response.frames)
+            read.share.settle(frames.readableBytes)
+            return SubscribePage(
+                frames: frames, position: response.position, gap: response.gap, more: response.more,
+                charge: read.share)
         }
+        pageRead(page, read.query)
+    }
+
+    /// There was no memory for a page.
+    func pageRefused(_ query: PageQuery, _ error: RTMError) {
+        pageRead(.failure(.refused(error)), query)
+    }
+
+    private func pageRead(
+        _ page: Result<SubscribePage, ServiceLinkRequestFailure>, _ query: PageQuery
+    ) {
         handle(.pageRead(page), of: query.id)
         reads.ended(of: query.session)
     }

@@ -4,6 +4,7 @@ import Hummingbird
 import NIOCore
 import RTMAPIKey
 import RTMModel
+import RTMServiceLink
 import RTMWire
 import ServiceLifecycle
 

@@ -7,6 +7,7 @@ import NIOHTTP1
 import RTMAPIKey
 import RTMModel
 import RTMServiceKit
+import RTMServiceLink
 
 /// What the routes of the API have in common.
 struct GatewayAPI: Sendable {
@@ -194,6 +195,10 @@ struct AuthenticationMiddleware: RouterMiddleware {
         context.credentialAccepted()
         return try await next(request, context)
     }
+}
+
+extension SharedMemory {
+    func share(of client: APIClient) -> Share { share(of: client.app, by: client.name) }
 }
 
 /// The memory and the time that calls share.

@@ -1,27 +1,26 @@
-import RTMModel
-import RTMServiceLink
+package import RTMModel
 import Synchronization
 
-/// Memory of the gateway that the apps share while it is in use: that of bodies under way, or that of pages
+/// Memory that the apps share while it is in use: that of bodies under way at a gateway, or that of pages
 /// that were asked for.
-final class SharedMemory: Sendable {
+package final class SharedMemory: Sendable {
     private let name: String
     private let shares: Mutex<ByteShares>
 
     /// - Parameter name: that of the limit.
-    init(_ name: String, bytesMax: Int) {
+    package init(_ name: String, bytesMax: Int) {
         self.name = name
         shares = Mutex(ByteShares(bytesMax: bytesMax))
     }
 
     /// What one request holds of it, and gives back at its end.
-    final class Share: Sendable {
+    package final class Share: Sendable {
         private let memory: SharedMemory
         private let (app, caller): (String, String)
         private let bytes = Mutex(0)
 
-        fileprivate init(of memory: SharedMemory, _ client: APIClient) {
-            (self.memory, app, caller) = (memory, client.app, client.name)
+        fileprivate init(of memory: SharedMemory, _ app: String, _ caller: String) {
+            (self.memory, self.app, self.caller) = (memory, app, caller)
         }
 
         deinit { settle(0) }
@@ -29,14 +28,14 @@ final class SharedMemory: Sendable {
         /// Takes more.
         ///
         /// - Throws: `.operationRateExceedLimitation` (-10021) if the app or the caller has its share.
-        func grow(by count: Int) throws(RTMError) {
+        package func grow(by count: Int) throws(RTMError) {
             let isThere = memory.shares.withLock { $0.take(count, of: app, by: caller) }
             guard isThere else { throw memory.refusal }
             bytes.withLock { $0 += count }
         }
 
         /// No more than so many bytes are needed any longer.
-        func settle(_ count: Int) {
+        package func settle(_ count: Int) {
             let rest = bytes.withLock { bytes in
                 defer { bytes = min(bytes, count) }
                 return bytes - min(bytes, count)
@@ -45,9 +44,18 @@ final class SharedMemory: Sendable {
         }
     }
 
-    func share(of client: APIClient) -> Share { Share(of: self, client) }
+    package func share(of app: String, by caller: String) -> Share { Share(of: self, app, caller) }
 
-    private var refusal: RTMError {
+    /// - Returns: a share of so many bytes; nil if the app or the caller has its share.
+    package func share(of app: String, by caller: String, bytes: Int) -> Share? {
+        let share = share(of: app, by: caller)
+        do throws(RTMError) { try share.grow(by: bytes) } catch { return nil }
+        return share
+    }
+
+    package var bytes: Int { shares.withLock { $0.bytes } }
+
+    package var refusal: RTMError {
         let bytesMax = shares.withLock { $0.bytesMax }
         return RTMError(
             .operationRateExceedLimitation,
