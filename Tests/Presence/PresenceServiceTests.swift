@@ -47,6 +47,37 @@ struct PresenceServiceTests {
         }
     }
 
+    @Test("R-20: however many long answers are asked for at once, they wait for the link, and it stays")
+    func longAnswers() async throws {
+        try await ServiceFixture.with { service in
+            for number in 1...70 {
+                let user = "u\(number)"
+                _ = try await service.join(user, session: UInt64(number), snapshot: false)
+                _ = try await service.call(
+                    user, session: UInt64(number),
+                    .setState(
+                        .with {
+                            ($0.channelType, $0.channel) = (.message, "room")
+                            $0.items = [
+                                .with { ($0.key, $0.value) = ("k", String(repeating: "x", count: 1_000)) }
+                            ]
+                        }))
+            }
+            let frame: [UInt8] = try Rtm_Client_ClientFrame.with {
+                $0.whoNow = .with {
+                    ($0.channelType, $0.channel) = (.message, "room")
+                    ($0.includeUserID, $0.includeState) = (true, true)
+                }
+            }.serializedBytes()
+            // Together they are longer than the queue of a link.
+            let lengths = try await service.toPresence.lengths(
+                of: 700, PresenceMethod.call,
+                RawCall(caller: .of("u1", session: 1, instance: 1), request: frame))
+            #expect(lengths.count == 700 && lengths.allSatisfy { $0 > 60_000 })
+            #expect(try await service.toPresence.downCount == 0)
+        }
+    }
+
     @Test("a long snapshot comes in several frames, the last of which says so")
     func longSnapshot() async throws {
         try await ServiceFixture.with { service in

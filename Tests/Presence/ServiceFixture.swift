@@ -313,20 +313,39 @@ final class RawCaller: Sendable {
         up.fail(CancellationError())
     }
 
+    /// Sends the same request many times in one turn, and returns the lengths of the answers.
+    func lengths(of count: Int, _ method: UInt32, _ body: some WireMessage & Sendable) async throws -> [Int] {
+        let link = try await self.link.get()
+        let loop = self.loop
+        return try await loop.flatSubmit {
+            let answers = (0..<count).map { _ in
+                let promise = loop.makePromise(of: [UInt8].self)
+                Self.send(method, body, .seconds(30), promise, over: link.value)
+                return promise.futureResult.map(\.count)
+            }
+            return EventLoopFuture.whenAllSucceed(answers, on: loop)
+        }.get()
+    }
+
     func request(
         _ method: UInt32, _ body: some WireMessage & Sendable, timeout: Duration = .seconds(5)
     ) async throws -> [UInt8] {
         let link = try await self.link.get()
         let promise = loop.makePromise(of: [UInt8].self)
-        loop.execute {
-            let context = link.value.promises.insert(promise)
-            do {
-                try link.value.client.request(method, body, timeout: timeout, context: context)
-            } catch {
-                link.value.promises.remove(context).fail(error)
-            }
-        }
+        loop.execute { Self.send(method, body, timeout, promise, over: link.value) }
         return try await promise.futureResult.get()
+    }
+
+    private static func send(
+        _ method: UInt32, _ body: some WireMessage, _ timeout: Duration,
+        _ promise: EventLoopPromise<[UInt8]>, over link: Link
+    ) {
+        let context = link.promises.insert(promise)
+        do {
+            try link.client.request(method, body, timeout: timeout, context: context)
+        } catch {
+            link.promises.remove(context).fail(error)
+        }
     }
 
     func push(_ method: UInt32, _ body: some WireMessage & Sendable) async throws {

@@ -132,11 +132,14 @@ struct PresenceCallAnswer {
     let request: UInt64
     let link: AcceptedServiceLink
     let metrics: PresenceMetrics
+    /// The answer is in the link's queue, or won't be.
+    let ended: () -> Void
 
     /// - Parameter cost: the bytes that the call sends to other users.
     func give<Value, Body: ServerFrameBody>(
         _ outcome: Result<Value, RTMError>, cost: Int = 0, _ body: (Value) -> Body
     ) {
+        defer { ended() }
         switch outcome {
         case .success(let value):
             body(value).field.withUnsafeReadableBytes { bytes in

@@ -1,4 +1,5 @@
 import Logging
+import NIOCore
 import RTMModel
 import RTMServiceKit
 import RTMServiceLink
@@ -12,6 +13,26 @@ extension PresenceNode: ServiceLinkHandler {
         reports.closed(link)
         heldSnapshots.forget(of: link.id)
         leases.closed(link)
+        turns.linkClosed(link.id)
+    }
+
+    func linkBecameWritable(_ link: AcceptedServiceLink) {
+        while let turn = turns.next(of: link.id, queuedBytes: link.queuedBytes) {
+            // Who has stopped waiting takes no answer.
+            guard turn.deadline > link.eventLoop.now else {
+                turns.ended(turn.bytesMax, of: link.id)
+                continue
+            }
+            do {
+                try turn.work.request.withUnsafeReadableBytes { bytes in
+                    try perform(
+                        try PresenceCall(bytes, in: callArena), of: turn.work.caller, turn.work.id, link,
+                        bytesMax: turn.bytesMax)
+                }
+            } catch {
+                refuse(turn.work.id, error, link)
+            }
+        }
     }
 
     func request(
@@ -21,25 +42,53 @@ extension PresenceNode: ServiceLinkHandler {
         do {
             switch method {
             case PresenceMethod.join: try join(JoinRequest(body, in: arena), id, timeout: timeout, link)
-            case PresenceMethod.call: try call(CallRequest(body, in: arena), id, link)
+            case PresenceMethod.call: try call(CallRequest(body, in: arena), id, timeout: timeout, link)
             case PresenceMethod.lease: try renew(LeaseRequest(body, in: arena), id, link)
             case PresenceMethod.sync: try sync(SyncRequest(body, in: arena), id, link)
             case PresenceMethod.roster:
                 try roster(RosterRequest(body, in: arena), id, timeout: timeout, link)
             default: throw RTMError(.serviceNotSupport, "presence has no method \(method)")
             }
-        } catch let error as RTMError {
-            refuse(id, error, link)
         } catch {
-            refuse(id, RTMError(.invalidParameter, "presence can't read the request: \(error)"), link)
+            refuse(id, error, link)
         }
     }
 
-    private func call(_ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
-        try PresenceCalls(store: store, states: settings.states).perform(
-            try PresenceCall(call.request.bytes, in: callArena), of: call.caller,
-            over: leases.edgeLink(of: link), PresenceCallAnswer(request: id, link: link, metrics: metrics),
-            checkBacklog: checkBacklog)
+    /// A query is answered when the link has room.
+    private func call(
+        _ call: CallRequest, _ id: UInt64, timeout: Duration, _ link: AcceptedServiceLink
+    ) throws {
+        let request = try PresenceCall(call.request.bytes, in: callArena)
+        guard request.isQuery else { return try perform(request, of: call.caller, id, link) }
+        let page = CallPage(
+            caller: call.caller, request: ByteBuffer(bytes: call.request.bytes), id: id)
+        let turn = AnswerTurns<CallPage>.Turn(
+            page, app: call.caller.appID, caller: call.caller.userID, bytesMax: CallPage.bytesMax,
+            deadline: link.eventLoop.now + TimeAmount(timeout))
+        switch turns.ask(turn, of: link.id, queuedBytes: link.queuedBytes) {
+        case .begin: try perform(request, of: call.caller, id, link, bytesMax: turn.bytesMax)
+        case .wait: break
+        case .refuse(let waitingMax):
+            throw RTMError(
+                .presenceOperationFailed, "too many answers wait until the link has room",
+                retryAfter: .seconds(1), limit: .init(name: "waiting answers", value: UInt64(waitingMax)))
+        }
+    }
+
+    /// - Parameter bytesMax: what the answer may take of its turn; 0 if it needs none.
+    private func perform(
+        _ call: PresenceCall, of caller: Caller, _ id: UInt64, _ link: AcceptedServiceLink, bytesMax: Int = 0
+    ) throws {
+        let answer = PresenceCallAnswer(request: id, link: link, metrics: metrics) { [self] in
+            if bytesMax > 0 { turns.ended(bytesMax, of: link.id) }
+        }
+        do {
+            try PresenceCalls(store: store, states: settings.states).perform(
+                call, of: caller, over: leases.edgeLink(of: link), answer, checkBacklog: checkBacklog)
+        } catch {
+            answer.ended()
+            throw error
+        }
     }
 
     func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
@@ -53,6 +102,11 @@ extension PresenceNode: ServiceLinkHandler {
             store.end(push.caller, push.end) { self.note($0) }
         default: break
         }
+    }
+
+    private func refuse(_ id: UInt64, _ error: any Error, _ link: AcceptedServiceLink) {
+        let unreadable = { RTMError(.invalidParameter, "presence can't read the request: \(error)") }
+        refuse(id, error as? RTMError ?? unreadable(), link)
     }
 
     func refuse(_ id: UInt64, _ error: RTMError, _ link: AcceptedServiceLink) {
@@ -88,6 +142,27 @@ extension PresenceNode: ServiceLinkHandler {
             case .success(let older): link.respond(to: id, SyncResponse(older: older))
             case .failure(let error): refuse(id, error, link)
             }
+        }
+    }
+}
+
+/// A query of a client that waits until the link has room for its answer.
+struct CallPage {
+    /// Limit: about how long an answer may be. A page of users ends at 64 KiB.
+    static let bytesMax = 68 * 1024
+
+    let caller: Caller
+    /// The client's call.
+    let request: ByteBuffer
+    let id: UInt64
+}
+
+extension PresenceCall {
+    /// Whether the answer may be long.
+    fileprivate var isQuery: Bool {
+        switch self {
+        case .whoNow, .whereNow, .getState: true
+        case .setState, .removeState, .unknown: false
         }
     }
 }

@@ -42,6 +42,8 @@ final class PresenceNode {
     let reports: MembershipReports
     var heldSnapshots = HeldSnapshots()
     var leases = LeaseLinks()
+    /// Which long answers to calls may be given over each link.
+    var turns = AnswerTurns<CallPage>()
 
     init(
         _ settings: Settings, store: any PresenceStore, on eventLoop: any EventLoop,
