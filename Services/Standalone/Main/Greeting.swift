@@ -31,7 +31,7 @@ enum Greeting {
 
             From a backend:
             \(http(listening["gateway"], app, configuration, isTerminal))
-            \(pages(listening["gateway"], configuration, isTerminal))
+            \(pages(listening, configuration, isTerminal))
 
             Health and metrics: http://\(admin)/ready and /metrics. Ctrl-C ends it.
 
@@ -39,9 +39,14 @@ enum Greeting {
             """
     }
 
-    /// The edge's WebSocket for web pages of this machine; nil if it has none.
-    @Sendable static func socket(_ configuration: Configuration) -> String? {
-        configuration[EdgeKeys.webSocketListen].map {
+    /// Where the sample connects to if nobody says otherwise.
+    private static let sampleSocket = "ws://127.0.0.1:7712/rtm"
+
+    /// The edge's WebSocket for web pages of this machine; nil if it doesn't listen for any.
+    @Sendable static func socket(
+        _ configuration: Configuration, _ listening: [String: HostPort]
+    ) -> String? {
+        listening["edge.webSocket"].map {
             "ws://\(reachable($0))\(configuration[EdgeKeys.webSocketPath])"
         }
     }
@@ -62,12 +67,15 @@ enum Greeting {
 
     /// The console, and the sample of the web client, which is served where no keys are configured.
     private static func pages(
-        _ address: HostPort?, _ configuration: Configuration, _ isTerminal: Bool
+        _ listening: [String: HostPort], _ configuration: Configuration, _ isTerminal: Bool
     ) -> String {
-        guard let address = address.map(reachable) else { return "" }
+        guard let address = listening["gateway"].map(reachable) else { return "" }
         let console = "\nIn a browser: http://\(address)/console/"
         guard configuration[GatewayKeys.keys].isEmpty else { return console }
-        return "\(console)\(isTerminal ? " with the key above" : ""), and http://\(address)/web/sample/"
+        let pages = "\(console)\(isTerminal ? " with the key above" : "")"
+        guard let socket = socket(configuration, listening) else { return pages }
+        let server = socket == sampleSocket ? "" : "?server=\(socket)"
+        return "\(pages), and http://\(address)/web/sample/\(server)"
     }
 
     private static func http(

@@ -16,8 +16,12 @@ package struct ServiceContext: Sendable {
     /// What the listeners of the process have in common.
     package let accepting: AcceptPolicy
 
-    /// Where listeners report until when their certificates are valid.
-    let certificates: CertificateReports
+    /// Where the services before this one listen, by purpose. An address that was taken and left out is not
+    /// among them.
+    package let listening: [String: HostPort]
+
+    /// Where the parts report until when their certificates are valid.
+    package let certificates: CertificateReports
 
     private let service: String
     private let readiness: ReadinessRegistry
@@ -29,7 +33,8 @@ package struct ServiceContext: Sendable {
         service: String, configuration: Configuration, logger: Logger, metrics: MetricsRegistry,
         readiness: ReadinessRegistry, eventLoopGroup: MultiThreadedEventLoopGroup,
         live: LiveConfiguration? = nil, pages: AdminPageRegistry = AdminPageRegistry(),
-        accepting: AcceptPolicy = .unlimited, certificates: CertificateReports = CertificateReports(),
+        accepting: AcceptPolicy = .unlimited, listening: [String: HostPort] = [:],
+        certificates: CertificateReports = CertificateReports(),
         report: (@Sendable () -> NodeReport)? = nil
     ) {
         self.service = service
@@ -41,6 +46,7 @@ package struct ServiceContext: Sendable {
         self.eventLoopGroup = eventLoopGroup
         self.pages = pages
         self.accepting = accepting
+        self.listening = listening
         self.certificates = certificates
         reporting = report
     }

@@ -140,7 +140,8 @@ package struct ServiceRunner: Sendable {
                 service: definition.name, configuration: live.present,
                 logger: Logger(label: definition.name),
                 metrics: metrics, readiness: readiness, eventLoopGroup: eventLoopGroup, live: live,
-                pages: pages, accepting: accepting, certificates: certificates, report: report)
+                pages: pages, accepting: accepting, listening: await listening(), certificates: certificates,
+                report: report)
             for service in try await definition.assemble(context).services {
                 try Task.checkCancellation()
                 try await service.start()
@@ -149,12 +150,18 @@ package struct ServiceRunner: Sendable {
         }
     }
 
-    private func announce() async {
+    /// Where the process listens by now.
+    private func listening() async -> [String: HostPort] {
         var listening: [String: HostPort] = [:]
         if let address = admin.address { listening["admin"] = address }
         for service in started.all {
             for listener in await service.listening { listening[listener.purpose] = listener.address }
         }
+        return listening
+    }
+
+    private func announce() async {
+        let listening = await listening()
         logger.notice(
             "started",
             metadata: [

@@ -45,6 +45,32 @@ import Testing
         }
     }
 
+    @Test("the console is told of the WebSocket that its own edge listens at, and of none that was left out")
+    func console() async throws {
+        try await withDirectory { directory in
+            let first = try standalone("first", in: directory)
+            defer { first.signal(SIGKILL) }
+            _ = try await first.listening()
+            for socket in [nil, "127.0.0.1:0"] as [String?] {
+                let more = socket.map { ["--edge-web-socket-listen", $0] } ?? []
+                let process = try ServiceProcess(
+                    "rtm-standalone",
+                    [
+                        "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--gateway-listen",
+                        "127.0.0.1:0", "--data", directory.appending(path: socket ?? "none").path,
+                    ] + more, directory: directory)
+                defer { process.signal(SIGKILL) }
+                let listening = try await process.listening()
+                let http = try await RawHTTP.open(try #require(listening["gateway"]))
+                try await http.send("GET /console/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                let answer = await http.rest()
+                let place = listening["edge.webSocket"].map { " ws://\($0)/rtm" } ?? ""
+                #expect((socket == nil) == place.isEmpty)
+                #expect(answer.contains("connect-src 'self'\(place);"), "\(answer.prefix(900))")
+            }
+        }
+    }
+
     @Test(
         "an address of another machine, or of none, is named with its key",
         arguments: [

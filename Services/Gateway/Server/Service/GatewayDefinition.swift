@@ -16,14 +16,17 @@ package enum GatewayDefinition {
             storage: GatewayKeys.storage.addresses(configuration))
     }
 
+    /// The WebSocket of an edge in the same process; nil if it doesn't listen for any.
+    package typealias OwnSocket = @Sendable (Configuration, _ listening: [String: HostPort]) -> String?
+
     /// Reaches the other services in the same process.
     ///
     /// - Parameters:
     ///   - developmentKey: may do everything in every app, where the configuration names no keys.
-    ///   - socket: the WebSocket of the edge in the same process.
+    ///   - socket: the WebSocket of the edge in the same process, which listens already.
     package static func inProcess(
         messaging: InProcessEndpoint, presence: InProcessEndpoint, storage: InProcessEndpoint,
-        developmentKey: APIKey, socket: @escaping @Sendable (Configuration) -> String?
+        developmentKey: APIKey, socket: @escaping OwnSocket
     ) -> ServiceDefinition {
         definition(isNetworked: false, developmentKey: developmentKey, socket: socket) { _ in
             GatewayCalls.Addresses(
@@ -34,7 +37,7 @@ package enum GatewayDefinition {
 
     private static func definition(
         isNetworked: Bool, developmentKey: APIKey?,
-        socket: @escaping @Sendable (Configuration) -> String? = { _ in nil },
+        socket: OwnSocket? = nil,
         addresses: @escaping @Sendable (Configuration) -> GatewayCalls.Addresses
     ) -> ServiceDefinition {
         ServiceDefinition(
@@ -50,8 +53,8 @@ package enum GatewayDefinition {
             let link = try ServiceLinkConfiguration(context, isNetworked: isNetworked)
             var console = ConsoleRoutes.Settings()
             console.sockets = context.configuration[GatewayKeys.consoleEdges]
-            if console.sockets.isEmpty {
-                console.sockets = [socket(context.configuration)].compactMap(\.self)
+            if console.sockets.isEmpty, let own = socket?(context.configuration, context.listening) {
+                console.sockets = [own]
             }
             console.hasSample = developmentKey != nil && context.configuration[GatewayKeys.keys].isEmpty
             return try await GatewayNode(
