@@ -9,8 +9,8 @@ extension RedisKeySet {
         _ configuration: Configuration, _ read: (String) throws -> String
     ) -> ConfigurationProblem? {
         do {
-            _ = try redis(configuration, read)
-            return nil
+            let tls = try redis(configuration, read)?.tls
+            return configuration.problem(of: trust, authorities: tls?.authorities ?? [])
         } catch {
             return error.problems.first
         }
@@ -50,6 +50,8 @@ extension RedisKeySet {
     /// Has the next connection use a new user, a new password and new authorities.
     package func follow(_ context: ServiceContext, with redis: RedisConfiguration) {
         let (credentials, sentinels, tls) = (redis.credentials, redis.sentinelCredentials, redis.tls)
+        let certificates = context.certificates
+        certificates.take(trust, authorities: tls?.authorities ?? [])
         context.onChange(of: live) { [self] next in
             let (user, password) = (next[user] ?? "", next[password]?.revealed ?? "")
             let sentinelUser = next[sentinelUser] ?? ""
@@ -58,7 +60,9 @@ extension RedisKeySet {
             return {
                 credentials.set(user: user, password: password)
                 sentinels.set(user: sentinelUser, password: sentinelPassword)
-                if let contexts { tls?.take(contexts) }
+                guard let contexts else { return }
+                tls?.take(contexts)
+                certificates.take(trust, authorities: contexts.authorities)
             }
         }
     }

@@ -70,7 +70,7 @@ package struct RedisKeySet: KeySet {
                 "\(section).trust",
                 "PEM file with the authorities whose certificates are accepted of Redis. "
                     + "Unset: those that the system trusts."
-            ).live.forOwnProcess
+            ).live.certificates.forOwnProcess
         serverName =
             .optionalString(
                 "\(section).serverName",

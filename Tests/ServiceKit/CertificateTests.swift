@@ -1,4 +1,7 @@
 import Foundation
+import Logging
+import NIOCore
+import NIOPosix
 import RTMServiceLink
 import RTMTestSupport
 import Testing
@@ -8,7 +11,7 @@ import Testing
 @Suite("TLS certificates of listeners") struct CertificateTests {
     private static let certificate = ConfigurationKey.optionalFile("relay.tls.certificate", "What it shows.")
     private static let key = ConfigurationKey.optionalFile("relay.tls.key", "Its private key.")
-    private static let keys = TLSIdentityKeys(listener: "relay", certificate, key)
+    private static let keys = TLSIdentityKeys(certificate, key)
 
     private func problem(_ files: TestCertificate, key: String? = nil) throws -> String? {
         let schema = ConfigurationSchema(
@@ -66,6 +69,58 @@ import Testing
         let verdicts = [0, 1, 5, 6, 7, 20, 21].map { validity.verdict(at: $0 * 86_400) }
         #expect(verdicts == [.notYetValid, .valid, .valid, .valid, .endsSoon, .endsSoon, .expired])
         #expect(validity.daysLeft(at: 22 * 86_400) == -2)
+    }
+
+    // MARK: Authorities
+
+    private static func load(_ arguments: [String]) throws -> Configuration {
+        let schema = ConfigurationSchema(ServiceLinkKeys.declarations, section: "relay")
+        return try ConfigurationLoader(schema: schema) { _ in "" }.load(
+            arguments: arguments, environment: [:])
+    }
+
+    @Test("of authorities the first that ends counts, and one that has ended only if all have")
+    func firstToEnd() {
+        let all = [10, 20, 30].map { CertificateValidity(begins: 0, ends: $0) }
+        let firsts = [5, 10, 11, 29, 31].map { all.firstToEnd(at: $0)?.ends }
+        #expect(firsts == [10, 10, 20, 30, 30])
+        #expect([].firstToEnd(at: 0) == nil)
+    }
+
+    @Test(
+        "the metric has the days of trusted authorities, and --check-config refuses those that are all expired"
+    )
+    func authorities() async throws {
+        try await TestCertificate.with { files in
+            let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+            let options = ["--link-tls-enabled", "--link-tls-trust", files.certificate]
+            let configuration = try Self.load(options)
+            let (metrics, reports) = (MetricsRegistry(), CertificateReports())
+            let schema = ConfigurationSchema(ServiceLinkKeys.declarations, section: "relay")
+            reports.declare(in: metrics, keys: schema.certificates)
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let context = ServiceContext(
+                service: "relay", configuration: configuration, logger: logger, metrics: metrics,
+                readiness: ReadinessRegistry(logger: logger), eventLoopGroup: group, certificates: reports)
+            _ = try ServiceLinkConfiguration(context, isNetworked: true)
+            let page = PrometheusExporter.text(metrics)
+            let days = page.firstMatch(of: #/rtm_certificate_days_left{key="link.tls.trust"} ([\d.]+)/#)
+            let left = try #require(days.flatMap { Double($0.1) })
+            #expect((1.9...2).contains(left))
+            #expect(ServiceLinkConfiguration.problem(configuration) { try TextFile.read($0) } == nil)
+            let valid = try TextFile.read(files.certificate)
+            let both = ServiceLinkConfiguration.problem(configuration) { _ in
+                Self.expiredCertificate + "\n" + valid
+            }
+            #expect(both == nil)
+            let expired = ServiceLinkConfiguration.problem(configuration) { _ in Self.expiredCertificate }
+            #expect(
+                expired?.description
+                    == "link.tls.trust (--link-tls-trust): the last authority in the file "
+                    + "\(files.certificate) expired at 2020-02-01T00:00:00.000Z. "
+                    + "Put a renewed one there; a running program takes it over")
+            try await group.shutdownGracefully()
+        }
     }
 
     private static let expiredCertificate = """

@@ -60,11 +60,8 @@ package struct ConfigurationSchema: Sendable {
             indexByFlag.keys.allSatisfy { !Self.reservedFlags.contains($0) }, "a key takes a reserved flag")
     }
 
-    /// The sections whose listeners may show a TLS certificate: "edge".
-    var certificates: [String] {
-        let suffix = ".tls.certificate"
-        return keys.map(\.name).filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }
-    }
+    /// The keys that lead to certificates: "edge.tls.certificate".
+    var certificates: [String] { keys.filter(\.hasCertificates).map(\.name) }
 
     func key(named name: String) -> KeyDeclaration? { indexByName[name].map { keys[$0] } }
 

@@ -44,7 +44,7 @@ package struct ServiceRunner: Sendable {
         let readiness = ReadinessRegistry(logger: logger) { lifecycle.state.isEnding }
         self.readiness = readiness
         ProcessMetrics.declare(in: metrics, program: program.name)
-        certificates.declare(in: metrics, listeners: program.schema.certificates)
+        certificates.declare(in: metrics, keys: program.schema.certificates)
         TurnMetrics(metrics).watch(eventLoopGroup)
         tracing = Tracing(configuration, program: program.name, eventLoopGroup, metrics, logger)
         let pages = AdminPages(

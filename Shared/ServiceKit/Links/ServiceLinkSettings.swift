@@ -23,6 +23,7 @@ extension ServiceLinkConfiguration {
         self.tls = tls
         let certificates = context.certificates
         certificates.take(ServiceLinkKeys.identity, first?.identity)
+        certificates.take(ServiceLinkKeys.trust, authorities: first?.contexts.authorities ?? [])
         context.onChange(of: ServiceLinkKeys.live) { next in
             let text = next[ServiceLinkKeys.secret]?.revealed ?? ""
             let parts = try Self.parts(next) { try TextFile.read($0) }
@@ -31,6 +32,7 @@ extension ServiceLinkConfiguration {
                 guard let tls, let parts else { return }
                 tls.take(parts.contexts)
                 certificates.take(ServiceLinkKeys.identity, parts.identity)
+                certificates.take(ServiceLinkKeys.trust, authorities: parts.contexts.authorities)
             }
         }
     }
@@ -49,6 +51,7 @@ extension ServiceLinkConfiguration {
         do {
             guard let parts = try parts(configuration, read) else { return nil }
             return ServiceLinkKeys.identity.problem(configuration, parts.identity)
+                ?? configuration.problem(of: ServiceLinkKeys.trust, authorities: parts.contexts.authorities)
         } catch {
             return error.problems.first
         }

@@ -6,16 +6,13 @@ internal import Synchronization
 
 /// The two keys that name the certificate and the private key of listeners, and what their files hold.
 package struct TLSIdentityKeys: Sendable {
-    /// What the certificate is called in metrics: "edge".
-    let listener: String
     let certificate, key: ConfigurationKey<String?>
     private let least: TLSVersion
 
     package init(
-        listener: String, _ certificate: ConfigurationKey<String?>, _ key: ConfigurationKey<String?>,
+        _ certificate: ConfigurationKey<String?>, _ key: ConfigurationKey<String?>,
         least: TLSVersion = .tlsv12
     ) {
-        self.listener = listener
         self.certificate = certificate
         self.key = key
         self.least = least
@@ -55,19 +52,32 @@ package struct TLSIdentityKeys: Sendable {
 
     /// What is wrong with the time in which the certificate is valid; nil if it is valid now.
     func problem(_ configuration: Configuration, _ identity: TLSIdentity?) -> ConfigurationProblem? {
-        guard let validity = identity?.validity, let path = configuration[certificate] else { return nil }
+        configuration.problem(of: certificate, "the certificate", identity?.validity)
+    }
+}
+
+extension Configuration {
+    /// What is wrong with the time in which the authorities of a file are valid; nil if one is valid now.
+    package func problem(
+        of key: ConfigurationKey<String?>, authorities: [CertificateValidity]
+    ) -> ConfigurationProblem? {
+        problem(of: key, "the last authority", authorities.firstToEnd(at: CertificateReports.now()))
+    }
+
+    fileprivate func problem(
+        of key: ConfigurationKey<String?>, _ what: String, _ validity: CertificateValidity?
+    ) -> ConfigurationProblem? {
+        guard let validity, let path = self[key] else { return nil }
         let reason =
             switch validity.verdict(at: CertificateReports.now()) {
-            case .expired:
-                "the certificate in the file \(path) expired at \(CertificateReports.text(validity.ends))"
+            case .expired: "\(what) in the file \(path) expired at \(CertificateReports.text(validity.ends))"
             case .notYetValid:
-                "the certificate in the file \(path) is not valid before "
-                    + CertificateReports.text(validity.begins)
+                "\(what) in the file \(path) is not valid before \(CertificateReports.text(validity.begins))"
             case .valid, .endsSoon: nil as String?
             }
         return reason.map {
             ConfigurationProblem(
-                certificate.declaration.name, from: "\(configuration.origin(of: certificate))",
+                key.declaration.name, from: "\(origin(of: key))",
                 $0 + ". Put a renewed one there; a running program takes it over")
         }
     }
@@ -98,40 +108,83 @@ package final class ListenerTLS: Sendable {
     package var context: NIOSSLContext { present.withLock { $0 } }
 }
 
-/// Reports until when the certificates of a process are valid, in a metric and in the log.
+/// Reports until when the certificates of a process are valid, in a metric and in the log: those that its
+/// listeners show, and those of the authorities that it trusts.
 package final class CertificateReports: Sendable {
+    /// Reads what is known of a key's certificates.
+    private typealias Reading = @Sendable () -> [CertificateValidity]
+
     private let logger = Logger(label: "certificates")
-    private let known = Mutex<[String: CertificateValidity]>([:])
+    private let known = Mutex<[String: Reading]>([:])
 
     package init() {}
 
-    /// - Parameter listeners: what may have a certificate in this program.
-    func declare(in metrics: MetricsRegistry, listeners: [String]) {
+    /// - Parameter keys: those that lead to certificates in this program.
+    func declare(in metrics: MetricsRegistry, keys: [String]) {
         metrics.observedGauges(
             "rtm_certificate_days_left",
-            "Days until a TLS certificate of this process expires, and left out where there is none.",
-            label: "listener", values: listeners
-        ) { listener in
-            self.known.withLock { $0[listener] }.map { $0.daysLeft(at: Self.now()) }
+            "Days until a TLS certificate of this process, or the first authority of those that it trusts, "
+                + "expires; left out where none is configured.",
+            label: "key", values: keys
+        ) { key in
+            let validities = self.known.withLock { $0[key] }?() ?? []
+            return validities.firstToEnd(at: Self.now())?.daysLeft(at: Self.now())
         }
     }
 
     /// Takes the certificate that is shown from now on.
     func take(_ keys: TLSIdentityKeys, _ identity: TLSIdentity?) {
         guard let validity = identity?.validity else { return }
-        let isNew = known.withLock { $0.updateValue(validity, forKey: keys.listener) != validity }
-        guard isNew else { return }
-        let name = keys.certificate.declaration.name
-        var facts: Logger.Metadata = ["certificate": "\(name)", "expires": "\(Self.text(validity.ends))"]
-        switch validity.verdict(at: Self.now()) {
-        case .valid: break
-        case .endsSoon: logger.warning("a TLS certificate expires soon", metadata: facts)
-        case .expired:
-            logger.error("a TLS certificate has expired: nobody who checks it connects", metadata: facts)
-        case .notYetValid:
-            facts["valid from"] = "\(Self.text(validity.begins))"
-            logger.error("a TLS certificate isn't valid yet: nobody who checks it connects", metadata: facts)
+        take(keys.certificate, [validity]) { facts, verdict in
+            switch verdict {
+            case .valid: break
+            case .endsSoon: logger.warning("a TLS certificate expires soon", metadata: facts)
+            case .expired:
+                logger.error("a TLS certificate has expired: nobody who checks it connects", metadata: facts)
+            case .notYetValid:
+                logger.error(
+                    "a TLS certificate isn't valid yet: nobody who checks it connects", metadata: facts)
+            }
         }
+    }
+
+    /// Takes the authorities that are trusted from now on; none where those of the system are.
+    package func take(_ key: ConfigurationKey<String?>, authorities: [CertificateValidity]) {
+        take(key, authorities, report)
+    }
+
+    /// Takes authorities from a file that the process doesn't read itself, and looks at it at each scrape.
+    package func follow(_ key: ConfigurationKey<String?>, authoritiesIn path: String) {
+        let reading: Reading = {
+            (try? TextFile.read(path)).flatMap { try? CertificateValidity.each(inPEM: $0) } ?? []
+        }
+        take(key, reading(), report)
+        known.withLock { $0[key.declaration.name] = reading }
+    }
+
+    private func report(_ facts: Logger.Metadata, _ verdict: CertificateValidity.Verdict) {
+        switch verdict {
+        case .valid: break
+        case .endsSoon: logger.warning("a trusted authority expires soon", metadata: facts)
+        case .expired:
+            logger.error("all trusted authorities have expired: no connection is made", metadata: facts)
+        case .notYetValid:
+            logger.error("a trusted authority isn't valid yet", metadata: facts)
+        }
+    }
+
+    private func take(
+        _ key: ConfigurationKey<String?>, _ validities: [CertificateValidity],
+        _ report: (Logger.Metadata, CertificateValidity.Verdict) -> Void
+    ) {
+        let name = key.declaration.name
+        let before = known.withLock { $0.updateValue({ validities }, forKey: name) }?() ?? []
+        guard before != validities, let first = validities.firstToEnd(at: Self.now()) else { return }
+        let facts: Logger.Metadata = [
+            "certificate": "\(name)", "expires": "\(Self.text(first.ends))",
+            "valid from": "\(Self.text(first.begins))",
+        ]
+        report(facts, first.verdict(at: Self.now()))
     }
 
     static func now() -> Int { Int(WallClock.milliseconds() / 1_000) }

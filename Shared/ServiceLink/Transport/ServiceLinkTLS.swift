@@ -10,23 +10,20 @@ package final class ServiceLinkTLS: Sendable {
         /// Nil if the program has no certificate of its own, and only calls.
         fileprivate let server: NIOSSLContext?
         fileprivate let client: NIOSSLContext
+        /// When each certificate of the authorities holds; empty where those of the system are trusted.
+        package let authorities: [CertificateValidity]
 
         /// - Parameters:
         ///   - identity: what a program shows that listens.
         ///   - trust: certificates of authorities as PEM; nil means those that the system trusts.
         package init(identity: TLSIdentity?, trust: String?) throws(UnusablePart) {
             server = identity?.context
-            client = try Self.client(trust: trust)
-        }
-
-        private static func client(trust: String?) throws(UnusablePart) -> NIOSSLContext {
-            try UnusablePart.naming(.trust) {
+            (client, authorities) = try UnusablePart.naming(.trust) {
                 var tls = TLSConfiguration.makeClientConfiguration()
                 tls.minimumTLSVersion = .tlsv12
-                if let trust {
-                    tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(trust.utf8)))
-                }
-                return try NIOSSLContext(configuration: tls)
+                let roots = try trust.map { try NIOSSLCertificate.fromPEMBytes(Array($0.utf8)) }
+                if let roots { tls.trustRoots = .certificates(roots) }
+                return (try NIOSSLContext(configuration: tls), roots?.map(CertificateValidity.init) ?? [])
             }
         }
     }
@@ -54,6 +51,8 @@ package final class ServiceLinkTLS: Sendable {
     private let present: Mutex<Contexts>
 
     package init(_ contexts: Contexts) { present = Mutex(contexts) }
+
+    package var authorities: [CertificateValidity] { present.withLock { $0.authorities } }
 
     package func take(_ contexts: Contexts) { present.withLock { $0 = contexts } }
 

@@ -26,13 +26,13 @@ package struct TLSIdentity: Sendable {
         } catch {
             throw ServiceLinkTLS.UnusablePart(part: .key, description: "it is the key of another certificate")
         }
+        let parts = chain.map(CertificateValidity.init)
         validity = CertificateValidity(
-            begins: chain.map { Int($0.notValidBefore) }.max() ?? 0,
-            ends: chain.map { Int($0.notValidAfter) }.min() ?? 0)
+            begins: parts.map(\.begins).max() ?? 0, ends: parts.map(\.ends).min() ?? 0)
     }
 }
 
-/// When a chain of certificates holds: as long as each of them does. Pure.
+/// When a certificate holds, or a chain of them: as long as each of them does. Pure.
 package struct CertificateValidity: Sendable, Hashable {
     /// In seconds since 1970.
     package let begins, ends: Int
@@ -40,6 +40,15 @@ package struct CertificateValidity: Sendable, Hashable {
     package init(begins: Int, ends: Int) {
         self.begins = begins
         self.ends = ends
+    }
+
+    init(_ certificate: NIOSSLCertificate) {
+        self.init(begins: Int(certificate.notValidBefore), ends: Int(certificate.notValidAfter))
+    }
+
+    /// Those of the certificates in a text of PEM, each by itself.
+    package static func each(inPEM text: String) throws -> [CertificateValidity] {
+        try NIOSSLCertificate.fromPEMBytes(Array(text.utf8)).map(CertificateValidity.init)
     }
 
     package enum Verdict: Sendable, Hashable {
@@ -56,5 +65,13 @@ package struct CertificateValidity: Sendable, Hashable {
         if seconds > ends { return .expired }
         if seconds < begins { return .notYetValid }
         return daysLeft(at: seconds) < Self.soonDays ? .endsSoon : .valid
+    }
+}
+
+extension Collection<CertificateValidity> {
+    /// Of authorities, which vouch for a certificate each by itself: the one that ends first. One that has
+    /// ended counts only if all have, because a renewed one often stands beside it.
+    package func firstToEnd(at seconds: Int) -> CertificateValidity? {
+        filter { $0.ends >= seconds }.min { $0.ends < $1.ends } ?? self.max { $0.ends < $1.ends }
     }
 }

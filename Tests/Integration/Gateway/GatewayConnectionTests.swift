@@ -275,7 +275,8 @@ import Testing
                 #expect(process.log.contains("a TLS certificate expires soon"))
                 let metrics = "http://\(gateway.system.address("rtm-standalone admin"))/metrics"
                 let page = try await gateway.system.get(metrics).body
-                let days = page.firstMatch(of: #/rtm_certificate_days_left{listener="gateway"} ([\d.]+)/#)
+                let days = page.firstMatch(
+                    of: #/rtm_certificate_days_left{key="gateway.tls.certificate"} ([\d.]+)/#)
                 let left = try #require(days.flatMap { Double($0.1) })
                 #expect(left > 1.9 && left <= 2)
                 // The same paths, with another key and certificate.

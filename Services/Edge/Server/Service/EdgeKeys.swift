@@ -15,7 +15,7 @@ package struct EdgeKeys: ServiceKeys {
         "edge.tls.listen", "Where clients connect with TLS; needs the certificate and the key.")
     package let tlsCertificate = ConfigurationKey<String?>.optionalFile(
         "edge.tls.certificate", "PEM file with the certificate chain, the server's own certificate first."
-    ).live
+    ).live.certificates
     package let tlsKey = ConfigurationKey<String?>.optionalFile(
         "edge.tls.key", "PEM file with the private key of the certificate."
     ).live
@@ -171,7 +171,7 @@ package struct EdgeKeys: ServiceKeys {
     ).live
 
     /// What the listeners with TLS show.
-    static let identity = TLSIdentityKeys(listener: "edge", tlsCertificate, tlsKey)
+    static let identity = TLSIdentityKeys(tlsCertificate, tlsKey)
 
     /// Whether any listener has TLS.
     static func hasTLS(_ configuration: Configuration) -> Bool {

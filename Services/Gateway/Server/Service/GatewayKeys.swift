@@ -13,7 +13,7 @@ package struct GatewayKeys: ServiceKeys {
         "gateway.tls.listen", "Where backends call over HTTPS; needs the certificate and the key.")
     package let tlsCertificate = ConfigurationKey<String?>.optionalFile(
         "gateway.tls.certificate", "PEM file with the certificate chain, the server's own certificate first."
-    ).live
+    ).live.certificates
     package let tlsKey = ConfigurationKey<String?>.optionalFile(
         "gateway.tls.key", "PEM file with the private key of the certificate."
     ).live
@@ -108,5 +108,5 @@ package struct GatewayKeys: ServiceKeys {
     ).live
 
     /// What the listener with TLS shows.
-    static let identity = TLSIdentityKeys(listener: "gateway", tlsCertificate, tlsKey)
+    static let identity = TLSIdentityKeys(tlsCertificate, tlsKey)
 }

@@ -39,6 +39,15 @@ struct ChosenEngine {
             "\(ProcessInfo.processInfo.hostName):\(URL(fileURLWithPath: data).standardizedFileURL.path)"
         }
 
+        /// Reports when the authorities end that the URL names. libpq reads them for each connection.
+        static func reportAuthorities(_ context: ServiceContext) {
+            guard let url = context.configuration[StorageKeys.database],
+                let path = (try? PostgresOptions(url: url).parameters())?["sslrootcert"],
+                path != "system"
+            else { return }
+            context.certificates.follow(StorageKeys.database, authoritiesIn: path)
+        }
+
         /// Where the other services reach this node, if that is known.
         private static func address(_ configuration: Configuration) -> HostPort? {
             let listen = configuration[StorageKeys.listen]

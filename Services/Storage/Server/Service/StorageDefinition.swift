@@ -94,6 +94,9 @@ package enum StorageDefinition {
             bytesMax: configuration[StorageKeys.bytesMax])
         let engine = ChosenEngine(
             configuration, data: data, isNetworked: endpoint.isNetworked, connections: metrics.connections)
+        #if PostgreSQL
+            ChosenEngine.reportAuthorities(context)
+        #endif
         let hasOthers = engine.membership != nil
         let threads = engine.shards.map { stores in
             StorageThreads(

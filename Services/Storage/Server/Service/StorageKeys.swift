@@ -17,7 +17,8 @@ struct StorageKeys: ServiceKeys {
         "storage.database",
         "PostgreSQL that keeps everything in place of the file, as postgres://USER@HOST:PORT/NAME; the URL "
             + "may name several hosts, and parameters of libpq such as sslmode. Several storage nodes may "
-            + "share it. Unset: a SQLite file in storage.data.")
+            + "share it. Unset: a SQLite file in storage.data."
+    ).certificates
     let shards = ConfigurationKey<Int>.int(
         "storage.shards", default: 4, in: 1...64,
         "Into how many shards nodes with one PostgreSQL divide what they keep; each node leads some of them. "

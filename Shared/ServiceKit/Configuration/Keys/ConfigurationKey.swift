@@ -20,6 +20,10 @@ package struct ConfigurationKey<Value: Sendable>: Sendable {
     /// This key, as one that has no meaning where the service runs beside others in one process.
     package var forOwnProcess: Self { changed { $0.isForOwnProcess = true } }
 
+    /// This key, as one that leads to certificates. The part that reads them gives them to
+    /// `CertificateReports`.
+    package var certificates: Self { changed { $0.hasCertificates = true } }
+
     private func changed(_ change: (inout KeyDeclaration) -> Void) -> Self {
         var key = self
         change(&key.declaration)

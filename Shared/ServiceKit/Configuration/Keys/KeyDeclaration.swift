@@ -9,6 +9,8 @@ package struct KeyDeclaration: Sendable, Hashable {
     package internal(set) var defaultValue: ConfigurationValue?
     /// Whether the value is the path of a file that the program reads.
     package internal(set) var isFile = false
+    /// Whether the value leads to certificates, of which a metric says when they end.
+    package internal(set) var hasCertificates = false
     /// Whether a running program takes over a new value.
     package internal(set) var isLive = false
     /// Whether the key has no meaning where the service runs beside others in one process.

@@ -20,16 +20,16 @@ package struct ServiceLinkKeys: ServiceKeys {
     package let certificate = ConfigurationKey<String?>.optionalFile(
         "link.tls.certificate",
         "PEM file with the certificate chain that a service shows to its callers; with TLS, a service that listens needs it."
-    ).live.forOwnProcess
+    ).live.certificates.forOwnProcess
     package let key = ConfigurationKey<String?>.optionalFile(
         "link.tls.key", "PEM file with the private key of that certificate."
     ).live.forOwnProcess
     package let trust = ConfigurationKey<String?>.optionalFile(
         "link.tls.trust",
         "PEM file with the authorities whose certificates callers accept. Unset: those that the system trusts."
-    ).live.forOwnProcess
+    ).live.certificates.forOwnProcess
 
-    static let identity = TLSIdentityKeys(listener: "link", certificate, key, least: .tlsv13)
+    static let identity = TLSIdentityKeys(certificate, key, least: .tlsv13)
 
     /// The relations for a service that listens at an address.
     package static func rules(listen: ConfigurationKey<HostPort>) -> [ConfigurationRule] {
