@@ -413,7 +413,8 @@ let testing: [Target] = [
         "RTMFuzzTargets", "Tests/Fuzz/Targets",
         [
             "RTMModel", "RTMWire", "RTMProtocolC", "CProtobufC", "RTMAccessToken", "RTMMessagingServer",
-            "RTMAPIKey", "RTMGatewayServer", "RTMEdgeWebSocket",
+            "RTMAPIKey", "RTMGatewayServer", "RTMEdgeWebSocket", "RTMConfigurationFile", "RTMEdgeServer",
+            "RTMPresenceServer", "RTMServiceKit", "RTMStorageServer", "RTMWebhookCall",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOWebSocket", package: "swift-nio"),
         ]),

@@ -103,7 +103,8 @@ package struct PublishHookRecord: ConfigurationRecord, Hashable {
             }
             guard record.target != nil else {
                 return "has a hook for the app \"\(record.app)\" that needs a url such as "
-                    + "https://example.com/path, without user, password and #, and a secret as "
+                    + "https://example.com/path, without user, password and # and with a port "
+                    + "in 1…65535, and a secret as "
                     + "\"rtm webhook secret\" makes it"
             }
         }

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 seconds=${SECONDS_EACH:-300}
-read -ra targets <<<"${TARGETS:-request call link message service stream websocket http token jwt broker}"
+read -ra targets <<<"${TARGETS:-request call link message service stream websocket http token jwt configuration broker}"
 scratch=.build/fuzz
 found=$scratch/found
 corpus=Tests/Fuzz/corpus

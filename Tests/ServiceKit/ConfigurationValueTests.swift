@@ -7,7 +7,8 @@ struct ConfigurationValueTests {
     @Test(
         "durations are a whole number and a unit",
         arguments: [
-            ("500us", Duration.microseconds(500)), ("500ms", .milliseconds(500)), ("30s", .seconds(30)),
+            ("500us", Duration.microseconds(500)), ("60000001us", .microseconds(60_000_001)),
+            ("500ms", .milliseconds(500)), ("30s", .seconds(30)),
             ("2m", .seconds(120)), ("1h", .seconds(3600)), ("7d", .seconds(604_800)), ("0s", .zero),
         ])
     func durations(text: String, duration: Duration) throws {
@@ -66,6 +67,20 @@ struct ConfigurationValueTests {
         "a bad value names the key, its origin, the value and what is allowed",
         arguments: [
             ("depth", "0", "relay.depth (--depth): \"0\" is outside the allowed range 1…64"),
+            (
+                "depth", "99999999999999999999",
+                "relay.depth (--depth): \"99999999999999999999\" is outside the allowed range 1…64"
+            ),
+            (
+                "handshake-deadline", "9999999999999s",
+                "relay.handshakeDeadline (--handshake-deadline): \"9999999999999s\" is outside the allowed "
+                    + "range 100ms…2m"
+            ),
+            (
+                "queue-bytes-max", "9999999999TiB",
+                "relay.queue.bytesMax (--queue-bytes-max): \"9999999999TiB\" is outside the allowed range "
+                    + "1KiB…4MiB"
+            ),
             ("depth", "many", "relay.depth (--depth): \"many\" is not a whole number"),
             ("eager", "yes", "relay.eager (--eager): \"yes\" is neither true nor false"),
             ("mode", "slow", "relay.mode (--mode): \"slow\" is not one of fast, safe"),

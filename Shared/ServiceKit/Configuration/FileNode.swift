@@ -2,13 +2,13 @@
 ///
 /// Scalars keep their written text. The kind of the key decides what it means (`ValueKind`), not YAML's
 /// guesses about `yes`, `1e3` or `0x10`.
-package indirect enum FileNode: Hashable {
+package indirect enum FileNode: Hashable, Sendable {
     case null
     case scalar(String)
     case list([FileNode])
     case map([Entry])
 
-    package struct Entry: Hashable {
+    package struct Entry: Hashable, Sendable {
         let name: String
         let line: Int
         let node: FileNode

@@ -76,3 +76,19 @@ enum StartDecision {
         """
     }
 }
+
+extension ServiceProgram {
+    /// What `--check-config` prints if something is wrong, by lines; none if nothing is.
+    ///
+    /// - Parameter parse: reads the file of `--config`.
+    package func problems(
+        _ arguments: [String], parse: @escaping FileNode.Parser,
+        readFile: @escaping (String) throws -> String
+    ) -> [String] {
+        let decision = StartDecision(
+            self, arguments: arguments + ["--check-config"], environment: [:], parse: parse,
+            readFile: readFile)
+        guard case .write(let text, .error, .configuration) = decision else { return [] }
+        return text.split(separator: "\n").map(String.init)
+    }
+}

@@ -21,6 +21,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case broker
     /// Frames of a WebSocket, one after the other.
     case websocket
+    /// A configuration of all services, as `--check-config` reads it.
+    case configuration
     /// What the gateway reads of an HTTP request: credentials, key, query, cursor and bodies.
     case http
 
@@ -36,6 +38,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .jwt: try FuzzedJWT.run(bytes)
         case .broker: try FuzzedBroker.run(bytes)
         case .websocket: try FuzzedWebSocket.run(bytes)
+        case .configuration: try FuzzedConfiguration.run(bytes)
         case .http: try FuzzedHTTP.run(bytes)
         }
     }

@@ -93,7 +93,7 @@ package struct WebhookRecord: ConfigurationRecord, Hashable {
             }
             guard record.target != nil else {
                 return "\(name) that needs a url such as https://example.com/path, without user, password "
-                    + "and #, and a secret as \"rtm webhook secret\" makes it"
+                    + "and # and with a port in 1…65535, and a secret as \"rtm webhook secret\" makes it"
             }
         }
         return nil

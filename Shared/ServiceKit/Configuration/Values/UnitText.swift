@@ -13,10 +13,25 @@ package enum UnitText {
         ("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
     ]
 
+    /// Whether a text is a duration that is longer than any that is read, or a size that is.
+    static func isLongDuration(_ text: String) -> Bool {
+        let (digits, unit) = split(text)
+        return digits.count > digitsMax && durations.contains { $0.unit == unit }
+    }
+
+    static func isLongSize(_ text: String) -> Bool {
+        let (digits, unit) = split(text)
+        guard !digits.isEmpty, let scale = sizes.first(where: { $0.unit == (unit.isEmpty ? "B" : unit) })
+        else { return false }
+        return Int(digits)?.multipliedReportingOverflow(by: scale.value).overflow ?? true
+    }
+
+    /// Limit: twelve digits keep the product with every unit far from an overflow.
+    private static let digitsMax = 12
+
     package static func duration(_ text: String) throws(ValueRefusal) -> Duration {
         let (digits, unit) = split(text)
-        // Limit: twelve digits keep the product with every unit far from an overflow.
-        guard let count = Int64(digits), digits.count <= 12 else {
+        guard let count = Int64(digits), digits.count <= digitsMax else {
             throw ValueRefusal("is not a duration; write a whole number and a unit such as 500ms, 30s, 2m")
         }
         guard let scale = durations.first(where: { $0.unit == unit }) else {
@@ -28,11 +43,13 @@ package enum UnitText {
 
     package static func duration(_ value: Duration) -> String {
         guard value != .zero else { return "0s" }
-        for (unit, scale) in durations {
-            let count = Int64(value / scale)
-            if count > 0, scale * count == value { return "\(count)\(unit)" }
+        let (seconds, fraction) = value.components
+        guard fraction == 0 else {
+            let count = seconds * 1_000_000 + fraction / 1_000_000_000_000
+            return count % 1_000 == 0 ? "\(count / 1_000)ms" : "\(count)us"
         }
-        return "\(Int64(value / .microseconds(1)))us"
+        let scale = durations.first { seconds % $0.value.components.seconds == 0 }
+        return scale.map { "\(seconds / $0.value.components.seconds)\($0.unit)" } ?? "\(seconds)s"
     }
 
     static func byteSize(_ text: String) throws(ValueRefusal) -> Int {

@@ -15,10 +15,12 @@ extension ValueKind {
         case .int(let range): return .int(try Self.int(text, in: range))
         case .bool: return .bool(try Self.bool(text))
         case .duration(let range):
+            guard !UnitText.isLongDuration(text) else { throw outside }
             let duration = try UnitText.duration(text)
             guard range.contains(duration) else { throw outside }
             return .duration(duration)
         case .byteSize(let range):
+            guard !UnitText.isLongSize(text) else { throw outside }
             let size = try UnitText.byteSize(text)
             guard range.contains(size) else { throw outside }
             return .byteSize(size)
@@ -66,7 +68,11 @@ extension ValueKind {
     }
 
     private static func int(_ text: String, in range: ClosedRange<Int>) throws(ValueRefusal) -> Int {
-        guard let number = Int(text) else { throw ValueRefusal("is not a whole number") }
+        guard let number = Int(text) else {
+            let digits = text.drop { $0 == "-" }
+            let isLong = !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isNumber }
+            throw isLong ? ValueKind.int(range).outside : ValueRefusal("is not a whole number")
+        }
         guard range.contains(number) else { throw ValueKind.int(range).outside }
         return number
     }
