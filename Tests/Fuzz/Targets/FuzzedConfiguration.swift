@@ -16,7 +16,8 @@ enum FuzzedConfiguration {
         section: "fuzz", summary: "All services.",
         services: [
             MessagingDefinition.service, PresenceDefinition.service, StorageDefinition.service,
-            EdgeDefinition.service(hooks: HTTPPublishHook.make), GatewayDefinition.service,
+            EdgeDefinition.service(hooks: HTTPPublishHook.make, keys: HTTPKeyDownload.make),
+            GatewayDefinition.service,
         ],
         admin: HostPort(host: "127.0.0.1", port: 0))
 
