@@ -92,11 +92,14 @@ run: setup
 # with a thousand descriptors, one after the other: Foundation's Process reads behind the list of them when it is long.
 test: SETUP := tests
 test: setup lint
+	@mkdir -p .build && : >.build/skipped
 	swift build --build-tests $(traits)
 	$(run_tests) --filter '$(timed)' --skip '$(alone)'
 	TESTS_AT_ONCE=1 $(run_tests) --filter '$(alone)'
 	SEED=$$(git rev-parse --short=12 HEAD 2>/dev/null || true) $(run_tests) --skip '$(timed)'
-	Tests/Web/run.sh
+	SKIPPED=.build/skipped Tests/Web/run.sh
+	@[ -n '$(POSTGRESQL)' ] || echo 'storage on PostgreSQL is tested with POSTGRESQL=1' >>.build/skipped
+	@[ ! -s .build/skipped ] && echo 'make test: nothing was skipped' || sed 's/^/make test: skipped: /' .build/skipped
 
 # One room's tests alone: the package has no other test target then, so nothing else is compiled. FILTER chooses among them.
 room:
