@@ -13,8 +13,9 @@ final class StorageDisk {
     init() throws {
         let schema = ConfigurationSchema(
             StorageDefinition.service.keys + [CommonKeys.apps.declaration], section: "test")
-        // A record by position, whose last field is `events`.
-        let app = "app" + String(repeating: ":", count: AppRecord.fields.count - 1) + "72h"
+        // A record by position.
+        let place = AppRecord.fields.firstIndex { $0.name == "events" } ?? 0
+        let app = "app" + String(repeating: ":", count: place) + "72h"
         configuration = try ConfigurationLoader(schema: schema) { _ in "" }.load(
             arguments: [], environment: [CommonKeys.apps.declaration.variable: app])
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
