@@ -23,15 +23,16 @@ package final class CheckedHTTPClient: Sendable {
         /// How long an answer may take.
         package var timeout: TimeAmount
         let trust: NIOSSLTrustRoots
-        let lookup: Lookup
+        /// Nil for that of the system.
+        let lookup: Lookup?
         /// How long an address holds before it is asked for again.
         let addressLifetime: TimeAmount
         let eventLoopGroup: any EventLoopGroup
 
         package init(
             rules: AddressRules, rulesKey: String, timeout: TimeAmount, trust: NIOSSLTrustRoots = .default,
-            lookup: @escaping Lookup = { try await AddressLookup.system($0, port: $1) },
-            addressLifetime: TimeAmount = .seconds(30), eventLoopGroup: any EventLoopGroup
+            lookup: Lookup? = nil, addressLifetime: TimeAmount = .seconds(30),
+            eventLoopGroup: any EventLoopGroup
         ) {
             (self.rules, self.rulesKey, self.timeout, self.trust) = (rules, rulesKey, timeout, trust)
             (self.lookup, self.addressLifetime) = (lookup, addressLifetime)
@@ -108,7 +109,13 @@ package final class CheckedHTTPClient: Sendable {
 
     private func client() async throws -> HTTPClient {
         if let place = place.withLock({ $0 }), .now() < place.expiry { return place.client }
-        let found = try await environment.lookup(url.host, url.port)
+        let found =
+            if let lookup = environment.lookup {
+                try await lookup(url.host, url.port)
+            } else {
+                try await AddressLookup.system.addresses(
+                    of: url.host, port: url.port, within: environment.timeout)
+            }
         let admitted = found.filter(environment.rules.admits)
         guard !admitted.isEmpty else {
             throw Refusal(

@@ -78,7 +78,7 @@ package struct JWTKeyRefresh: Sendable {
     /// The fetch has failed, and the keys that are there hold.
     package mutating func failed(random: Double, now: Instant) {
         failures += 1
-        wanted.formUnion(lookedFor)
+        wanted = Set(wanted.union(lookedFor).prefix(Self.namesMax))
         let wait = min(timing.failureWait * (1 << min(failures - 1, 16)), timing.failureWaitMax)
         dueAt = now + wait * (1 + random / 10)
     }

@@ -165,6 +165,22 @@ struct JWTKeyRefreshTests {
         #expect(refresh.refusal(ofKey: "r2", now: at(616)).code == .invalidToken)
     }
 
+    @Test("names that are made up while the issuer is away are remembered up to a hundred")
+    mutating func namesOfAnOutage() {
+        fetch(first, at: 0)
+        for round in 1...5 {
+            let now = at(Double(round) * 600)
+            #expect(refresh.begin(now: now) == true)
+            for number in 0..<100 { _ = refresh.refusal(ofKey: "\(round) \(number)", now: now) }
+            refresh.failed(random: 0, now: now)
+        }
+        fetch(first, at: 3_600)
+        let known = (1...5).flatMap { round in (0..<100).map { "\(round) \($0)" } }.count {
+            refresh.refusal(ofKey: $0, now: at(3_600)).code == .invalidToken
+        }
+        #expect(known == 100)
+    }
+
     @Test("a name that no issuer gives a key isn't looked for")
     mutating func longName() {
         fetch(first, at: 0)

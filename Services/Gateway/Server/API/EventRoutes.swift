@@ -211,10 +211,13 @@ private struct EventStream: AsyncSequence, Sendable {
 
         private static let comment = ByteBuffer(string: ":\n\n")
 
-        /// Without an event it is a comment.
+        /// Without an event it is a comment, with the place to come back to: a client that has got no event
+        /// yet, or none of its types, names that.
         private mutating func text(of page: EventsResponse) async throws -> ByteBuffer {
             ask.after = page.next
-            guard !page.events.isEmpty else { return Self.comment }
+            guard !page.events.isEmpty else {
+                return ByteBuffer(string: ":\nid: \(EventCursor.text(page.next))\n\n")
+            }
             let app = client.app
             let text = try await api.memory.work.run(bytes: page.bytes, for: client) {
                 let events = page.events.map { event in

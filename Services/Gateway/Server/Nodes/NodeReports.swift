@@ -46,7 +46,8 @@ final class NodeReports: Sendable {
     private static func ask(_ place: HostPort) async -> [Answer] {
         let found: [SocketAddress]
         do {
-            found = try await AddressLookup.system(place.host, port: place.port)
+            found = try await AddressLookup.system.addresses(
+                of: place.host, port: place.port, within: .seconds(5))
         } catch {
             let failure = AdminClient.Failure(reason: "\(error)")
             return [Answer(address: "\(place)", outcome: .failure(failure))]
