@@ -116,6 +116,24 @@ test('a silent network is noticed by the heartbeat, and sooner when the page is 
   await client.until(({ operation }) => operation === 'reconnected');
 });
 
+test('a server that accepts and never answers does not end the program, nor does whoever ends a login meanwhile', async (t) => {
+  const wire = await startWire(server.url);
+  t.after(() => wire.stop());
+  wire.isSilent = true;
+  const client = makeClient(t, wire.url, { requestTimeout: 200 });
+  const logins = [assert.rejects(client.login(), { code: -10018 })];
+  await client.until(({ currentState }) => currentState === 'disconnected');
+  client.close();
+  for (const [how, code] of [['logout', -10023], ['close', -10018]]) {
+    const other = makeClient(t, wire.url);
+    logins.push(assert.rejects(other.login(), { code }));
+    await other[how]();
+  }
+  await Promise.all(logins);
+  // The error comes in a later turn.
+  await new Promise(setImmediate);
+});
+
 test('killed edges lose nothing of what was acknowledged, and every call ends', async (t) => {
   const secret = { 'link-secret': 'a secret of this test' };
   const admin = { admin: '127.0.0.1:0' };

@@ -239,7 +239,11 @@ export function openSession(client, config, environment) {
   function detach() {
     const socket = connection?.socket;
     connection = undefined;
-    if (socket) socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
+    if (socket) {
+      socket.onopen = socket.onmessage = socket.onclose = null;
+      // The `ws` of Node reports a close before the connection is there as an error, and one that nobody handles ends the program.
+      socket.onerror = () => {};
+    }
     return socket;
   }
 
