@@ -96,6 +96,12 @@ test('a text with a NUL byte is not sent, because it would end the connection', 
   assert.throws(() => encode('Subscribe', { channel: 'a\0b' }), WireError);
 });
 
+test('a text that begins with U+FEFF keeps it', () => {
+  for (const channel of ['\ufeff', '\ufeffa', '\ufeff\ufeff', 'a\ufeff']) {
+    assert.equal(decode('Subscribe', encode('Subscribe', { channel })).channel, channel);
+  }
+});
+
 test('several frames of one message come one by one', () => {
   const one = encode('ServerFrame', { requestId: 3, published: { offset: 5, timestampMs: 9 } });
   const data = new Uint8Array(2 * (one.length + 4));

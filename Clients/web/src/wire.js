@@ -4,7 +4,8 @@ import { schema } from './schema.js';
 
 const messages = {};
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+// A text may begin with U+FEFF, which is otherwise taken for a mark of its encoding and left out.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export const utf8 = (text) => encoder.encode(text);
 export const text = (bytes) => decoder.decode(bytes);
