@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { frame } from '../../Clients/web/src/wire.js';
 import { World } from './support/world.js';
 
 const seeds = process.env.SEED
@@ -285,6 +286,107 @@ test('S-53: a renewal belongs to its connection, and another connection asks aga
   assert.deepEqual([renewed, ends], [['second'], ['in']]);
   assert.equal(client.seen.filter(({ type }) => type === 'tokenWillExpire').length, 1);
 });
+
+/** A session whose first token is about to end. `renewed` are the tokens that it has presented since, each with its time. */
+async function warned(seed, answer = (socket, id) => socket.push(id, 'tokenRenewed', {})) {
+  const { world, asked, logInWith, client } = slowProvider(seed);
+  const renewed = [];
+  const serve = world.serve.bind(world);
+  world.serve = (socket, request) => {
+    if (!request.renewToken) return serve(socket, request);
+    renewed.push([request.renewToken.token, world.now]);
+    return answer(socket, request.requestId);
+  };
+  logInWith(client);
+  await world.pass(100);
+  asked[0].resolve('first');
+  await world.pass(100);
+  [...world.sockets][0].push(0, 'tokenWillExpire', { remainingMs: 30_000 });
+  await world.pass(100);
+  const warnings = () => client.seen.filter(({ type }) => type === 'tokenWillExpire').map(({ remaining }) => remaining);
+  return { world, asked, renewed, client, warnings };
+}
+
+test('S-53: a provider that hangs in a renewal is asked again, and its late answers are thrown away', async () => {
+  const { world, asked, renewed } = await warned(24);
+  assert.equal(asked.length, 2);
+  await world.pass(10_800);
+  assert.equal(asked.length, 2);
+  asked[1].resolve('late');
+  await world.pass(400);
+  assert.deepEqual([asked.length, renewed], [3, []]);
+  await world.pass(11_400);
+  assert.equal(asked.length, 3);
+  await world.pass(400);
+  assert.equal(asked.length, 4);
+  asked[3].resolve('second');
+  asked[2].resolve('later');
+  await world.pass(60_000);
+  assert.deepEqual([asked.length, renewed.map(([token]) => token)], [4, ['second']]);
+});
+
+/** The answer to a renewal, and behind it in the same message the warning of a server whose new token is about to end, too. */
+const endsSoon = (socket, requestId) => {
+  const bodies = [{ requestId, tokenRenewed: {} }, { tokenWillExpire: { remainingMs: 20_000 } }];
+  const data = bodies.flatMap((body) => [...frame('ServerFrame', body)]);
+  socket.onmessage({ data: Uint8Array.from(data).buffer });
+};
+
+test('S-50: the warning for a renewed token that is about to end is announced, and the token replaced in time', async () => {
+  const { world, asked, renewed, client, warnings } = await warned(25, endsSoon);
+  const from = world.now;
+  asked[1].resolve('second');
+  await world.pass(100);
+  assert.deepEqual([warnings(), asked.length], [[30_000, 20_000], 2]);
+  await world.pass(20_000, () => asked.length === 3);
+  asked[2].resolve('third');
+  await world.pass(100);
+  assert.deepEqual([warnings(), asked.length], [[30_000, 20_000, 20_000], 3]);
+  // Not in a loop, and well before the end.
+  const [[, second], [, third]] = renewed;
+  assert.ok(second - from < 100 && third - second > 9000 && third - second < 11_000, `${renewed}`);
+  // The end of the newest token is known, and after it that isn't presented (S-54).
+  world.isDown = true;
+  world.cut();
+  await world.pass(21_000);
+  world.isDown = false;
+  client.networkChanged();
+  await world.pass(100);
+  assert.deepEqual([client.state, asked.length], ['connecting', 4]);
+});
+
+test('S-53: a provider that brings the same token again is asked later, and the token is not presented', async () => {
+  const { world, asked, renewed, warnings } = await warned(26, endsSoon);
+  const times = [world.now];
+  for (let count = 2; count < 6; count++) {
+    asked.at(-1).resolve('first');
+    await world.pass(40_000, () => asked.length > count);
+    times.push(world.now);
+  }
+  const waits = times.slice(1).map((time, index) => Math.round((time - times[index]) / 1000));
+  assert.deepEqual([waits, renewed, warnings()], [[1, 2, 4, 8], [], [30_000]]);
+});
+
+for (const [answer, what] of [[7, /number/], [{ token: 'x' }, /object/], [undefined, /undefined/], [null, /null/], ['', /''/]]) {
+  test(`S-53: a provider that returns ${JSON.stringify(answer)} has failed`, async () => {
+    const { world, asked, presented, ends, logInWith, client } = slowProvider(27);
+    logInWith(client);
+    await world.pass(100);
+    asked[0].resolve(answer);
+    await world.pass(100);
+    assert.deepEqual([client.state, presented], ['disconnected', []]);
+    assert.match(client.seen.at(-1).reason, what);
+    await world.pass(5000, () => asked.length === 2);
+    asked[1].resolve('token');
+    await world.pass(100);
+    assert.deepEqual([client.state, ends, presented], ['connected', ['in'], ['token']]);
+    [...world.sockets][0].push(0, 'tokenWillExpire', { remainingMs: 30_000 });
+    await world.pass(100);
+    asked[2].resolve(answer);
+    await world.pass(1100);
+    assert.equal(asked.length, 4);
+  });
+}
 
 const expired = { code: 3506, reason: 'the token has expired' };
 

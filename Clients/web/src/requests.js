@@ -25,11 +25,13 @@ export function makeRequests(session) {
     session.arm();
   }
 
-  /** It waits while a lost session is being taken up. */
-  async function ask(codes, kind, body, operation = kind) {
+  /** It waits while a lost session is being taken up. `succeeded` is called before what stands behind the answer is read. */
+  async function ask(codes, kind, body, operation = kind, succeeded) {
     const request = { codes, operation };
     await ready(request);
-    return new Promise((resolve, reject) => send(kind, body, { ...request, resolve, reject }));
+    return new Promise((resolve, reject) => {
+      send(kind, body, { ...request, resolve: (answer) => resolve(answer, succeeded?.()), reject });
+    });
   }
 
   /** Gives a request its deadline, and waits until it may be sent. */

@@ -8,28 +8,48 @@ const lastPause = 30_000;
 
 export function makeTokens(session) {
   const { requests, link, config } = session;
-  const { tokenProvider } = config;
   let announcedFor;
-  /** The connection whose token is being renewed. */
-  let renewing;
+  /** The connection whose token is being renewed, in an object of its own for each round. */
+  let round;
+  let renewedAt = -Infinity;
+
+  async function provided() {
+    const token = await config.tokenProvider();
+    if (token && typeof token === 'string') return token;
+    throw new Error(`it returned '${token && typeof token}'`);
+  }
 
   /** Replaces the token of the session, or that of a stream channel. */
   async function renew(token, channel = '') {
-    await requests.ask([-10026, -10025], 'renewToken', { token, channel });
-    if (!channel) link.token = token;
+    await requests.ask([-10026, -10025], 'renewToken', { token, channel }, 'renewToken', () => {
+      // A warning for the new token may stand right behind the answer, so it is the session's from here on.
+      if (channel) return;
+      link.token = token;
+      renewedAt = session.now;
+      round = undefined;
+    });
   }
 
-  async function renewByProvider(connection, pause) {
-    const isCurrent = () => session.connection === connection;
-    try {
-      const token = await tokenProvider();
-      // What comes too late for this connection is thrown away.
+  /** Asks the provider after a pause, and once more after the next one if there is no new token by then. */
+  function renewLater(connection, pause, nextPause = firstPause) {
+    const own = (round = { connection });
+    const isCurrent = () => round === own && session.connection === connection;
+    const again = () => isCurrent() && renewLater(connection, nextPause, Math.min(2 * nextPause, lastPause));
+    requests.later('token', pause, async () => {
       if (!isCurrent()) return;
-      await renew(token);
-      if (renewing === connection) renewing = undefined;
-    } catch {
-      if (isCurrent()) requests.later('token', pause, () => renewByProvider(connection, Math.min(2 * pause, lastPause)));
-    }
+      requests.later('token', config.requestTimeout, () => own.token || again());
+      try {
+        const token = await provided();
+        // What comes too late is thrown away.
+        if (!isCurrent()) return;
+        own.token = token;
+        // The same token again would only bring the same warning again.
+        if (token === link.token) again();
+        else await renew(token);
+      } catch {
+        again();
+      }
+    });
   }
 
   return {
@@ -40,7 +60,7 @@ export function makeTokens(session) {
       let token;
       let failure;
       try {
-        token = await tokenProvider();
+        token = await provided();
       } catch (error) {
         failure = loss('error', `the token provider failed: ${error?.message ?? error}`);
       }
@@ -55,9 +75,10 @@ export function makeTokens(session) {
       if (channel) return;
       announcedFor = link.token;
       link.expires(remainingMs, session.now);
-      if (!tokenProvider || renewing === session.connection) return;
-      renewing = session.connection;
-      renewByProvider(renewing, firstPause);
+      if (!config.tokenProvider || round?.connection === session.connection) return;
+      // Tokens that live for less than the time of a warning are not renewed in a loop.
+      const pause = renewedAt + Math.max(remainingMs / 2, firstPause) - session.now;
+      renewLater(session.connection, Math.max(0, pause));
     },
   };
 }
