@@ -102,6 +102,35 @@ test('what is held, shown and followed is there again after a return', async (t)
   assert.deepEqual((await bob.locks.list(channel)).map(({ owner }) => owner), [alice.userId, alice.userId]);
 });
 
+test('S-16, M-6: whoever unsubscribes without a connection is seen to leave with the next one', async (t) => {
+  const [channel, other] = [fresh('left'), fresh('again')];
+  const wire = await startWire(server.url);
+  t.after(() => wire.stop());
+  const [alice, bob] = [await loggedIn(t, wire.url), await loggedIn(t, server.url)];
+  for (const client of [bob, alice]) for (const name of [channel, other]) await client.subscribe(name);
+  const left = bob.until(({ change, channelName }) => change === 'left' && channelName === channel);
+  wire.cut();
+  await alice.until(({ currentState }) => currentState === 'disconnected');
+  for (const name of [channel, other]) await alice.unsubscribe(name);
+  await alice.until(({ operation }) => operation === 'reconnected');
+  await alice.subscribe(other);
+  assert.equal((await left).userId, alice.userId);
+  // The first time she came before all this.
+  const joined = bob.seen.filter(({ change, channelName }) => change === 'joined' && channelName === channel);
+  assert.equal(joined.length, 1);
+  await bob.publish(channel, 'nobody');
+  await bob.publish(other, 'somebody');
+  await alice.until(({ payload }) => payload === 'somebody');
+  assert.deepEqual(alice.received(), ['somebody']);
+  assert.deepEqual(await bob.presence.whereNow(alice.userId), [{ channelType: 'message', channelName: other }]);
+  // It is left once.
+  await alice.subscribe(channel);
+  wire.cut();
+  await alice.until(() => alice.seen.filter(({ operation }) => operation === 'reconnected').length === 2);
+  await bob.publish(channel, 'she is back');
+  await alice.until(({ payload }) => payload === 'she is back');
+});
+
 test('a silent network is noticed by the heartbeat, and sooner when the page is shown again', async (t) => {
   const wire = await startWire(server.url);
   t.after(() => wire.stop());

@@ -82,6 +82,24 @@ test('a return restores what was joined, published and subscribed', async (t) =>
   assert.deepEqual(stage.subscribedUsers('answers'), [bob.userId]);
 });
 
+test('S-16: who leaves without a connection leaves its topics with the next one, too', async (t) => {
+  const name = fresh('stage');
+  const wire = await startWire(server.url);
+  t.after(() => wire.stop());
+  const [alice, bob] = [await loggedIn(t, wire.url), await loggedIn(t, server.url)];
+  const [stage, seats] = [new StreamChannel(alice, name), new StreamChannel(bob, name)];
+  await seats.join({ presence: true });
+  await stage.join();
+  await stage.joinTopic('chat');
+  await bob.until(({ type, change }) => type === 'topic' && change === 'joined');
+  const topicLeft = bob.until(({ type, change }) => type === 'topic' && change === 'left');
+  const left = bob.until(({ type, change }) => type === 'presence' && change === 'left');
+  wire.cut();
+  await alice.until(({ currentState }) => currentState === 'disconnected');
+  await stage.leave();
+  assert.deepEqual([(await topicLeft).userId, (await left).userId], [alice.userId, alice.userId]);
+});
+
 test('messages of topics are encrypted, their metas are not', async (t) => {
   const name = fresh('stage');
   const key = { secret: 'a long random text', salt: new Uint8Array(32).fill(9) };

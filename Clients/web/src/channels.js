@@ -18,6 +18,8 @@ export const channelWay = { begin: 'subscribe', end: 'unsubscribe', request: sub
 
 export function makeChannels(session) {
   const { requests, subscriptions, features } = session;
+  /** By its key, what the app has left without an answer of the server, where the user may still be in it. */
+  const left = new Map();
 
   /** The bits of the options that are set. Those of a module can only be asked for where there is one. */
   function bitsOf(options, operation) {
@@ -35,6 +37,7 @@ export function makeChannels(session) {
       throw new RTMError(-10017, `'${about.name}' is being subscribed already`, { operation });
     }
     const entry = subscriptions.begin(about, wanted, way);
+    left.delete(about.key);
     const body = way.request({ token: '', publishers: [], ...about, ...wanted });
     return new Promise((resolve, reject) => {
       let refusal;
@@ -73,6 +76,15 @@ export function makeChannels(session) {
     if (subscriptions.remove(entry)) session.tell('onUnsubscribed', entry);
   }
 
+  /** The next connection takes it up once more and ends it there, so that others see the user leave (M-6). */
+  function leave(entry) {
+    const { all } = subscriptions;
+    remove(entry);
+    const until = session.now + session.config.presenceTimeout;
+    // The topics of a stream channel go with it.
+    for (const one of all) if (!has(one)) left.set(one.key, Object.assign(one, { until }));
+  }
+
   function restore(entry, id) {
     const { restoring } = session;
     const { way } = entry;
@@ -83,7 +95,7 @@ export function makeChannels(session) {
       deadline: session.now + session.config.requestTimeout,
       resolve: (answer) => {
         if (has(entry)) confirm(entry, answer);
-        else requests.notify(way.end, way.request(entry));
+        else requests.notify(way.end, way.request(entry), () => left.delete(entry.key));
         session.restored();
       },
       reject: (error) => refused(entry, restoring, error),
@@ -104,17 +116,17 @@ export function makeChannels(session) {
     // A next connection restores everything itself.
     const again = (pause, restored) =>
       requests.later(`restore ${entry.key}`, pause, () => {
-        if (isCurrent() && has(entry)) restore(entry);
+        if (isCurrent() && (restored || has(entry))) restore(entry);
         if (isCurrent() && restored) session.restored();
       });
     if (!isCurrent()) return undefined;
-    if (!has(entry)) return session.restored();
     // The link need not wait for it.
     if (entry.way.mayWait?.(code)) {
       again(retryAfter ?? 2000, false);
       return session.restored();
     }
     if ((code === -10021 || code === -11020) && retryAfter) return again(retryAfter, true);
+    if (!has(entry)) return session.restored();
     // A bad moment must not cost the subscription: the next connection tries again.
     if (code === -11019 || ((code === -11021 || code === -11007) && !limit && (retryAfter || code === -11021))) {
       return session.ended(loss('error', reason));
@@ -152,21 +164,18 @@ export function makeChannels(session) {
       const entry = subscriptions.get(about.key);
       if (!entry) throw new RTMError(code, `'${about.name}' is not subscribed`, { operation });
       // The answer of a restoration under way finds no entry any more, and ends what the server has.
-      if (session.link.state !== 'connected') return remove(entry);
+      if (session.link.state !== 'connected') return leave(entry);
       entry.leaving = true;
       return new Promise((resolve, reject) => {
-        const left = () => {
-          remove(entry);
-          resolve();
-        };
+        const gone = () => resolve(remove(entry));
         requests.send(entry.way.end, entry.way.request(entry), {
           codes,
           operation,
-          resolve: left,
-          lost: left,
-          late: () => remove(entry),
+          resolve: gone,
+          lost: () => resolve(leave(entry)),
+          late: () => leave(entry),
           reject: (error) => {
-            if (notSubscribed.includes(error.code)) return left();
+            if (notSubscribed.includes(error.code)) return gone();
             entry.leaving = false;
             return reject(error);
           },
@@ -177,7 +186,14 @@ export function makeChannels(session) {
     /** Takes up what there was. `offered` has the ids of those that the login asks for. */
     restoreAll(offered) {
       for (const entry of subscriptions.active) restore(entry, offered.get(entry));
+      for (const entry of left.values()) {
+        // Who was away for longer has left already, and would be seen to come.
+        if (session.now < entry.until) restore(entry);
+        else left.delete(entry.key);
+      }
     },
+
+    onForget: () => left.clear(),
 
     publication(publication) {
       if (!subscriptions.accepts(publication)) return;

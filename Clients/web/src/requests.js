@@ -113,9 +113,10 @@ export function makeRequests(session) {
       return true;
     },
 
-    /** A request whose answer nobody waits for. */
-    notify(kind, body) {
-      send(kind, body, { codes: [], resolve() {}, reject() {} });
+    /** A request that no call waits for. */
+    notify(kind, body, resolve = () => {}) {
+      const refused = (error, id) => error.retryAfter && this.sendAgain(kind, body, id, error);
+      send(kind, body, { codes: [], resolve, reject() {}, refused });
     },
 
     answered(id, kind, body) {
