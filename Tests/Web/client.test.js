@@ -215,6 +215,25 @@ test('history walks from newer to older', async (t) => {
   assert.deepEqual(all, ['5', '4', '3', '2', '1']);
 });
 
+test('what walks over pages waits when the rate is exceeded, and misses nothing', async (t) => {
+  const channel = fresh('story');
+  const client = await loggedIn(t, server.url);
+  await client.subscribe(channel);
+  for (const text of ['1', '2', '3']) await client.publish(channel, text, { storeInHistory: true });
+  const all = async (items) => {
+    const found = [];
+    for await (const { payload, userId } of items) found.push(payload ?? userId);
+    return found;
+  };
+  const walks = (walk) => Promise.all(Array.from({ length: 16 }, () => all(walk())));
+  const [stories, lists] = await Promise.all([
+    walks(() => client.history.messages(channel, { count: 1 })),
+    walks(() => client.presence.onlineUsers(channel)),
+  ]);
+  for (const texts of stories) assert.deepEqual(texts, ['3', '2', '1']);
+  for (const users of lists) assert.deepEqual(users, [client.userId]);
+});
+
 test('the newest login of a user wins, and the other does not come back by itself', async (t) => {
   const first = await loggedIn(t, server.url);
   const second = makeClient(t, server.url, { userId: first.userId });

@@ -24,6 +24,6 @@ export declare class History {
   constructor(client: RTMClient);
   /** One page from newer to older, and the `start` of the next one: 0 after the last. */
   page(of: Channel | User, query?: HistoryQuery): Promise<{ messages: HistoryMessage[]; newStart: number }>;
-  /** From newer to older, page by page. */
+  /** From newer to older, page by page, and no faster than the rate of requests lets through. */
   messages(of: Channel | User, query?: HistoryQuery): AsyncGenerator<HistoryMessage, void>;
 }

@@ -2,6 +2,7 @@
 
 import { schema } from './history-schema.js';
 import { target } from './names.js';
+import { patiently } from './patience.js';
 import { sessionOf } from './session.js';
 import { define, text } from './wire.js';
 
@@ -35,7 +36,7 @@ export class History {
   /** From newer to older, page by page. */
   async *messages(of, { start = 0, end = 0, count = 100 } = {}) {
     do {
-      const page = await this.page(of, { count, start, end });
+      const page = await patiently(() => this.page(of, { count, start, end }));
       yield* page.messages;
       start = page.newStart;
     } while (start !== 0);

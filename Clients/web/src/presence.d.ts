@@ -8,7 +8,7 @@ export declare class Presence {
     channel: Channel,
     options?: { userIds?: boolean; states?: boolean; page?: string },
   ): Promise<{ users: UserState[]; nextPage: string; total: number }>;
-  /** All users of a channel, page by page. */
+  /** All users of a channel, page by page, and no faster than the rate of requests lets through. */
   onlineUsers(channel: Channel, options?: { states?: boolean }): AsyncGenerator<UserState, void>;
   /** The channels of a user. */
   whereNow(userId: string): Promise<{ channelType: 'message' | 'stream'; channelName: string }[]>;

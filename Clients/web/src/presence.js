@@ -2,6 +2,7 @@
 // client, subscribing shows who is in the channel.
 
 import { target, types } from './names.js';
+import { patiently } from './patience.js';
 import { asStates } from './roster.js';
 import { Rosters } from './rosters.js';
 import { sessionOf } from './session.js';
@@ -33,7 +34,7 @@ export class Presence {
   async *onlineUsers(channel, { states = false } = {}) {
     let page = '';
     do {
-      const answer = await this.whoNow(channel, { states, page });
+      const answer = await patiently(() => this.whoNow(channel, { states, page }));
       yield* answer.users;
       page = answer.nextPage;
     } while (page);

@@ -2,6 +2,7 @@
 
 import { codes, Metadata, metadataOf } from './metadata.js';
 import { place, target } from './names.js';
+import { patiently } from './patience.js';
 import { sessionOf } from './session.js';
 
 // Users have the type none here.
@@ -88,17 +89,5 @@ export class Storage {
 
   unfollow(userId) {
     return this.#metadata.unfollow(userId || this.#session.userId);
-  }
-}
-
-/** Calls again when a rate was exceeded, after the time that the server names. */
-async function patiently(call) {
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (error.code !== -10021 || !error.retryAfter) throw error;
-      await new Promise((resolve) => setTimeout(resolve, error.retryAfter));
-    }
   }
 }
