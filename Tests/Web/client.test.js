@@ -91,6 +91,21 @@ test('the core alone has messages, passes over what modules show, and refuses wh
   assert.deepEqual([...types].sort(), ['linkState', 'message', 'storage']);
 });
 
+test('an unsubscribe behind a subscribe that is under way is sent behind it', async (t) => {
+  const channel = fresh('order');
+  const [client, other] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
+  // The server may end the subscribe before it is done.
+  const subscribing = client.subscribe(channel).catch(({ code }) => assert.equal(code, -11021));
+  await client.unsubscribe(channel);
+  await subscribing;
+  assert.deepEqual(await client.presence.whereNow(client.userId), []);
+  await other.publish(channel, 'hello');
+  await other.publish({ user: client.userId }, 'the end');
+  await client.until(({ payload }) => payload === 'the end');
+  assert.deepEqual(client.received(), ['the end']);
+  await assert.rejects(client.unsubscribe(channel), { code: -11002 });
+});
+
 test('presence: a snapshot, who comes and goes, and states', async (t) => {
   const channel = fresh('room');
   const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];

@@ -161,6 +161,8 @@ export function makeChannels(session) {
     /** Ends a subscription; without a connection it is not restored (S-16). `code` is that of one that isn't there. */
     async unsubscribe(about, operation, code) {
       requests.checkLogin(operation);
+      // A subscribe that was called just before this begins in a moment, and is sent before it.
+      if (!subscriptions.get(about.key)) await undefined;
       const entry = subscriptions.get(about.key);
       if (!entry) throw new RTMError(code, `'${about.name}' is not subscribed`, { operation });
       // The answer of a restoration under way finds no entry any more, and ends what the server has.
