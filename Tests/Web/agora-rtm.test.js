@@ -122,6 +122,12 @@ test('errors have the vendor’s members', async (t) => {
   assert.throws(() => new RTM('dev', 'alice', { WebSocket, encryptionMode: 'AES_256_GCM' }), { errorCode: -10020 });
 });
 
+test('metadata that is no list of items is refused', async (t) => {
+  const alice = await user(t);
+  const set = alice.storage.setChannelMetadata('lobby', 'MESSAGE', { title: 'x' });
+  await assert.rejects(set, { errorCode: -10014, reason: /list of items/ });
+});
+
 test('storage: revisions as the vendor counts them, events with the whole set', async (t) => {
   const channelName = fresh('auction');
   const [alice, bob] = [await user(t), await user(t)];

@@ -62,6 +62,29 @@ test('calls without a login, with bad names and with too much are refused with c
   await client.publish('lobby', 'still there');
 });
 
+test('values of another kind are refused with a code and a reason', async (t) => {
+  const client = await loggedIn(t, server.url);
+  await client.subscribe('lobby');
+  for (const call of [
+    () => client.publish(undefined, 'x'),
+    () => client.subscribe({ channels: 'lobby' }),
+    () => client.publish('lobby', 'x', { storeInHistory: 'yes' }),
+    () => client.publish('lobby', 'x', { customType: 7 }),
+    () => client.presence.setState('lobby', { mood: 7 }),
+    () => client.presence.setState('elsewhere', { mood: 7 }),
+    () => client.presence.setState('lobby', null),
+    () => client.history.page('lobby', { count: 'many' }),
+    () => client.renewToken(7),
+  ]) {
+    await assert.rejects(call(), ({ name, code, reason }) => {
+      assert.deepEqual([name, code], ['RTMError', -10014], String(call));
+      assert.doesNotMatch(reason, /function|BigInt/);
+      return true;
+    });
+  }
+  await client.publish('lobby', 'still there');
+});
+
 test('the core alone has messages, passes over what modules show, and refuses what needs one', async (t) => {
   const channel = fresh('core');
   const bob = await loggedIn(t, server.url);

@@ -12,7 +12,10 @@ const writeOptions = ({ majorRevision, lockName, addTimeStamp, addUserId } = {})
   recordTimestamp: addTimeStamp,
   recordAuthor: addUserId,
 });
-const writeItems = (items) => items.map(({ key, value, revision }) => ({ key, value, revision: revised(revision) }));
+function writeItems(items) {
+  if (!Array.isArray(items)) throw new RTMError(-10014, 'the data is a list of items');
+  return items.map(({ key, value, revision }) => ({ key, value, revision: revised(revision) }));
+}
 
 export class Storage extends Part {
   #storage;

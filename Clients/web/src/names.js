@@ -1,5 +1,7 @@
 // What calls are about: a message channel by its name, or an object with one name, such as `{ user: 'alice' }`.
 
+import { RTMError } from './errors.js';
+
 /** `none` is a user's metadata, and `topics` the roster of a stream channel's topics. */
 export const types = ['none', 'message', 'stream', 'user', 'topics', 'topic'];
 
@@ -12,6 +14,6 @@ export const place = (type, name) => ({ type, name, key: `${type}/${name}` });
 export function target(about) {
   const [kind, name] = typeof about === 'string' ? ['channel', about] : (Object.entries(about ?? {})[0] ?? []);
   const type = kind === 'channel' ? 1 : types.indexOf(kind);
-  if (type < 1 || typeof name !== 'string') throw new TypeError(`no channel and no user: ${kind}`);
+  if (type < 1 || typeof name !== 'string') throw new RTMError(-10014, `no channel and no user: ${kind}`);
   return place(type, name);
 }

@@ -38,6 +38,9 @@ export class OwnStates {
   }
 
   async set({ type, name, key }, states) {
+    if (!states || !Object.values(states).every((value) => typeof value === 'string')) {
+      throw new RTMError(-10014, 'states are texts by their names', { operation: 'setState' });
+    }
     const items = asItems(states);
     if (this.#isActive(key)) {
       await this.#session.requests.ask(codes, 'setState', { channelType: type, channel: name, items });

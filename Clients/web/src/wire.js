@@ -49,12 +49,13 @@ function write(message, value) {
     for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
     bytes.push(Number(rest));
   };
-  const one = (field, type, item) => {
+  const one = (field, type, item, name) => {
+    // A NUL byte would end the connection.
+    const isText = typeof item === 'string' && !item.includes('\0');
+    check(type === 's' ? isText : !(type in numbers) || item < Infinity, `${name} has a value that can't be sent`);
     number(field * 8 + (type in numbers ? 0 : 2));
     if (type in numbers) return number(item);
     if (type === 's') {
-      // It would end the connection.
-      check(!item.includes('\0'), 'a text with a NUL byte');
       item = utf8(item);
     } else if (type !== 'y') item = write(type, item);
     number(item.length);
@@ -62,9 +63,9 @@ function write(message, value) {
   };
   for (const [field, [name, type, repeated]] of messages[message]) {
     const found = value[name];
-    if (repeated) for (const item of found ?? []) one(field, type, item);
+    if (repeated) for (const item of found ?? []) one(field, type, item, name);
     // A message that is there is written even if it is empty; everything else unless it is the default.
-    else if (type in defaults ? found && found.length !== 0 : found) one(field, type, found);
+    else if (type in defaults ? found && found.length !== 0 : found) one(field, type, found, name);
   }
   return bytes;
 }
