@@ -152,72 +152,75 @@ static const unsigned char file_48[] = {
 #embed "../../../Clients/web/src/parts.js"
 };
 static const unsigned char file_49[] = {
-#embed "../../../Clients/web/src/presence-schema.js"
+#embed "../../../Clients/web/src/patience.js"
 };
 static const unsigned char file_50[] = {
-#embed "../../../Clients/web/src/presence.js"
+#embed "../../../Clients/web/src/presence-schema.js"
 };
 static const unsigned char file_51[] = {
-#embed "../../../Clients/web/src/publisher.js"
+#embed "../../../Clients/web/src/presence.js"
 };
 static const unsigned char file_52[] = {
-#embed "../../../Clients/web/src/publishes.js"
+#embed "../../../Clients/web/src/publisher.js"
 };
 static const unsigned char file_53[] = {
-#embed "../../../Clients/web/src/refreshes.js"
+#embed "../../../Clients/web/src/publishes.js"
 };
 static const unsigned char file_54[] = {
-#embed "../../../Clients/web/src/requests.js"
+#embed "../../../Clients/web/src/refreshes.js"
 };
 static const unsigned char file_55[] = {
-#embed "../../../Clients/web/src/roster.js"
+#embed "../../../Clients/web/src/requests.js"
 };
 static const unsigned char file_56[] = {
-#embed "../../../Clients/web/src/rosters.js"
+#embed "../../../Clients/web/src/roster.js"
 };
 static const unsigned char file_57[] = {
-#embed "../../../Clients/web/src/schema.js"
+#embed "../../../Clients/web/src/rosters.js"
 };
 static const unsigned char file_58[] = {
-#embed "../../../Clients/web/src/session.js"
+#embed "../../../Clients/web/src/schema.js"
 };
 static const unsigned char file_59[] = {
-#embed "../../../Clients/web/src/states.js"
+#embed "../../../Clients/web/src/session.js"
 };
 static const unsigned char file_60[] = {
-#embed "../../../Clients/web/src/storage-schema.js"
+#embed "../../../Clients/web/src/states.js"
 };
 static const unsigned char file_61[] = {
-#embed "../../../Clients/web/src/storage.js"
+#embed "../../../Clients/web/src/storage-schema.js"
 };
 static const unsigned char file_62[] = {
-#embed "../../../Clients/web/src/streams-schema.js"
+#embed "../../../Clients/web/src/storage.js"
 };
 static const unsigned char file_63[] = {
-#embed "../../../Clients/web/src/streams.js"
+#embed "../../../Clients/web/src/streams-schema.js"
 };
 static const unsigned char file_64[] = {
-#embed "../../../Clients/web/src/subscriptions.js"
+#embed "../../../Clients/web/src/streams.js"
 };
 static const unsigned char file_65[] = {
-#embed "../../../Clients/web/src/time.js"
+#embed "../../../Clients/web/src/subscriptions.js"
 };
 static const unsigned char file_66[] = {
-#embed "../../../Clients/web/src/tokens.js"
+#embed "../../../Clients/web/src/time.js"
 };
 static const unsigned char file_67[] = {
-#embed "../../../Clients/web/src/topics.js"
+#embed "../../../Clients/web/src/tokens.js"
 };
 static const unsigned char file_68[] = {
-#embed "../../../Clients/web/src/wire.js"
+#embed "../../../Clients/web/src/topics.js"
 };
 static const unsigned char file_69[] = {
-#embed "../../../Clients/web/sample/index.html"
+#embed "../../../Clients/web/src/wire.js"
 };
 static const unsigned char file_70[] = {
-#embed "../../../Clients/web/sample/sample.css"
+#embed "../../../Clients/web/sample/index.html"
 };
 static const unsigned char file_71[] = {
+#embed "../../../Clients/web/sample/sample.css"
+};
+static const unsigned char file_72[] = {
 #embed "../../../Clients/web/sample/sample.js"
 };
 
@@ -271,29 +274,30 @@ static const struct gateway_file gateway_files[] = {
     {"web/src/pacing.js", file_46, sizeof file_46},
     {"web/src/page.js", file_47, sizeof file_47},
     {"web/src/parts.js", file_48, sizeof file_48},
-    {"web/src/presence-schema.js", file_49, sizeof file_49},
-    {"web/src/presence.js", file_50, sizeof file_50},
-    {"web/src/publisher.js", file_51, sizeof file_51},
-    {"web/src/publishes.js", file_52, sizeof file_52},
-    {"web/src/refreshes.js", file_53, sizeof file_53},
-    {"web/src/requests.js", file_54, sizeof file_54},
-    {"web/src/roster.js", file_55, sizeof file_55},
-    {"web/src/rosters.js", file_56, sizeof file_56},
-    {"web/src/schema.js", file_57, sizeof file_57},
-    {"web/src/session.js", file_58, sizeof file_58},
-    {"web/src/states.js", file_59, sizeof file_59},
-    {"web/src/storage-schema.js", file_60, sizeof file_60},
-    {"web/src/storage.js", file_61, sizeof file_61},
-    {"web/src/streams-schema.js", file_62, sizeof file_62},
-    {"web/src/streams.js", file_63, sizeof file_63},
-    {"web/src/subscriptions.js", file_64, sizeof file_64},
-    {"web/src/time.js", file_65, sizeof file_65},
-    {"web/src/tokens.js", file_66, sizeof file_66},
-    {"web/src/topics.js", file_67, sizeof file_67},
-    {"web/src/wire.js", file_68, sizeof file_68},
-    {"web/sample/index.html", file_69, sizeof file_69},
-    {"web/sample/sample.css", file_70, sizeof file_70},
-    {"web/sample/sample.js", file_71, sizeof file_71},
+    {"web/src/patience.js", file_49, sizeof file_49},
+    {"web/src/presence-schema.js", file_50, sizeof file_50},
+    {"web/src/presence.js", file_51, sizeof file_51},
+    {"web/src/publisher.js", file_52, sizeof file_52},
+    {"web/src/publishes.js", file_53, sizeof file_53},
+    {"web/src/refreshes.js", file_54, sizeof file_54},
+    {"web/src/requests.js", file_55, sizeof file_55},
+    {"web/src/roster.js", file_56, sizeof file_56},
+    {"web/src/rosters.js", file_57, sizeof file_57},
+    {"web/src/schema.js", file_58, sizeof file_58},
+    {"web/src/session.js", file_59, sizeof file_59},
+    {"web/src/states.js", file_60, sizeof file_60},
+    {"web/src/storage-schema.js", file_61, sizeof file_61},
+    {"web/src/storage.js", file_62, sizeof file_62},
+    {"web/src/streams-schema.js", file_63, sizeof file_63},
+    {"web/src/streams.js", file_64, sizeof file_64},
+    {"web/src/subscriptions.js", file_65, sizeof file_65},
+    {"web/src/time.js", file_66, sizeof file_66},
+    {"web/src/tokens.js", file_67, sizeof file_67},
+    {"web/src/topics.js", file_68, sizeof file_68},
+    {"web/src/wire.js", file_69, sizeof file_69},
+    {"web/sample/index.html", file_70, sizeof file_70},
+    {"web/sample/sample.css", file_71, sizeof file_71},
+    {"web/sample/sample.js", file_72, sizeof file_72},
 };
 
 const size_t gateway_files_count = sizeof gateway_files / sizeof gateway_files[0];
