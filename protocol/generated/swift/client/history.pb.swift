@@ -60,7 +60,7 @@ package nonisolated struct Rtm_Client_HistoryPage: Sendable {
   /// newest first
   package var messages: [Rtm_Client_HistoryMessage] = []
 
-  /// GetHistory.start_ms of the next page; 0 = there is none. From 10^14 on it is a thousand times a millisecond, and the place in it
+  /// GetHistory.start_ms of the next page; 0 = there is none. From 10^14 on it is 1,024 times a millisecond, plus the place in it
   package var newStartMs: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

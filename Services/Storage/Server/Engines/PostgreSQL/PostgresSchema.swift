@@ -255,9 +255,9 @@
                 WHERE e.shard = a.shard AND e.app = a.app), 0);
             """,
             """
-            -- A thousand times the millisecond, and the place among the messages that have it (LogTime).
+            -- 1,024 times the millisecond, plus the place among the messages that have it (LogTime).
             ALTER TABLE history RENAME COLUMN timestamp_ms TO time;
-            UPDATE history SET time = time * 1000;
+            UPDATE history SET time = time * 1024;
             """,
         ]
     }

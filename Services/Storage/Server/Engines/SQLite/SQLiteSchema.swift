@@ -308,9 +308,9 @@ enum SQLiteSchema {
             WHERE events.app = event_apps.id);
         """,
         """
-        -- A thousand times the millisecond, and the place among the messages that have it (LogTime).
+        -- 1,024 times the millisecond, plus the place among the messages that have it (LogTime).
         ALTER TABLE history RENAME COLUMN timestamp_ms TO time;
-        UPDATE history SET time = time * 1000;
+        UPDATE history SET time = time * 1024;
         """,
     ]
 }

@@ -64,7 +64,7 @@ struct  Rtm__Client__HistoryPage
   size_t n_messages;
   Rtm__Client__HistoryMessage **messages;
   /*
-   * GetHistory.start_ms of the next page; 0 = there is none. From 10^14 on it is a thousand times a millisecond, and the place in it
+   * GetHistory.start_ms of the next page; 0 = there is none. From 10^14 on it is 1,024 times a millisecond, plus the place in it
    */
   uint64_t new_start_ms;
 };

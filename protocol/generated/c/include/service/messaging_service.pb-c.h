@@ -425,7 +425,7 @@ struct  Rtm__Service__PublishRequest
 
 /*
  * The place of the first message. Each further message has an offset that is greater by one, and, if `order` is 0, a timestamp
- * that is greater by one. Otherwise it has the same timestamp, and an order that is greater by one; a thousand of them are a
+ * that is greater by one. Otherwise it has the same timestamp, and an order that is greater by one; 1,024 of them are a
  * millisecond.
  */
 struct  Rtm__Service__PublishResponse
