@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMWire
 import Testing
 
 @testable import RTMMessagingServer

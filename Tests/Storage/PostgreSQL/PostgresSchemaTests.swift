@@ -72,7 +72,8 @@
                     "INSERT INTO heliograph.history VALUES (0, 1, 1790000000000, 9223372036854775807, 'anna', 1, '', '')"
                 )
                 try migrate(server.url)
-                #expect(try server.query("SELECT time FROM heliograph.history") == "1790000000000000")
+                #expect(
+                    try server.query("SELECT time FROM heliograph.history") == "\(1_790_000_000_000 << 10)")
             }
         }
 

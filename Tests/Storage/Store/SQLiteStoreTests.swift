@@ -136,7 +136,7 @@ struct SQLiteStoreTests {
                 seen.append(row.number(0))
                 return seen.count < 3
             }
-            #expect(seen == [1_000, 2_000, 3_000])
+            #expect(seen == [1, 2, 3].map { LogTime(milliseconds: $0).number })
             connection.close()
             reader.close()
             writer.close()

@@ -1,5 +1,6 @@
 package import RTMModel
 import RTMServiceKit
+import RTMWire
 
 /// The logs of all channels of a shard, and which links want their entries. It is a value without I/O;
 /// `MessagingShard` decodes requests, asks the broker and sends its answers.

@@ -1,4 +1,5 @@
 import RTMModel
+import RTMWire
 
 /// Where an entry lies in the tail of its app.
 struct EntryPlace: Equatable {

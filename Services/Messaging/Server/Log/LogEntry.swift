@@ -1,5 +1,6 @@
 package import NIOCore
 package import RTMModel
+package import RTMWire
 
 /// An entry as a reader sees it.
 package struct LogEntry {

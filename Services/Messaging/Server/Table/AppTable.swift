@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMWire
 
 /// The apps of a node: the tail of each, and how much memory all tails take together.
 ///

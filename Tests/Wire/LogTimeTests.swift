@@ -1,5 +1,5 @@
-import RTMModel
 import RTMTestSupport
+import RTMWire
 import Testing
 
 @Suite("When an entry was accepted")
@@ -53,7 +53,8 @@ struct LogTimeTests {
     func bounds() {
         let millisecond = UInt64(1_790_000_000_000)
         let range = LogTime.range(ofBound: millisecond)
-        #expect(range == LogTime(milliseconds: millisecond)...LogTime(milliseconds: millisecond, order: 1_023))
+        #expect(
+            range == LogTime(milliseconds: millisecond)...LogTime(milliseconds: millisecond, order: 1_023))
         let (newer, older) = (
             LogTime(milliseconds: millisecond, order: 7), LogTime(milliseconds: millisecond, order: 6)
         )

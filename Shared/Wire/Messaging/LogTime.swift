@@ -4,23 +4,30 @@
 /// Each entry of a channel has another time, greater than that of the entry before. While a channel has few
 /// entries, each has a millisecond of its own, and for that the times may run ahead of the clock by up to
 /// `aheadMax`. Beyond it entries share a millisecond, and their order distinguishes them. Pure.
-package struct LogTime: Sendable, Hashable, Comparable {
-    /// 1,024 for each millisecond, so that times are ordered as these numbers are, and shifts read them: each
-    /// message of the hot path has its time taken apart several times.
-    package let number: UInt64
+///
+/// It is public although only servers use it: the compiler inlines no members of package types in other
+/// modules, and each message of the hot path has its time taken apart several times.
+@frozen
+public struct LogTime: Sendable, Hashable, Comparable {
+    /// 1,024 for each millisecond, so that times are ordered as these numbers are, and shifts read them.
+    public let number: UInt64
 
     /// Limit: how far timestamps run ahead of the clock, in milliseconds.
-    package static let aheadMax: UInt64 = 100
-    private static let orderBits: UInt64 = 10
-    private static let orders: UInt64 = 1 << orderBits
+    @inlinable @inline(__always)
+    public static var aheadMax: UInt64 { 100 }
+    @inlinable @inline(__always)
+    public static var orderBits: UInt64 { 10 }
+    @inlinable @inline(__always)
+    public static var orders: UInt64 { 1 << orderBits }
     /// Where a question takes a number for a time, and not for milliseconds: these get there in the year
     /// 5138.
     private static let numbersBegin: UInt64 = 100_000_000_000_000
 
-    package init(number: UInt64) { self.number = number }
+    @inlinable @inline(__always)
+    public init(number: UInt64) { self.number = number }
 
-    @inline(__always)
-    package init(milliseconds: UInt64, order: UInt32 = 0) {
+    @inlinable @inline(__always)
+    public init(milliseconds: UInt64, order: UInt32 = 0) {
         number = min(milliseconds, .max >> (Self.orderBits + 1)) << Self.orderBits + UInt64(order)
     }
 
@@ -29,21 +36,22 @@ package struct LogTime: Sendable, Hashable, Comparable {
         LogTime(milliseconds: milliseconds, order: UInt32(orders - 1))
     }
 
-    @inline(__always)
-    package var milliseconds: UInt64 { number >> Self.orderBits }
+    @inlinable @inline(__always)
+    public var milliseconds: UInt64 { number >> Self.orderBits }
     /// 0 for an entry that has its millisecond for itself, and for the first of several that came together.
-    @inline(__always)
-    package var order: UInt32 { UInt32(truncatingIfNeeded: number & (Self.orders - 1)) }
+    @inlinable @inline(__always)
+    public var order: UInt32 { UInt32(truncatingIfNeeded: number & (Self.orders - 1)) }
 
-    package static func < (left: LogTime, right: LogTime) -> Bool { left.number < right.number }
+    @inlinable @inline(__always)
+    public static func < (left: LogTime, right: LogTime) -> Bool { left.number < right.number }
 }
 
 // MARK: - Entries
 
 extension LogTime {
     /// The time of the first of `count` entries that come now, behind an entry with this time.
-    @inline(__always)
-    package func next(_ count: Int, now: UInt64) -> LogTime {
+    @inlinable @inline(__always)
+    public func next(_ count: Int, now: UInt64) -> LogTime {
         let own = max(now, milliseconds + 1)
         guard own + UInt64(count) - 1 > now + Self.aheadMax else { return LogTime(milliseconds: own) }
         guard now <= milliseconds else { return LogTime(milliseconds: now, order: 1) }
@@ -55,8 +63,8 @@ extension LogTime {
     /// The time of an entry that came together with the first one, which has this time.
     ///
     /// - Parameter index: 0 for the first one.
-    @inline(__always)
-    package func following(by index: UInt64) -> LogTime {
+    @inlinable @inline(__always)
+    public func following(by index: UInt64) -> LogTime {
         LogTime(number: number + (order == 0 ? index << Self.orderBits : index))
     }
 }
