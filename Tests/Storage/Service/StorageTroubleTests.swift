@@ -16,9 +16,9 @@ struct StorageTroubleTests {
     }
 
     @Test(
-        "a full database refuses with a typed error and isn't ready; what was there stays; room makes it ready"
-    )
-    func full() async throws {
+        "a full database refuses with a typed error and isn't ready; what was there stays; room makes it ready",
+        arguments: [7_000, 7_500, 8_000, 8_500])
+    func full(messageBytes: Int) async throws {
         try await RunningStorage.withCaller(["--storage-bytes-max", "400KiB"]) { running, caller in
             try await caller.write([("a", "1")])
             let large = String(repeating: "x", count: 16_000)
@@ -29,7 +29,7 @@ struct StorageTroubleTests {
                 refused = await failure {
                     try await caller.appendHistory(
                         to: .message("c\(number)"), by: "anna", at: WallClock.milliseconds(),
-                        Array(repeating: 1, count: 8_000))
+                        Array(repeating: 1, count: messageBytes))
                 }
             }
             #expect(refused?.code == .historyOperationFailed && refused?.isRetryable == true)
@@ -37,7 +37,7 @@ struct StorageTroubleTests {
             #expect(refused?.limit == .init(name: "storage bytes", value: 400 * 1_024))
             try await eventually("not ready") { !isReady(running) }
             #expect(try await caller.metadata().items.map(\.value) == ["1"])
-            // A write that takes no room succeeds, and it is no proof that there is room again.
+            // A removal succeeds however full the last page is, and it is no proof that there is room again.
             try await caller.write(.metadataRemove, [("large", "")], to: "channel 0")
             #expect(!isReady(running))
             for number in 1..<8 {

@@ -57,6 +57,7 @@ struct StorageWrite: Sendable {
         case .lock, .session, .linkLost, .announced, .removeExpiredHistory, .purgeHistory,
             .removeUnusedChannels, .removeEvents, .inboxRules:
             .locks
+        case .metadata(let request, _) where request.kind == .remove: .locks
         case .metadata, .history, .keepAudit, .claimReader, .keepReader, .moveReader, .collect,
             .settleEvents:
             .usual
