@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Makes .build/python, with which the clients that nobody here wrote run: a virtual environment with the packages of
-# requirements.txt, and the messages of protocol/schema as Python classes. Does nothing while all of that is up to date;
-# fails when something is missing.
+# requirements.txt. Does nothing while it is up to date; fails when something is missing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -10,7 +9,7 @@ mkdir -p .build
 exec 9>.build/python.lock
 flock 9
 
-made_of=$(cat Tests/Python/requirements.txt Tests/Python/setup.sh protocol/schema/client/*.proto | sha256sum)
+made_of=$(cat Tests/Python/requirements.txt Tests/Python/setup.sh | sha256sum)
 [ "$(cat "$env/made-of" 2>/dev/null)" != "$made_of" ] || exit 0
 
 say() { echo "Tests/Python/setup.sh: $*" >&2; }
@@ -25,7 +24,4 @@ if ! "$env/bin/pip" install --quiet --disable-pip-version-check --requirement Te
     say "pip could not install the packages of Tests/Python/requirements.txt"
     exit 1
 fi
-mkdir "$env/schema"
-"$env/bin/python" -m grpc_tools.protoc --proto_path=protocol/schema --python_out="$env/schema" \
-    protocol/schema/client/*.proto
 echo "$made_of" >"$env/made-of"

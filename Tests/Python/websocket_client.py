@@ -23,7 +23,7 @@ import sys
 import websockets
 from websockets.asyncio.client import connect
 
-sys.path.insert(0, str(pathlib.Path(sys.prefix) / "schema"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "protocol/generated/python"))
 from client import channel_pb2, frame_pb2  # noqa: E402
 
 COMPRESSED = "--compressed" in sys.argv

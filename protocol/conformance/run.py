@@ -5,13 +5,14 @@
     run.py server HOST:PORT
     run.py client [--can WHAT,WHAT…] -- COMMAND…
 
-It needs the packages `protobuf` and `grpcio-tools`; Tests/Python/requirements.txt has versions that fit together. It ends
-with status 0 if everything was as it should be, and says otherwise what wasn't.
+It needs Python 3.10 or newer and the package `protobuf`, 3.20 or newer. It ends with status 0 if everything was as it should
+be, and says otherwise what wasn't.
 """
 
 import argparse
 import base64
 import concurrent.futures
+import importlib
 import json
 import os
 import pathlib
@@ -24,16 +25,18 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
-from google.protobuf.message import DecodeError
-from grpc_tools import protoc
+try:
+    from google.protobuf import json_format
+    from google.protobuf.message import DecodeError
+except ImportError:
+    sys.exit("run.py needs Python's protobuf: apt-get install python3-protobuf, or pip install protobuf")
 
 HERE = pathlib.Path(__file__).resolve().parent
-SCHEMA = HERE.parent / "schema"
+GENERATED = HERE.parent / "generated" / "python"
+sys.path.insert(0, str(GENERATED))
 APP = "dev"
 # How long something that has to come may take, in seconds. Only what doesn't come takes as long.
 PATIENCE = 10
@@ -56,21 +59,16 @@ class Closed(Failure):
 # Messages
 
 
-def compile_schema():
-    """Gives the class of a message by its full name."""
-    pool = descriptor_pool.DescriptorPool()
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder) / "set"
-        files = [str(path) for path in sorted(SCHEMA.glob("*/*.proto"))]
-        arguments = [f"--proto_path={SCHEMA}", "--include_imports", f"--descriptor_set_out={out}"]
-        if protoc.main(["protoc", *arguments, *files]):
-            raise Failure("the schema can't be compiled")
-        for file in descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes()).file:
-            pool.AddSerializedFile(file.SerializeToString())
-    return lambda name: message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
+def message_class(name):
+    """The class of a message, by its full name."""
+    package, _, message = name.rpartition(".")
+    for path in sorted(GENERATED.glob("*/*_pb2.py")):
+        module = importlib.import_module(f"{path.parent.name}.{path.stem}")
+        if module.DESCRIPTOR.package == package and hasattr(module, message):
+            return getattr(module, message)
+    raise Failure(f"the schema has no {name}")
 
 
-message_class = compile_schema()
 ClientFrame = message_class("rtm.client.ClientFrame")
 ServerFrame = message_class("rtm.client.ServerFrame")
 
