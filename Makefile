@@ -20,7 +20,7 @@ oldest := 4ebd032
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test room check nightly simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage bench-storage-nodes soak-storage images test-compose test-mixed test-package test-http-api test-web soak-web soak-webhooks check-api record-api deb compatibility configuration vectors docs clean
+	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage bench-storage-nodes soak-storage images test-compose test-mixed test-package test-http-api test-web test-conformance soak-web soak-webhooks check-api record-api deb compatibility configuration vectors docs clean
 
 help:
 	@echo 'make run       set up, build without optimisation, start the whole stack on this machine'
@@ -59,6 +59,7 @@ help:
 	@echo 'make test-package  an app made of the README, from resolving to a received message; MEASURE=1 for its size, too'
 	@echo 'make test-http-api  schemathesis against the HTTP API, by docs/http/openapi.yaml; EXAMPLES=1000 for more'
 	@echo 'make test-web  the web client, in Node and in headless Chromium; SEEDS=1000 for more histories'
+	@echo 'make test-conformance  the conformance suite finds each fault of a sample client; no build is needed'
 	@echo 'make soak-web  what an hour does to two tabs of Chromium under 50 messages a second; MINUTES=20 for a shorter one'
 	@echo 'make soak-webhooks  a receiver of webhooks is away for 10 minutes and everything is killed, and no event is missing; MINUTES=1 for a look'
 	@echo 'make check-api  what would break apps that were written for the last release'
@@ -256,6 +257,12 @@ test-web: SETUP := tests
 test-web: setup
 	[ -n "$$HELIOGRAPH_RELEASE" ] || swift build
 	SEEDS='$(or $(SEEDS),100)' Tests/Web/run.sh
+
+# The suite of protocol/conformance against its own sample client, and against what is wrong with that.
+test-conformance:
+	Tests/Python/setup.sh
+	.build/python/bin/python protocol/conformance/run.py vectors
+	.build/python/bin/python protocol/conformance/mutants.py
 
 # The console's tail and the sample for an hour: memory, and every message accounted for.
 soak-web: SETUP := tests

@@ -17,7 +17,7 @@ function suite(able, ...what) {
 }
 
 test('the scenarios of a client that receives and returns', () => {
-  assert.ok(suite('receive,return', 'receive', '{server}', '{user}', '{channel}') >= 18);
+  assert.ok(suite('receive,return', 'receive', '{server}', '{user}', '{channel}') >= 27);
 });
 
 test('the scenarios of a client that publishes once', () => {

@@ -3,7 +3,7 @@
 
     run.py vectors
     run.py server HOST:PORT
-    run.py client [--can WHAT,WHAT…] -- COMMAND…
+    run.py client [--can WHAT,WHAT…] [--gap TEXT] -- COMMAND…
 
 It needs Python 3.10 or newer and the package `protobuf`, 3.20 or newer. It ends with status 0 if everything was as it should
 be, and says otherwise what wasn't.
@@ -38,8 +38,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 GENERATED = HERE.parent / "generated" / "python"
 sys.path.insert(0, str(GENERATED))
 APP = "dev"
-# How long something that has to come may take, in seconds. Only what doesn't come takes as long.
+# How long a step may take, in seconds, whatever comes meanwhile. Only what doesn't come takes as long.
 PATIENCE = 10
+# How long the other end may take to close a connection that is closed from here, while it goes on sending.
+CLOSE_SECONDS = 1
+# What a client may send in one frame: before LoggedIn was sent, and afterwards, as Welcome says in the scenarios.
+LOGIN_BYTES_MAX, FRAME_BYTES_MAX = 40_960, 65_536
 # A client that doesn't come back can't be told from one that waits, so it is watched for so long.
 WATCH = 5
 
@@ -77,6 +81,10 @@ def framed(body):
     return struct.pack(">I", len(body)) + body
 
 
+def varint(number):
+    return bytes([number & 127 | 128]) + varint(number >> 7) if number > 127 else bytes([number])
+
+
 def encoded(kind, frame):
     """The bytes of a frame, of which a scenario says the fields, or with "hex" the bytes behind the length."""
     if "hex" in frame:
@@ -101,9 +109,11 @@ def body_of(frame):
 
 
 class Script:
-    """The values of a scenario: its names, each of which stands for a fresh one, and its variables."""
+    """The values of a scenario: its names, each of which stands for a fresh one, and its variables, which may be absent, such
+    as the offset 0 of a server, or have to be there."""
 
-    def __init__(self, names):
+    def __init__(self, names, may_be_absent):
+        self.may_be_absent = may_be_absent
         suffix = secrets.token_hex(4)
         self.names = {name: f"{name}-{suffix}" for name in names}
         self.variables = {}
@@ -143,6 +153,8 @@ class Script:
             if found is None:
                 raise Failure(f"{path} is missing")
         elif isinstance(expected, str) and expected.startswith("$"):
+            if found is None and not self.may_be_absent:
+                raise Failure(f"{path} is missing")
             if expected not in self.variables:
                 self.variables[expected] = found
             elif str(self.variables[expected]) != str(found):
@@ -187,24 +199,27 @@ class Stream:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, data, in_pieces=False):
+        self.sock.settimeout(PATIENCE)
         try:
             if not in_pieces:
                 self.sock.sendall(data)
                 return
-            for byte in data:
+            for index, byte in enumerate(data):
                 self.sock.sendall(bytes([byte]))
+                # Within the length, behind it, and within the frame: else the other end may read all of them at once.
+                if index in (1, 3, 9):
+                    time.sleep(0.2)
         except OSError as error:
             raise Failure(f"the connection ended before everything was sent: {error}") from error
 
-    def next(self, seconds=PATIENCE):
-        """The next frame; None at the end of the connection."""
-        until = time.monotonic() + seconds
-        while len(self.buffer) < 4 or len(self.buffer) < 4 + struct.unpack(">I", self.buffer[:4])[0]:
+    def next(self, until, limit=2**32):
+        """The next frame that comes until this time; None at the end of the connection."""
+        while len(self.buffer) < 4 or len(self.buffer) < 4 + self.size(limit):
             self.sock.settimeout(max(0.001, until - time.monotonic()))
             try:
                 data = self.sock.recv(65536)
             except TimeoutError as error:
-                raise Silence(f"nothing came for {seconds} seconds") from error
+                raise Silence("nothing came in time") from error
             except OSError:
                 return None
             if not data:
@@ -212,17 +227,25 @@ class Stream:
                     raise Failure("the connection ended within a frame")
                 return None
             self.buffer += data
-        size = struct.unpack(">I", self.buffer[:4])[0]
+        size = self.size(limit)
         body, self.buffer = self.buffer[4 : 4 + size], self.buffer[4 + size :]
         return decoded(self.kind, body)
 
+    def size(self, limit):
+        size = struct.unpack(">I", self.buffer[:4])[0]
+        if size > limit:
+            raise Failure(f"a frame has {size} bytes, and {limit} are allowed")
+        return size
+
     def close(self):
         """Ends the connection so that the other end gets what was sent before."""
+        until = time.monotonic() + CLOSE_SECONDS
         try:
             self.sock.shutdown(socket.SHUT_WR)
-            self.sock.settimeout(0.5)
-            while self.sock.recv(65536):
-                pass
+            while (left := until - time.monotonic()) > 0:
+                self.sock.settimeout(left)
+                if not self.sock.recv(65536):
+                    break
         except OSError:
             pass
         self.sock.close()
@@ -237,7 +260,7 @@ class ServerRun:
     def __init__(self, scenario, address):
         self.scenario = scenario
         self.address = address
-        self.script = Script(scenario["names"])
+        self.script = Script(scenario["names"], may_be_absent=True)
         self.streams = {}
 
     def run(self):
@@ -277,14 +300,15 @@ class ServerRun:
                 stream.send(bytes.fromhex(step["send_bytes"]))
             if "expect" in step:
                 self.expect(stream, step["expect"])
-            if step.get("expect_end") and (frame := stream.next()) is not None:
+            if step.get("expect_end") and (frame := stream.next(time.monotonic() + PATIENCE)) is not None:
                 raise Failure(f"the connection has to end, and there came {json.dumps(frame)}")
 
     def expect(self, stream, expected):
         """One frame, or several in any order."""
         missing = list(expected) if isinstance(expected, list) else [expected]
+        until = time.monotonic() + PATIENCE
         while missing:
-            frame = stream.next()
+            frame = stream.next(until)
             if frame is None:
                 raise Failure(f"the connection ended, and {json.dumps(missing[0])} has to come")
             for candidate in missing:
@@ -316,43 +340,61 @@ class ServerRun:
 class ClientRun:
     """One scenario for a client: it is started with a server that follows the scenario."""
 
-    def __init__(self, scenario, command):
+    def __init__(self, scenario, command, gap):
         self.scenario = scenario
         self.command = command
-        self.script = Script(["user", "channel"])
-        self.script.names["text"] = f"text {secrets.token_hex(4)}"
+        self.script = Script(["user", "channel"], may_be_absent=False)
+        self.script.names.update({"text": f"text {secrets.token_hex(4)}", "gap": gap})
         self.lines = queue.Queue()
         self.output = []
         self.stream = None
         self.requests = []
         self.held = []
+        self.limit = LOGIN_BYTES_MAX
+        # When the last request was answered or the last push sent, and when the current step has to end.
+        self.sent_at = self.until = 0
 
     def run(self):
-        with socket.create_server(("127.0.0.1", 0)) as self.listener:
-            port = self.listener.getsockname()[1]
-            values = {
-                "{server}": f"127.0.0.1:{port}", "{host}": "127.0.0.1", "{port}": str(port),
-                "{user}": self.script.names["user"], "{channel}": self.script.names["channel"],
-                "{text}": self.script.names["text"],
-            }
-            command = [re.sub(r"\{\w+\}", lambda name: values.get(name[0], name[0]), word) for word in self.command]
-            with subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                start_new_session=True,
-            ) as self.process:
-                threading.Thread(target=self.read_output, daemon=True).start()
+        # It keeps the port while nobody listens.
+        with socket.socket() as place:
+            place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            place.bind(("127.0.0.1", 0))
+            self.port = place.getsockname()[1]
+            self.listen()
+            try:
+                self.play_with_client()
+            finally:
+                self.listener.close()
+
+    def listen(self):
+        self.listener = socket.create_server(("127.0.0.1", self.port), reuse_port=True)
+
+    def play_with_client(self):
+        values = {
+            "{server}": f"127.0.0.1:{self.port}", "{host}": "127.0.0.1", "{port}": str(self.port),
+            "{user}": self.script.names["user"], "{channel}": self.script.names["channel"],
+            "{text}": self.script.names["text"],
+        }
+        command = [re.sub(r"\{\w+\}", lambda name: values.get(name[0], name[0]), word) for word in self.command]
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        ) as self.process:
+            reader = threading.Thread(target=self.read_output, daemon=True)
+            reader.start()
+            try:
+                self.play()
+            except Failure as failure:
+                self.read_lines()
+                raise Failure(f"{failure}\n    the client wrote: {' | '.join(self.output) or 'nothing'}") from failure
+            finally:
+                if self.stream:
+                    self.stream.close()
                 try:
-                    self.play()
-                except Failure as failure:
-                    self.read_lines()
-                    raise Failure(f"{failure}\n    the client wrote: {' | '.join(self.output) or 'nothing'}") from failure
-                finally:
-                    if self.stream:
-                        self.stream.close()
-                    try:
-                        os.killpg(self.process.pid, signal.SIGKILL)
-                    except ProcessLookupError:
-                        pass
+                    os.killpg(self.process.pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+                reader.join(CLOSE_SECONDS)
 
     def read_output(self):
         for line in self.process.stdout:
@@ -366,17 +408,24 @@ class ClientRun:
                 raise Failure(f"step {number}, {json.dumps(step)[:200]}: {failure}") from failure
 
     def step(self, step):
+        self.until = time.monotonic() + step.get("within", PATIENCE)
         if step.get("connection"):
-            self.accept()
+            self.accept(step.get("after", 0))
         elif "request" in step:
             self.await_request(step)
         elif "push" in step:
             self.send({"hex": step["push"]["hex"]} if "hex" in step["push"] else step["push"], step)
+        elif "push_bytes" in step:
+            self.stream.send(bytes.fromhex(step["push_bytes"]))
         elif "shows" in step:
-            self.await_output(self.script.text(step["shows"]))
+            self.await_output(self.script.text(step["shows"]), step.get("without"))
         elif step.get("cut"):
             self.stream.close()
             self.stream = None
+        elif "away" in step:
+            self.be_away(step["away"])
+        elif "turns_away" in step:
+            self.turn_away(step["turns_away"], step["at_most"])
         elif "ends" in step:
             self.await_end(step["ends"])
         elif step.get("gives_up"):
@@ -385,16 +434,53 @@ class ClientRun:
             self.watch()
         else:
             raise Failure("this step is unknown")
+        if "request" in step or "push" in step:
+            self.sent_at = time.monotonic()
 
-    def accept(self):
+    def accept(self, after):
         if self.stream:
             self.stream.close()
-        self.listener.settimeout(PATIENCE)
+        self.listener.settimeout(max(0.001, self.until - time.monotonic()))
         try:
             self.stream = Stream(self.listener.accept()[0], ClientFrame)
         except TimeoutError as error:
-            raise Failure(f"no connection came within {PATIENCE} seconds") from error
+            raise Failure("no connection came in time") from error
+        self.not_before(after, "a connection")
         self.requests = []
+        self.limit = LOGIN_BYTES_MAX
+
+    def not_before(self, after, what):
+        waited = time.monotonic() - self.sent_at
+        if waited < after:
+            raise Failure(f"{what} came after {waited:.1f} seconds, and has to wait for {after}")
+
+    def be_away(self, seconds):
+        """The server goes, and nobody listens: connections are refused, and the client has to try again."""
+        self.listener.close()
+        self.stream.close()
+        self.stream = None
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if self.process.poll() is not None:
+                raise Failure(f"the client has given up: it ended with status {self.process.returncode}")
+            time.sleep(min(0.05, left))
+        self.listen()
+
+    def turn_away(self, seconds, at_most):
+        """Each connection is closed as soon as it comes."""
+        count = 0
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.listener.settimeout(left)
+            try:
+                self.listener.accept()[0].close()
+            except TimeoutError:
+                break
+            count += 1
+            if count > at_most:
+                raise Failure(f"more than {at_most} connections came within {seconds} seconds: it has to pause between attempts")
+        if not count:
+            raise Failure(f"no connection came within {seconds} seconds")
 
     def send(self, frame, step=None):
         pieces = bool(step and step.get("in_pieces"))
@@ -402,6 +488,9 @@ class ClientRun:
         if step and "unknown" in step:
             # Fields that nobody knows, behind those that are known.
             data = framed(data[4:] + bytes.fromhex(step["unknown"]))
+        if step and "unknown_bytes" in step:
+            # The field 2000, of this size.
+            data = framed(data[4:] + b"\x82\x7d" + varint(step["unknown_bytes"]) + bytes(step["unknown_bytes"]))
         # What is held goes out together with what follows.
         self.held.append(data)
         if step and step.get("held"):
@@ -409,29 +498,52 @@ class ClientRun:
         data, self.held = b"".join(self.held), []
         self.stream.send(data, pieces)
 
-    def next_request(self, seconds):
+    def next_request(self, until):
         if self.requests:
             return self.requests.pop(0)
-        frame = self.stream.next(seconds)
+        frame = self.stream.next(until, self.limit) if self.stream else None
         if frame is None:
             raise Closed("the client has closed the connection")
         if not int(frame.get("request_id", 0)):
             raise Failure(f"a request has no id: {json.dumps(frame)}")
+        if self.limit == LOGIN_BYTES_MAX and body_of(frame) not in ("hello", "login", "heartbeat"):
+            raise Failure(f"{body_of(frame)} has to wait for LoggedIn")
         return frame
 
     def await_request(self, step):
         """Waits for this kind of request. Others that come before it get the answer that they would get anywhere."""
         kind = body_of(step["request"])
-        seconds = step.get("within", PATIENCE)
-        while body_of(frame := self.next_request(seconds)) != kind:
+        others, meanwhile = [], dict(step.get("meanwhile", {}).get("publication", {}))
+        while body_of(frame := self.next_of(kind, step, others, meanwhile)) != kind:
+            others.append(body_of(frame))
             self.answer_otherwise(frame)
         self.script.match(step["request"][kind], frame[kind], kind)
+        self.not_before(step.get("after", 0), kind)
+        end = time.monotonic() + step.get("later", 0)
+        while (left := end - time.monotonic()) > 0:
+            self.serve(left)
         for answer in step.get("answers", [step["answer"]] if "answer" in step else []):
             request_id = frame["request_id"]
             if "logged_in" in answer:
                 answer = {"logged_in": {**self.taken(frame["login"]), **answer["logged_in"]}}
+                self.limit = FRAME_BYTES_MAX
             pushed = body_of(answer) == "disconnect"
             self.send(answer if pushed else {"request_id": request_id, **answer}, step)
+
+    def next_of(self, kind, step, others, meanwhile):
+        """The next request until the end of the step. Each half second goes out what is to be published meanwhile."""
+        while True:
+            turn = self.until
+            if meanwhile:
+                self.send({"publication": meanwhile})
+                meanwhile.update({field: meanwhile[field] + 1 for field in ("offset", "timestamp_ms")})
+                turn = min(turn, time.monotonic() + 0.5)
+            try:
+                return self.next_request(turn)
+            except Silence:
+                if time.monotonic() >= self.until:
+                    came = f"; there came {', '.join(others)}" if others else ""
+                    raise Failure(f"{kind} has to come within {step.get('within', PATIENCE)} seconds{came}") from None
 
     def taken(self, login):
         """Takes up what comes within the Login: each entry is from now on a request of its own."""
@@ -443,6 +555,8 @@ class ClientRun:
 
     def answer_otherwise(self, frame):
         kind = body_of(frame)
+        if kind == "publish" and "publish" in self.scenario["needs"]:
+            raise Failure(f"it publishes once too often: {json.dumps(frame)}")
         answers = {
             "heartbeat": {"heartbeat_ack": {"server_time_ms": int(time.time() * 1000)}},
             "subscribe": {"subscribed": {"position": {"epoch": 7, "offset": 1}}},
@@ -463,7 +577,7 @@ class ClientRun:
             time.sleep(seconds)
             return
         try:
-            frame = self.next_request(seconds)
+            frame = self.next_request(time.monotonic() + seconds)
         except Silence:
             return
         except Closed:
@@ -476,21 +590,24 @@ class ClientRun:
         while not self.lines.empty():
             self.output.append(self.lines.get())
 
-    def await_output(self, text):
-        """A line of the client has this text; the next step looks behind that line."""
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
+    def await_output(self, text, without):
+        """A line of the client has this text, and none before it the other one; the next step looks behind that line."""
+        while time.monotonic() < self.until:
             while not self.lines.empty():
                 line = self.lines.get()
                 self.output.append(line)
                 if text in line:
                     return
+                if without and without in line:
+                    raise Failure(f"the client must not show {without!r}")
             self.serve()
         raise Failure(f"the client has to show {text!r}")
 
     def await_end(self, statuses):
-        until = time.monotonic() + PATIENCE
-        while self.process.poll() is None and time.monotonic() < until:
+        while self.process.poll() is None and time.monotonic() < self.until:
+            self.serve()
+        # What it has sent before it ended.
+        while self.stream and time.monotonic() < self.until:
             self.serve()
         self.read_lines()
         if self.process.poll() is None:
@@ -500,16 +617,15 @@ class ClientRun:
             raise Failure(f"the client has to end {statuses}, and ended with status {self.process.returncode}")
 
     def await_giving_up(self):
-        """No answer comes any more: 10 seconds after a Heartbeat the client closes the connection, or ends."""
-        until = time.monotonic() + 30
-        while time.monotonic() < until and self.process.poll() is None:
+        """No answer comes any more: the client has to close the connection, or to end."""
+        while time.monotonic() < self.until and self.process.poll() is None:
             try:
-                if self.stream.next(1) is None:
+                if self.stream.next(min(self.until, time.monotonic() + 1)) is None:
                     return
             except Silence:
                 pass
         if self.process.poll() is None:
-            raise Failure("the client has to give up a connection on which its heartbeats get no answer")
+            raise Failure("the client has to give up this connection")
 
     def watch(self):
         """The client ends, or doesn't connect again for as long as it is watched."""
@@ -574,6 +690,7 @@ def main():
     server.add_argument("address", metavar="HOST:PORT")
     client = sides.add_parser("client")
     client.add_argument("--can", default="receive,publish,return,once", help="what the client can do")
+    client.add_argument("--gap", default="gap", help="what the client shows when messages are lost")
     client.add_argument("command", nargs="+", metavar="COMMAND")
     for side in (server, client):
         side.add_argument("--level", type=int, default=4, help="scenarios up to this level")
@@ -594,7 +711,7 @@ def main():
     else:
         able = set(options.can.split(","))
         command = shlex.split(options.command[0]) if len(options.command) == 1 else options.command
-        runs = [(each, ClientRun(each, command).run) for each in chosen if able.issuperset(each["needs"])]
+        runs = [(each, ClientRun(each, command, options.gap).run) for each in chosen if able.issuperset(each["needs"])]
     return report([(f"{each['file']}: {each['title']}", run) for each, run in runs])
 
 

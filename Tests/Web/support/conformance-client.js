@@ -24,6 +24,8 @@ class TCPSocket {
     this.#received = Buffer.concat([this.#received, data]);
     while (this.#received.length >= 4) {
       const end = 4 + this.#received.readUInt32BE();
+      // What is longer is no frame of a server.
+      if (end > 4 + 2 ** 20) return this.close();
       if (this.#received.length < end) return;
       const frame = this.#received.subarray(0, end);
       this.#received = this.#received.subarray(end);
@@ -44,6 +46,7 @@ const [what, server, userId, channel, text] = process.argv.slice(2);
 const client = new RTMClient({ server, appId: 'dev', userId, WebSocket: TCPSocket });
 client.listen((event) => {
   if (event.type === 'message') console.log(typeof event.payload === 'string' ? event.payload : '(bytes)');
+  if (event.type === 'gap') console.log(`gap in ${event.channelName}`);
   if (event.type === 'linkState' && event.currentState === 'failed') process.exit(1);
 });
 // A publish that came too often was not published; it is a new message when its time has come.
