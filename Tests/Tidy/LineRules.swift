@@ -66,6 +66,42 @@ enum LineRules {
                     advice: "finish it now, or open an issue and delete the marker")
             }
     }
+
+    /// Markdown shows rows without titles as text, and leaves out the cells of a row that have no title.
+    static func tables(path: String, text: String) -> [Violation] {
+        var isCode = false
+        let rows = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> Substring? in
+            let line = line.drop { $0 == " " }
+            let isFence = line.hasPrefix("```") || line.hasPrefix("~~~")
+            if isFence { isCode.toggle() }
+            return line.hasPrefix("|") && !isCode && !isFence ? line : nil
+        }
+        let dashes = #/\|(?:\s*:?-+:?\s*\|)+\s*/#
+        var violations: [Violation] = []
+        var titles: Int?
+        for (index, row) in rows.enumerated() {
+            guard let row else {
+                titles = nil
+                continue
+            }
+            let cells = row.replacing(#/\\./#, with: "").count { $0 == "|" } - 1
+            if let titles {
+                guard cells != titles else { continue }
+                let advice =
+                    "\(cells) cells, and \(titles) titles: add what is missing, or write \\| for a bar"
+                violations.append(Violation(path: path, line: index + 1, advice: advice))
+            } else {
+                titles = cells
+                let next = index + 1 < rows.count ? rows[index + 1] : nil
+                guard row.wholeMatch(of: dashes) != nil || next?.wholeMatch(of: dashes) == nil else {
+                    continue
+                }
+                let advice = "a table begins with a row of titles and a line of dashes: add them"
+                violations.append(Violation(path: path, line: index + 1, advice: advice))
+            }
+        }
+        return violations
+    }
 }
 
 extension SwiftFile {

@@ -132,6 +132,18 @@ struct RuleTests {
         #expect(LineRules.leftovers(path: "a.sh", text: "\(marker)LIST").isEmpty)
     }
 
+    @Test("a table without titles is found, and a row with more or fewer cells than titles")
+    func tables() {
+        func found(_ text: String) -> [Int] { LineRules.tables(path: "a.md", text: text).map(\.line) }
+        #expect(
+            found("a\n\n| a | b |\n|---|:-:|\n| 1 | `2 \\| 3` |\n\n| | |\n|---|---|\n| 1 | 2 |\n").isEmpty)
+        #expect(found("a\n\n|---|---|\n| 1 | 2 |\n") == [3])
+        #expect(found("| 1 | 2 |\n| 3 | 4 |\n") == [1])
+        #expect(found("| 1 | 2 |") == [1])
+        #expect(found("| a | b |\n|---|---|\n| 1 | 2 | 3 |\n| 1 |\n") == [3, 4])
+        #expect(found("```\n| 1 | 2 |\n```\n").isEmpty)
+    }
+
     // MARK: Code without comments and strings
 
     @Test("comments and strings are blanked, interpolations stay, line numbers hold")

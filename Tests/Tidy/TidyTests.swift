@@ -121,6 +121,13 @@ struct TidyTests {
         report(found)
     }
 
+    @Test("the tables of documents have titles, and each row has as many cells")
+    func tables() {
+        for path in SourceTree.paths where path.hasSuffix(".md") {
+            report(LineRules.tables(path: path, text: SourceTree.text(of: path)))
+        }
+    }
+
     @Test("no comment consists of a rule's id alone")
     func bareCitations() {
         report(SourceTree.swift.flatMap(ShapeRules.bareCitations))
