@@ -378,7 +378,7 @@ class ClientRun:
         command = [re.sub(r"\{\w+\}", lambda name: values.get(name[0], name[0]), word) for word in self.command]
         with subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            start_new_session=True,
+            start_new_session=True, bufsize=0,
         ) as self.process:
             reader = threading.Thread(target=self.read_output, daemon=True)
             reader.start()
@@ -397,8 +397,17 @@ class ClientRun:
                 reader.join(CLOSE_SECONDS)
 
     def read_output(self):
-        for line in self.process.stdout:
-            self.lines.put(line.decode(errors="replace").rstrip("\n"))
+        """Ends with the client, also if a process that it has left behind keeps the pipe open."""
+        rest = b""
+        try:
+            while data := self.process.stdout.read(65536):
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    self.lines.put(line.decode(errors="replace"))
+        except (OSError, ValueError):
+            pass
+        if rest:
+            self.lines.put(rest.decode(errors="replace"))
 
     def play(self):
         for number, step in enumerate(self.scenario["steps"], 1):
