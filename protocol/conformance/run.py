@@ -300,6 +300,8 @@ class ServerRun:
                 stream.send(bytes.fromhex(step["send_bytes"]))
             if "expect" in step:
                 self.expect(stream, step["expect"])
+            if "until" in step:
+                self.repeat(stream, step["send"], step["until"])
             if step.get("expect_end") and (frame := stream.next(time.monotonic() + PATIENCE)) is not None:
                 raise Failure(f"the connection has to end, and there came {json.dumps(frame)}")
 
@@ -322,6 +324,21 @@ class ServerRun:
                 else:
                     missing.remove(candidate)
                     break
+
+    def repeat(self, stream, request, expected):
+        """A request that has been sent, until it is answered so: what another client did may take a moment."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            frame = stream.next(until)
+            if frame is None:
+                raise Failure(f"the connection ended, and {json.dumps(expected)} has to come")
+            try:
+                return self.script.match_frame(expected, frame)
+            except Failure:
+                if time.monotonic() > until:
+                    raise
+            time.sleep(0.05)
+            stream.send(encoded(ClientFrame, self.script.fill(request)))
 
     def login(self, step):
         """Hello with the id 1 and Login with the id 2, in one go."""
