@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { Part } from '../../Clients/web/src/agora-common.js';
 import AgoraRTM, { RTM } from '../../Clients/web/src/agora-rtm.js';
 
 const read = (path) => readFileSync(new URL(path, import.meta.url), 'utf8');
@@ -18,14 +19,15 @@ function listed(section) {
   return [...body.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name).sort();
 }
 
-const members = (value) => [
-  ...new Set(
-    [
-      ...Object.getOwnPropertyNames(Object.getPrototypeOf(value)),
-      ...Object.keys(value),
-    ].filter((name) => name !== 'constructor'),
-  ),
-];
+/** The names of a value and of its classes, without those that all parts share. */
+function members(value) {
+  const names = new Set(Object.keys(value));
+  for (let one = Object.getPrototypeOf(value); !inherited.has(one); one = Object.getPrototypeOf(one)) {
+    for (const name of Object.getOwnPropertyNames(one)) names.add(name);
+  }
+  names.delete('constructor');
+  return [...names];
+}
 /** The fields of an interface in the types. */
 const fields = (name) => {
   const body = types.slice(types.indexOf(`interface ${name} {`));
@@ -35,6 +37,7 @@ const fields = (name) => {
 };
 
 class Socket {}
+const inherited = new Set([Part.prototype, Object.prototype]);
 const rtm = new RTM('dev', 'alice', { server: 'ws://nowhere', WebSocket: Socket });
 
 for (const [section, found] of [

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -13,23 +13,24 @@ const folder = fileURLToPath(new URL('../../Clients/web/', import.meta.url));
 const { exports, version } = JSON.parse(readFileSync(join(folder, 'package.json')));
 const has = (program) => existsSync(`/usr/bin/${program}`);
 
+/** A project of an app with both packages, which npm has installed without a network. */
+const project = temporaryFolder();
+const packages = join(project, 'packages');
+execFileSync(join(folder, 'pack.sh'), [packages]);
+writeFileSync(join(project, 'package.json'), '{ "type": "module", "private": true }');
+const [app, facade] = [`heliograph-${version}.tgz`, `heliograph-agora-rtm-${version}.tgz`].map((name) => join(packages, name));
+const install = ['install', '--offline', '--silent', '--no-audit', '--no-fund', app, `agora-rtm@file:${facade}`];
+execFileSync('npm', install, { cwd: project });
+
 test('it is packed without a network, and every entry loads in a program that has neither window nor document', () => {
-  const project = temporaryFolder();
   const installed = join(project, 'node_modules/heliograph');
-  mkdirSync(installed, { recursive: true });
-  const name = execFileSync(
-    'npm',
-    ['pack', '--offline', '--silent', '--pack-destination', project],
-    { cwd: folder, encoding: 'utf8' },
-  ).trim();
-  execFileSync('tar', ['xzf', join(project, name), '-C', installed, '--strip-components', '1']);
   for (const entry of Object.values(exports)) {
     for (const file of typeof entry === 'string' ? [entry] : Object.values(entry)) {
       assert.ok(existsSync(join(installed, file)), file);
     }
   }
   assert.ok(existsSync(join(installed, 'LICENSE')) && existsSync(join(installed, 'README.md')));
-  assert.ok(!existsSync(join(folder, 'LICENSE')), 'the copy of the license stays behind');
+  for (const made of ['LICENSE', 'dist']) assert.ok(!existsSync(join(folder, made)), `${made} stays behind`);
   writeFileSync(
     join(project, 'program.mjs'),
     `import { RTMClient, RTMError } from 'heliograph';
@@ -53,6 +54,22 @@ test('it is packed without a network, and every entry loads in a program that ha
   assert.equal(execFileSync('node', [join(project, 'program.mjs')], { encoding: 'utf8' }).trim(), '-10024');
 });
 
+test('installed by the vendor’s name it is what programs import from there, and brings its script', () => {
+  const installed = join(project, 'node_modules/agora-rtm');
+  for (const file of ['dist/agora-rtm.js', 'src/agora-rtm.d.ts', 'LICENSE', 'README.md']) {
+    assert.ok(existsSync(join(installed, file)), file);
+  }
+  const program = join(project, 'vendor.mjs');
+  writeFileSync(
+    program,
+    `import AgoraRTM, * as all from 'agora-rtm';
+     console.log(typeof AgoraRTM.RTM, all.RTMClient === AgoraRTM.RTM, Object.keys(all).sort().join(' '));`,
+  );
+  const names = 'BUILD ConstantsType RTM RTMBaseError RTMClient RTMHistory RTMLock RTMPresence RTMStorage RTMStreamChannel';
+  const shown = `function true ${names} RTMStreamChannelStatusCode VERSION constantsType default setServers`;
+  assert.equal(execFileSync('node', [program], { encoding: 'utf8' }).trim(), shown);
+});
+
 test('it has the version of the system, no dependency, and imports nothing but its own files', () => {
   const changes = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
   assert.ok(changes.includes(version.endsWith('-dev') ? '## [Unreleased]' : `## [${version}]`), version);
@@ -65,14 +82,34 @@ test('it has the version of the system, no dependency, and imports nothing but i
   }
 });
 
-const withoutCompiler = has('tsc') ? false : 'there is no tsc: apt-get install node-typescript';
-test('programs in TypeScript fit its types', { skip: withoutCompiler }, () => {
+const compiler = has('tsc') ? Number(/\d+/.exec(execFileSync('tsc', ['--version'], { encoding: 'utf8' }))[0]) : 0;
+const withoutCompiler = compiler ? false : 'there is no tsc: apt-get install node-typescript';
+
+function compile(...list) {
   try {
-    execFileSync('tsc', ['-p', fileURLToPath(new URL('types', import.meta.url))], { encoding: 'utf8' });
+    execFileSync('tsc', list, { cwd: project, encoding: 'utf8' });
   } catch ({ stdout }) {
     assert.fail(stdout);
   }
+}
+
+test('programs in TypeScript fit its types', { skip: withoutCompiler }, () => {
+  compile('-p', fileURLToPath(new URL('types', import.meta.url)));
 });
+
+// What apps are compiled with: how modules are found, and of which kind they are.
+for (const [resolution, kind, least] of [
+  ['node', 'es2020', 4],
+  ['node16', 'node16', 4],
+  ['bundler', 'esnext', 5],
+]) {
+  const skip = withoutCompiler || (compiler < least && `this tsc of version ${compiler} knows no resolution ${resolution}`);
+  test(`programs in TypeScript find both packages, and every name of agora-rtm, under ${resolution}`, { skip }, () => {
+    for (const file of ['usage.ts', 'agora-names.ts']) copyFileSync(new URL(`types/${file}`, import.meta.url), join(project, file));
+    const how = ['--module', kind, '--moduleResolution', resolution, '--target', 'es2022', '--lib', 'es2022,dom'];
+    compile('--noEmit', '--strict', '--isolatedModules', ...how, 'usage.ts', 'agora-names.ts');
+  });
+}
 
 // The classes of the modules, with the number of their members.
 const typed = [
@@ -82,7 +119,8 @@ const typed = [
   ['locks', 'Locks', 6],
   ['history', 'History', 2],
   ['streams', 'StreamChannel', 9],
-  ['agora-rtm', 'RTM', 16],
+  ['agora-rtm', 'RTM', 9],
+  ['agora-listeners', 'Listeners', 17, 'agora-rtm'],
 ];
 
 test('the types name every call of the client', () => {
@@ -91,13 +129,13 @@ test('the types name every call of the client', () => {
     const member = /^ {2}(?:async |\*|async \*|get |readonly )*([a-z]\w*)[(:<]/gm;
     return new Set([...body.slice(0, body.indexOf('\n}\n')).matchAll(member)].map(([, name]) => name));
   };
-  for (const [file, type, least] of typed) {
+  for (const [file, type, least, types = file] of typed) {
     const made = names(readFileSync(join(folder, 'src', `${file}.js`), 'utf8'), `export class ${type} `);
-    const known = names(readFileSync(join(folder, 'src', `${file}.d.ts`), 'utf8'), `export declare class ${type} `);
+    const known = names(readFileSync(join(folder, 'src', `${types}.d.ts`), 'utf8'), `declare class ${type} `);
     made.delete('constructor');
     known.delete('constructor');
     const missing = [...made].filter((name) => !known.has(name));
-    assert.deepEqual(missing, [], `${file}.d.ts`);
+    assert.deepEqual(missing, [], `${types}.d.ts`);
     assert.equal(made.size, least, file);
   }
 });

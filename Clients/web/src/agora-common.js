@@ -3,7 +3,11 @@
 import { RTMError } from './errors.js';
 import { sessionOf } from './session.js';
 
-const kinds = { MESSAGE: 'channel', STREAM: 'stream', USER: 'user' };
+const kinds = new Map([
+  ['MESSAGE', 'channel'],
+  ['STREAM', 'stream'],
+  ['USER', 'user'],
+]);
 export const upper = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 /** A call failed: what the vendor's calls reject with. */
@@ -15,9 +19,53 @@ export class RTMBaseError extends Error {
   }
 }
 
+const nameErrors = { channel: -10008, user: -10006, lock: -14005, topic: -11008, token: -10005, option: -10014 };
+
+/** A name, a user id or a token. Where an app has a number, the text of it. */
+export function asName(name, kind) {
+  if (typeof name === 'string') return name;
+  if (Number.isFinite(name)) return `${name}`;
+  throw new RTMError(nameErrors[kind], `the ${kind} is not a text`);
+}
+
 export function channel(name, type) {
-  if (!(type in kinds)) throw new RTMError(-10019, `no channel type: ${type}`);
-  return { [kinds[type]]: name };
+  if (!kinds.has(type)) throw new RTMError(-10019, 'the channel type is MESSAGE, STREAM or USER');
+  return { [kinds.get(type)]: asName(name, type === 'USER' ? 'user' : 'channel') };
+}
+
+function asNumber(value) {
+  if (typeof value === 'number' || typeof value === 'string') {
+    const number = Number(value);
+    if (Number.isFinite(number)) return number;
+  }
+  throw new RTMError(-10014, 'an option that counts is not a number');
+}
+
+const numbers = ['messageCount', 'start', 'end', 'ttl', 'majorRevision', 'revision', 'heartbeatInterval', 'presenceTimeout'];
+const texts = ['token', 'customType', 'channelType', 'page', 'lockName', 'userId', 'channelName', 'priority', 'encryptionMode'];
+// What is there or not needs no kind: whatever isn't false is true.
+const flags = ['storeInHistory', 'includedUserId', 'includedState', 'addTimeStamp', 'addUserId', 'retry'];
+const asKind = new Map([
+  ...numbers.map((name) => [name, asNumber]),
+  ...texts.map((name) => [name, (value) => asName(value, 'option')]),
+  ...flags.map((name) => [name, Boolean]),
+]);
+
+const isThere = (value) => value !== undefined && value !== null && value !== '';
+
+/** What an app gives as options: what is empty, null or undefined isn't there (docs/web-compatibility.md, Calls). */
+export function optionsOf(given) {
+  if (!isThere(given)) return {};
+  if (typeof given !== 'object' || Array.isArray(given)) throw new RTMError(-10014, 'the options are not an object');
+  const there = Object.entries(given).filter(([, value]) => isThere(value));
+  return Object.fromEntries(there.map(([name, value]) => [name, asKind.has(name) ? asKind.get(name)(value) : value]));
+}
+
+/** A list that an app gives; nothing stands for none. */
+export function listOf(given, what) {
+  if (!isThere(given)) return [];
+  if (!Array.isArray(given)) throw new RTMError(-10014, `the ${what} are a list`);
+  return given;
 }
 
 export const counted = ({ userId, states }) => ({ userId, states, statesCount: Object.keys(states).length });
@@ -39,9 +87,10 @@ export class Part {
     Object.defineProperties(this, { rtm: { value: rtm }, client: { value: client } });
   }
 
-  async perform(operation, work) {
+  /** What is wrong with a call rejects its promise, as whatever fails later does (S-0a). */
+  async perform(operation, work, given) {
     try {
-      const answer = await work();
+      const answer = await work(optionsOf(given));
       return { timestamp: sessionOf(this.client).time, ...answer };
     } catch (error) {
       throw new RTMBaseError(operation, error);

@@ -3,6 +3,7 @@
 import { counted, lockDetail, storageData, upper } from './agora-common.js';
 
 const userList = (users) => ({ users, userCount: users.length });
+const affected = ({ messageChannels = [], streamChannels = [], users = [] }) => ({ messageChannels, streamChannels, users });
 const presenceEvents = {
   joined: 'REMOTE_JOIN',
   left: 'REMOTE_LEAVE',
@@ -95,7 +96,18 @@ export function translated(event) {
       ['status', { state, reason: statusReasons[reasonCode] ?? usual, timestamp }],
     ];
   }
-  if (type === 'tokenWillExpire') return [['tokenPrivilegeWillExpire', channelName ?? '']];
+  if (type === 'tokenWillExpire') {
+    const resources = affected({ streamChannels: channelName ? [channelName] : [] });
+    const reason = `the token expires in ${Math.round(event.remaining / 1000)} seconds`;
+    return [
+      ['tokenPrivilegeWillExpire', channelName ?? ''],
+      ['token', { eventType: 'WILL_EXPIRE', reason, affectedResources: resources, timestamp: event.timestamp ?? Date.now() }],
+    ];
+  }
+  if (type === 'permissionRevoked') {
+    const reason = 'the token does not allow these subscriptions';
+    return [['token', { eventType: 'READ_PERMISSION_REVOKED', reason, affectedResources: affected(event), timestamp }]];
+  }
   if (type === 'streamChannelEnded') {
     const ended = { currentState: 'FAILED', previousState: 'CONNECTED', serviceType: 'STREAM', operation: 'SERVER_REJECT' };
     const reasonCode = event.error.code === -10009 ? 'TOKEN_EXPIRED' : 'JOIN_FAILED';

@@ -1,6 +1,6 @@
 // The parts of the vendor's client: presence, locks and history, over the modules that do the work.
 
-import { channel, counted, lockDetail, Part, upper } from './agora-common.js';
+import { asName, channel, counted, listOf, lockDetail, Part, upper } from './agora-common.js';
 import { History as ModernHistory } from './history.js';
 import { Locks } from './locks.js';
 import { Presence as ModernPresence } from './presence.js';
@@ -21,12 +21,13 @@ export class Presence extends Part {
     return this.#users('getOnlineUsers', channelName, channelType, options);
   }
 
-  #users(operation, channelName, channelType, { includedUserId = true, includedState = false, page = '' } = {}) {
-    return this.perform(operation, async () => {
-      const options = { userIds: includedUserId, states: includedState, page };
-      const { users, nextPage, total } = await this.#presence.whoNow(channel(channelName, channelType), options);
+  #users(operation, channelName, channelType, options) {
+    const ask = async ({ includedUserId = true, includedState = false, page = '' }) => {
+      const wanted = { userIds: includedUserId, states: includedState, page };
+      const { users, nextPage, total } = await this.#presence.whoNow(channel(channelName, channelType), wanted);
       return { totalOccupancy: total, occupants: users.map(counted), nextPage };
-    });
+    };
+    return this.perform(operation, ask, options);
   }
 
   whereNow(userId) {
@@ -39,7 +40,7 @@ export class Presence extends Part {
 
   #channels(operation, userId) {
     return this.perform(operation, async () => {
-      const channels = (await this.#presence.whereNow(userId)).map(({ channelType, channelName }) => ({
+      const channels = (await this.#presence.whereNow(asName(userId, 'user'))).map(({ channelType, channelName }) => ({
         channelName,
         channelType: upper(channelType),
       }));
@@ -52,13 +53,15 @@ export class Presence extends Part {
   }
 
   getState(userId, channelName, channelType) {
-    return this.perform('getState', async () =>
-      counted({ userId, states: await this.#presence.getState(channel(channelName, channelType), userId) }),
-    );
+    return this.perform('getState', async () => {
+      const user = asName(userId ?? this.client.userId, 'user');
+      return counted({ userId: user, states: await this.#presence.getState(channel(channelName, channelType), user) });
+    });
   }
 
-  removeState(channelName, channelType, { states = [] } = {}) {
-    return this.perform('removeState', () => this.#presence.removeState(channel(channelName, channelType), states));
+  removeState(channelName, channelType, options) {
+    const remove = ({ states }) => this.#presence.removeState(channel(channelName, channelType), listOf(states, 'states'));
+    return this.perform('removeState', remove, options);
   }
 }
 
@@ -70,33 +73,34 @@ export class Lock extends Part {
     this.#locks = new Locks(client);
   }
 
-  #perform(operation, channelName, channelType, lockName, work) {
-    return this.perform(operation, async () => {
-      await work(channel(channelName, channelType));
+  #perform(operation, channelName, channelType, lockName, work, options) {
+    const perform = async (given) => {
+      await work(channel(channelName, channelType), asName(lockName, 'lock'), given);
       return { channelName, channelType, lockName };
-    });
+    };
+    return this.perform(operation, perform, options);
   }
 
-  setLock(channelName, channelType, lockName, { ttl = 10 } = {}) {
-    const set = (about) => this.#locks.set(about, lockName, { ttl: ttl * 1000 });
-    return this.#perform('setLock', channelName, channelType, lockName, set);
+  setLock(channelName, channelType, lockName, options) {
+    const set = (about, name, { ttl = 10 }) => this.#locks.set(about, name, { ttl: ttl * 1000 });
+    return this.#perform('setLock', channelName, channelType, lockName, set, options);
   }
 
   removeLock(channelName, channelType, lockName) {
-    return this.#perform('removeLock', channelName, channelType, lockName, (about) => this.#locks.remove(about, lockName));
+    return this.#perform('removeLock', channelName, channelType, lockName, (about, name) => this.#locks.remove(about, name));
   }
 
-  acquireLock(channelName, channelType, lockName, { retry = false } = {}) {
-    const acquire = (about) => this.#locks.acquire(about, lockName, { wait: retry });
-    return this.#perform('acquireLock', channelName, channelType, lockName, acquire);
+  acquireLock(channelName, channelType, lockName, options) {
+    const acquire = (about, name, { retry = false }) => this.#locks.acquire(about, name, { wait: retry });
+    return this.#perform('acquireLock', channelName, channelType, lockName, acquire, options);
   }
 
   releaseLock(channelName, channelType, lockName) {
-    return this.#perform('releaseLock', channelName, channelType, lockName, (about) => this.#locks.release(about, lockName));
+    return this.#perform('releaseLock', channelName, channelType, lockName, (about, name) => this.#locks.release(about, name));
   }
 
   revokeLock(channelName, channelType, lockName, owner) {
-    const revoke = (about) => this.#locks.revoke(about, lockName, owner);
+    const revoke = (about, name) => this.#locks.revoke(about, name, asName(owner, 'user'));
     return this.#perform('revokeLock', channelName, channelType, lockName, revoke);
   }
 
@@ -116,8 +120,8 @@ export class History extends Part {
     this.#history = new ModernHistory(client);
   }
 
-  getMessages(channelName, channelType, { messageCount = 100, start = 0, end = 0 } = {}) {
-    return this.perform('getMessages', async () => {
+  getMessages(channelName, channelType, options) {
+    const read = async ({ messageCount = 100, start = 0, end = 0 }) => {
       const page = await this.#history.page(channel(channelName, channelType), { count: messageCount, start, end });
       const messageList = page.messages.map(({ payload, publisher, customType, timestamp }) => ({
         message: payload,
@@ -127,6 +131,7 @@ export class History extends Part {
         timestamp,
       }));
       return { messageList, count: messageList.length, newStart: page.newStart };
-    });
+    };
+    return this.perform('getMessages', read, options);
   }
 }

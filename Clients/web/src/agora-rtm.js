@@ -1,40 +1,46 @@
 // The API of agora-rtm 2.x for the web, over RTMClient. docs/web-compatibility.md lists every member and what it does here.
 
 import { translated } from './agora-events.js';
-import { channel, RTMBaseError } from './agora-common.js';
+import { asName, channel, listOf, optionsOf, RTMBaseError } from './agora-common.js';
+import { Listeners } from './agora-listeners.js';
 import { History, Lock, Presence } from './agora-parts.js';
+import { Permissions } from './agora-permissions.js';
 import { Storage } from './agora-storage.js';
-import { RTMStreamChannel } from './agora-streams.js';
+import { RTMStreamChannel, RTMStreamChannelStatusCode } from './agora-streams.js';
 import { Encryption } from './encryption.js';
 import { RTMError } from './errors.js';
 import { RTMClient } from './index.js';
 import { Pacing } from './pacing.js';
+import { sessionOf } from './session.js';
 
-export { RTMBaseError };
-
+const modes = new Map([
+  ['AES_128_GCM', 'AES-128-GCM'],
+  ['AES_256_GCM', 'AES-256-GCM'],
+]);
 let defaultServers = [];
 
-export class RTM {
+export class RTM extends Listeners {
   #client;
-  #listeners = new Map();
   #streams = new Map();
 
-  constructor(appId, userId, rtmConfig = {}) {
-    const { encryptionMode = 'NONE', cipherKey, salt, useStringUserId = true, privateConfig } = rtmConfig;
-    const { heartbeatInterval, presenceTimeout } = rtmConfig;
+  constructor(appId, userId, rtmConfig) {
+    super();
     try {
+      const config = optionsOf(rtmConfig);
+      const { encryptionMode = 'NONE', cipherKey, salt, useStringUserId = true, privateConfig } = config;
+      const { heartbeatInterval, presenceTimeout } = config;
       if (!useStringUserId && !(Number.isInteger(+userId) && +userId >= 1 && +userId < 2 ** 32)) {
         throw new RTMError(-10006, 'without string user ids the user id is a number from 1 to 4294967295');
       }
-      const mode = { AES_128_GCM: 'AES-128-GCM', AES_256_GCM: 'AES-256-GCM' }[encryptionMode];
+      const mode = modes.get(encryptionMode);
       if (!mode && encryptionMode !== 'NONE') throw new RTMError(-10020, `no encryption mode: ${encryptionMode}`);
-      const hosts = privateConfig?.accessPointHosts ?? [];
+      const hosts = listOf(optionsOf(privateConfig).accessPointHosts, 'accessPointHosts');
       this.#client = new RTMClient({
         appId,
-        userId,
-        token: rtmConfig.token || undefined,
-        server: rtmConfig.server ?? (hosts.length > 0 ? hosts.map(address) : defaultServers),
-        WebSocket: rtmConfig.WebSocket,
+        userId: asName(userId, 'user'),
+        token: config.token,
+        server: config.server ?? (hosts.length > 0 ? hosts.map(address) : defaultServers),
+        WebSocket: config.WebSocket,
         heartbeatInterval: heartbeatInterval && heartbeatInterval * 1000,
         ...(presenceTimeout && { presenceTimeout: presenceTimeout * 1000 }),
         encryption: mode && new Encryption([{ secret: cipherKey, salt, mode }]),
@@ -43,6 +49,7 @@ export class RTM {
       throw new RTMBaseError('constructor', error);
     }
     new Pacing(this.#client);
+    sessionOf(this.#client).part(Permissions);
     this.presence = new Presence(this, this.#client);
     this.storage = new Storage(this, this.#client);
     this.lock = new Lock(this, this.#client);
@@ -56,106 +63,64 @@ export class RTM {
     return this.#client.userId;
   }
 
-  #perform(operation, work) {
-    return this.presence.perform(operation, work);
+  #perform(operation, work, options) {
+    return this.presence.perform(operation, work, options);
   }
 
-  login({ token } = {}) {
-    return this.#perform('login', () => this.#client.login({ token: token || undefined }));
+  login(options) {
+    return this.#perform('login', ({ token }) => this.#client.login({ token }), options);
   }
 
   logout() {
     return this.#perform('logout', () => this.#client.logout());
   }
 
-  renewToken(token, { channelName } = {}) {
-    const stream = channelName && this.createStreamChannel(channelName);
-    return this.#perform('renewToken', () => (stream ? stream.renewStreamChannelToken(token) : this.#client.renewToken(token)));
+  renewToken(token, options) {
+    const renew = ({ channelName }) =>
+      channelName ? this.createStreamChannel(channelName).renewStreamChannelToken(token) : this.#client.renewToken(asName(token, 'token'));
+    return this.#perform('renewToken', renew, options);
   }
 
-  subscribe(channelName, { withMessage, withPresence, beQuiet, withMetadata, withLock } = {}) {
-    const options = { messages: withMessage, presence: withPresence, quiet: beQuiet, metadata: withMetadata, locks: withLock };
-    return this.#perform('subscribe', async () => {
-      await this.#client.subscribe(channelName, options);
+  subscribe(channelName, options) {
+    const subscribe = async ({ withMessage, withPresence, beQuiet, withMetadata, withLock }) => {
+      const wanted = { messages: withMessage, presence: withPresence, quiet: beQuiet, metadata: withMetadata, locks: withLock };
+      await this.#client.subscribe(asName(channelName, 'channel'), wanted);
       return { channelName };
-    });
+    };
+    return this.#perform('subscribe', subscribe, options);
   }
 
   unsubscribe(channelName) {
     return this.#perform('unsubscribe', async () => {
-      await this.#client.unsubscribe(channelName);
+      await this.#client.unsubscribe(asName(channelName, 'channel'));
       return { channelName };
     });
   }
 
-  publish(channelName, message, { customType = '', channelType = 'MESSAGE', storeInHistory = false } = {}) {
-    return this.#perform('publish', async () => {
+  publish(channelName, message, options) {
+    const publish = async ({ customType = '', channelType = 'MESSAGE', storeInHistory = false }) => {
       if (channelType === 'STREAM') throw new RTMError(-10019, 'messages of a stream channel are published in its topics');
       const to = channel(channelName, channelType);
       const { timestamp } = await this.#client.publish(to, message, { customType, storeInHistory });
       return { timestamp, channelName };
-    });
+    };
+    return this.#perform('publish', publish, options);
   }
 
   /** The same name gives the same object. */
   createStreamChannel(channelName) {
-    if (!this.#streams.has(channelName)) this.#streams.set(channelName, new RTMStreamChannel(this, this.#client, channelName));
-    return this.#streams.get(channelName);
+    try {
+      const name = asName(channelName, 'channel');
+      if (!this.#streams.has(name)) this.#streams.set(name, new RTMStreamChannel(this, this.#client, name));
+      return this.#streams.get(name);
+    } catch (error) {
+      throw new RTMBaseError('createStreamChannel', error);
+    }
   }
 
   /** There is neither a log nor a cloud proxy here. */
-  updateConfig() {
-    return this.#perform('updateConfig', () => ({}));
-  }
-
-  // MARK: Listeners
-
-  addEventListener(name, listener) {
-    this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener]);
-    return this;
-  }
-
-  removeEventListener(name, listener) {
-    const listeners = this.#listeners.get(name) ?? [];
-    this.#listeners.set(
-      name,
-      listeners.filter((other) => other !== listener && other.listener !== listener),
-    );
-    return this;
-  }
-
-  removeAllListeners(name) {
-    if (name) this.#listeners.delete(name);
-    else this.#listeners.clear();
-    return this;
-  }
-
-  on(name, listener) {
-    return this.addEventListener(name, listener);
-  }
-
-  off(name, listener) {
-    return this.removeEventListener(name, listener);
-  }
-
-  once(name, listener) {
-    const once = (...values) => {
-      this.removeEventListener(name, once);
-      listener(...values);
-    };
-    return this.addEventListener(name, Object.assign(once, { listener }));
-  }
-
-  emit(name, ...values) {
-    const listeners = this.#listeners.get(name) ?? [];
-    for (const listener of listeners) {
-      try {
-        listener(...values);
-      } catch (error) {
-        (globalThis.reportError ?? console.error)(error);
-      }
-    }
-    return listeners.length > 0;
+  updateConfig(config) {
+    return this.#perform('updateConfig', () => ({}), config);
   }
 }
 
@@ -167,16 +132,30 @@ export function setServers(servers) {
   defaultServers = [servers].flat();
 }
 
+const sameText = (...names) => Object.fromEntries(names.map((name) => [name, name]));
 export const constantsType = Object.freeze({
-  MessageType: { STRING: 'STRING', BINARY: 'BINARY' },
+  MessageType: sameText('STRING', 'BINARY'),
   ChannelTypeEnum: { MESSAGE: 1, STREAM: 2, USER: 3 },
-  AreaCode: Object.fromEntries(
-    ['GLOBAL', 'INDIA', 'JAPAN', 'ASIA', 'EUROPE', 'CHINA', 'NORTH_AMERICA'].map((area) => [area, area]),
-  ),
+  AreaCode: sameText('GLOBAL', 'INDIA', 'JAPAN', 'ASIA', 'EUROPE', 'CHINA', 'NORTH_AMERICA'),
+  LegacyAreaCode: sameText('CN', 'NA', 'EU', 'AS', 'JP', 'IN', 'GLOB', 'OC', 'SA', 'AF', 'KR', 'US', 'OVS'),
 });
 
-export const VERSION = '2.2.0';
+export const VERSION = '2.3.0';
 export const BUILD = 'heliograph';
+
+// The vendor's names of the classes, which programs import for their types.
+export {
+  constantsType as ConstantsType,
+  History as RTMHistory,
+  Lock as RTMLock,
+  Presence as RTMPresence,
+  RTM as RTMClient,
+  RTMBaseError,
+  RTMStreamChannel,
+  RTMStreamChannelStatusCode,
+  Storage as RTMStorage,
+};
+
 // There are no areas and no private parameters here.
 const ignored = () => {};
 

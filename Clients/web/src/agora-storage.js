@@ -1,20 +1,31 @@
 // The vendor's storage, over the module that does the work.
 
-import { channel, Part, storageData } from './agora-common.js';
+import { asName, channel, listOf, optionsOf, Part, storageData } from './agora-common.js';
 import { RTMError } from './errors.js';
 import { Storage as ModernStorage } from './storage.js';
 
 // In the vendor's API -1 compares nothing, and 0 stands for what isn't there.
-const revised = (revision) => (revision === undefined || revision === -1 ? undefined : revision);
-const writeOptions = ({ majorRevision, lockName, addTimeStamp, addUserId } = {}) => ({
+const revised = (revision) => (revision === -1 ? undefined : revision);
+const writeOptions = ({ majorRevision, lockName, addTimeStamp, addUserId }) => ({
   majorRevision: revised(majorRevision),
   lock: lockName,
   recordTimestamp: addTimeStamp,
   recordAuthor: addUserId,
 });
+/** A value is a text. Whatever has one of its own is taken for that, and nothing for an empty one. */
+function asValue(value) {
+  if (typeof value === 'symbol' || (value && typeof value === 'object' && !('toString' in value))) {
+    throw new RTMError(-12010, 'the value of an item is not a text');
+  }
+  return String(value ?? '');
+}
 function writeItems(items) {
   if (!Array.isArray(items)) throw new RTMError(-10014, 'the data is a list of items');
-  return items.map(({ key, value, revision }) => ({ key, value, revision: revised(revision) }));
+  return items.map((item) => {
+    if (!item || typeof item !== 'object') throw new RTMError(-12003, 'an item has a key and a value');
+    const { revision } = optionsOf({ revision: item.revision });
+    return { key: asName(item.key, 'option'), value: asValue(item.value), revision: revised(revision) };
+  });
 }
 
 export class Storage extends Part {
@@ -25,40 +36,53 @@ export class Storage extends Part {
     this.#storage = new ModernStorage(client);
   }
 
-  #channel(operation, channelName, channelType, work) {
-    return this.perform(operation, async () => {
+  #channel(operation, channelName, channelType, work, options) {
+    const perform = async (given) => {
       if (channelType === 'USER') throw new RTMError(-10019, 'a user channel has no metadata');
-      return { channelName, channelType, ...(await work(channel(channelName, channelType))) };
-    });
+      return { channelName, channelType, ...(await work(channel(channelName, channelType), given)) };
+    };
+    return this.perform(operation, perform, options);
   }
 
-  #user(operation, userId = this.client.userId, work) {
-    return this.perform(operation, async () => ({ userId, ...(await work({ user: userId })) }));
+  #user(operation, work, options) {
+    const perform = async ({ userId = this.client.userId, ...given }) => {
+      const user = asName(userId, 'user');
+      return { userId: user, ...(await work({ user }, given)) };
+    };
+    return this.perform(operation, perform, options);
   }
 
   async #write(write, about, data, options) {
-    await this.#storage[write](about, writeItems(data), writeOptions(options));
-    return { totalCount: data.length };
+    const items = writeItems(data);
+    await this.#storage[write](about, items, writeOptions(options));
+    return { totalCount: items.length };
   }
 
-  /** Without data the whole set. */
-  async #remove(about, { data = [], ...options } = {}) {
-    await this.#storage.remove(about, writeItems(data), writeOptions(options));
-    return { totalCount: data.length };
+  /** Without data the whole set. Where nothing is compared, there may be none. */
+  async #remove(about, { data, ...options }) {
+    const items = writeItems(listOf(data, 'items'));
+    const { majorRevision, ...wanted } = writeOptions(options);
+    try {
+      await this.#storage.remove(about, items, { majorRevision, ...wanted });
+    } catch (error) {
+      if (error.code !== -12014 || items.length > 0 || majorRevision !== undefined) throw error;
+    }
+    return { totalCount: items.length };
   }
 
   setChannelMetadata(channelName, channelType, data, options) {
-    const write = (about) => this.#write('set', about, data, options);
-    return this.#channel('setChannelMetadata', channelName, channelType, write);
+    const write = (about, given) => this.#write('set', about, data, given);
+    return this.#channel('setChannelMetadata', channelName, channelType, write, options);
   }
 
   updateChannelMetadata(channelName, channelType, data, options) {
-    const write = (about) => this.#write('update', about, data, options);
-    return this.#channel('updateChannelMetadata', channelName, channelType, write);
+    const write = (about, given) => this.#write('update', about, data, given);
+    return this.#channel('updateChannelMetadata', channelName, channelType, write, options);
   }
 
   removeChannelMetadata(channelName, channelType, options) {
-    return this.#channel('removeChannelMetadata', channelName, channelType, (about) => this.#remove(about, options));
+    const remove = (about, given) => this.#remove(about, given);
+    return this.#channel('removeChannelMetadata', channelName, channelType, remove, options);
   }
 
   getChannelMetadata(channelName, channelType) {
@@ -66,27 +90,29 @@ export class Storage extends Part {
     return this.#channel('getChannelMetadata', channelName, channelType, get);
   }
 
-  setUserMetadata(data, { userId, ...options } = {}) {
-    return this.#user('setUserMetadata', userId, (about) => this.#write('set', about, data, options));
+  setUserMetadata(data, options) {
+    return this.#user('setUserMetadata', (about, given) => this.#write('set', about, data, given), options);
   }
 
-  updateUserMetadata(data, { userId, ...options } = {}) {
-    return this.#user('updateUserMetadata', userId, (about) => this.#write('update', about, data, options));
+  updateUserMetadata(data, options) {
+    return this.#user('updateUserMetadata', (about, given) => this.#write('update', about, data, given), options);
   }
 
-  removeUserMetadata({ userId, ...options } = {}) {
-    return this.#user('removeUserMetadata', userId, (about) => this.#remove(about, options));
+  removeUserMetadata(options) {
+    return this.#user('removeUserMetadata', (about, given) => this.#remove(about, given), options);
   }
 
-  getUserMetadata({ userId } = {}) {
-    return this.#user('getUserMetadata', userId, async (about) => storageData(await this.#storage.get(about)));
+  getUserMetadata(options) {
+    return this.#user('getUserMetadata', async (about) => storageData(await this.#storage.get(about)), options);
   }
 
   subscribeUserMetadata(userId) {
-    return this.#user('subscribeUserMetadata', userId, async ({ user }) => void (await this.#storage.follow(user)));
+    const follow = async ({ user }) => void (await this.#storage.follow(user));
+    return this.#user('subscribeUserMetadata', follow, { userId });
   }
 
   unsubscribeUserMetadata(userId) {
-    return this.#user('unsubscribeUserMetadata', userId, async ({ user }) => void (await this.#storage.unfollow(user)));
+    const unfollow = async ({ user }) => void (await this.#storage.unfollow(user));
+    return this.#user('unsubscribeUserMetadata', unfollow, { userId });
   }
 }

@@ -1,8 +1,36 @@
 // The vendor's stream channels, over ours.
 
-import { Part, RTMBaseError } from './agora-common.js';
+import { asName, listOf, Part, RTMBaseError } from './agora-common.js';
+import { RTMError } from './errors.js';
 import { sessionOf } from './session.js';
 import { StreamChannel } from './streams.js';
+
+/** What a subscription of a user in a topic may come to. Here it is that the user doesn't publish the topic yet. */
+export const RTMStreamChannelStatusCode = {
+  SubscribeTopicErrorCode: {
+    NO_ERROR: 0,
+    PARTIALLY_SUCCESSFUL: 1,
+    ALL_FAILED: 2,
+    UNKNOWN_ERROR: 3,
+    INVALID_PARAMS: 4,
+    REMOTE_USER_IS_NOT_PUBLISHED: 5,
+    INVALID_REMOTE_USER: 6,
+    TIMEOUT: 7,
+    ALREADY_SUBSCRIBED_USER: 20001,
+    SUB_USER_EXCEED_LIMITATION: 20003,
+    NOT_SUBSCRIBED_USER: 20004,
+  },
+};
+
+const usersOf = (users) => listOf(users, 'users').map((user) => asName(user, 'user'));
+
+function asJSON(meta) {
+  try {
+    return JSON.stringify(meta) ?? '';
+  } catch (error) {
+    throw new RTMError(-11018, `the meta is no text and no JSON: ${error.message}`);
+  }
+}
 
 export class RTMStreamChannel extends Part {
   #stream;
@@ -32,9 +60,9 @@ export class RTMStreamChannel extends Part {
     this.rtm.emit('status', { channelName: this.channelName, state, reason: reasonCode, timestamp });
   }
 
-  join({ token = '', withPresence = true, withMetadata = false, withLock = false, beQuiet = false } = {}) {
-    return this.perform('join', async () => {
-      const options = { token: token ?? '', presence: withPresence, metadata: withMetadata, locks: withLock, quiet: beQuiet };
+  join(given) {
+    const join = async ({ token, withPresence = true, withMetadata = false, withLock = false, beQuiet = false }) => {
+      const options = { token, presence: withPresence, metadata: withMetadata, locks: withLock, quiet: beQuiet };
       this.#show('IDLE', 'CONNECTING', 'JOIN', 'JOIN');
       try {
         await this.#stream.join(options);
@@ -44,7 +72,8 @@ export class RTMStreamChannel extends Part {
       }
       this.#show('CONNECTING', 'CONNECTED', 'JOIN', 'JOIN_SUCCESS');
       return { channelName: this.channelName };
-    });
+    };
+    return this.perform('join', join, given);
   }
 
   leave() {
@@ -56,38 +85,48 @@ export class RTMStreamChannel extends Part {
   }
 
   renewStreamChannelToken(token) {
-    return this.perform('renewToken', () => this.#stream.renewToken(token));
+    return this.perform('renewToken', () => this.#stream.renewToken(asName(token, 'token')));
   }
 
-  #topic(operation, topicName, work) {
-    return this.perform(operation, async () => ({ topicName, channelName: this.channelName, ...(await work()) }));
+  #topic(operation, topicName, work, given) {
+    const answer = async (options) => {
+      const name = asName(topicName, 'topic');
+      return { topicName: name, channelName: this.channelName, ...(await work(name, options)) };
+    };
+    return this.perform(operation, answer, given);
   }
 
-  joinTopic(topicName, { meta = '', priority = 'NORMAL' } = {}) {
-    const options = { meta: typeof meta === 'string' ? meta : JSON.stringify(meta), priority: `${priority}`.toLowerCase() };
-    return this.#topic('joinTopic', topicName, () => this.#stream.joinTopic(topicName, options));
+  joinTopic(topicName, given) {
+    const join = (topic, { meta = '', priority = 'NORMAL' }) => {
+      const options = { meta: typeof meta === 'string' ? meta : asJSON(meta), priority: priority.toLowerCase() };
+      return this.#stream.joinTopic(topic, options);
+    };
+    return this.#topic('joinTopic', topicName, join, given);
   }
 
   leaveTopic(topicName) {
-    return this.#topic('leaveTopic', topicName, () => this.#stream.leaveTopic(topicName));
+    return this.#topic('leaveTopic', topicName, (topic) => this.#stream.leaveTopic(topic));
   }
 
-  publishTopicMessage(topicName, message, { customType = '' } = {}) {
-    const publish = async () => void (await this.#stream.publish(topicName, message, { customType }));
-    return this.#topic('publishTopicMessage', topicName, publish);
+  publishTopicMessage(topicName, message, given) {
+    const publish = async (topic, { customType }) => void (await this.#stream.publish(topic, message, { customType }));
+    return this.#topic('publishTopicMessage', topicName, publish, given);
   }
 
-  subscribeTopic(topicName, { users = [] } = {}) {
-    return this.#topic('subscribeTopic', topicName, async () => {
-      const { succeeded, failed } = await this.#stream.subscribe(topicName, { users });
+  subscribeTopic(topicName, given) {
+    const subscribe = async (topic, { users }) => {
+      const { succeeded, failed } = await this.#stream.subscribe(topic, { users: usersOf(users) });
       const reason = 'the user does not publish the topic yet, and is subscribed nevertheless';
-      const failedDetails = failed.map((user) => ({ user, topicName, errorCode: 5, reason }));
+      const errorCode = RTMStreamChannelStatusCode.SubscribeTopicErrorCode.REMOTE_USER_IS_NOT_PUBLISHED;
+      const failedDetails = failed.map((user) => ({ user, topicName, errorCode, reason }));
       return { succeedUsers: succeeded, failedUsers: failed, failedDetails };
-    });
+    };
+    return this.#topic('subscribeTopic', topicName, subscribe, given);
   }
 
-  unsubscribeTopic(topicName, { users = [] } = {}) {
-    return this.#topic('unsubscribeTopic', topicName, () => this.#stream.unsubscribe(topicName, { users }));
+  unsubscribeTopic(topicName, given) {
+    const unsubscribe = (topic, { users }) => this.#stream.unsubscribe(topic, { users: usersOf(users) });
+    return this.#topic('unsubscribeTopic', topicName, unsubscribe, given);
   }
 
   /** Without a promise, as the vendor's; `await` works as well. */

@@ -74,153 +74,159 @@ static const unsigned char file_22[] = {
 #embed "../../../Clients/web/src/agora-events.js"
 };
 static const unsigned char file_23[] = {
-#embed "../../../Clients/web/src/agora-parts.js"
+#embed "../../../Clients/web/src/agora-listeners.js"
 };
 static const unsigned char file_24[] = {
-#embed "../../../Clients/web/src/agora-rtm.js"
+#embed "../../../Clients/web/src/agora-parts.js"
 };
 static const unsigned char file_25[] = {
-#embed "../../../Clients/web/src/agora-storage.js"
+#embed "../../../Clients/web/src/agora-permissions.js"
 };
 static const unsigned char file_26[] = {
-#embed "../../../Clients/web/src/agora-streams.js"
+#embed "../../../Clients/web/src/agora-rtm.js"
 };
 static const unsigned char file_27[] = {
-#embed "../../../Clients/web/src/channels.js"
+#embed "../../../Clients/web/src/agora-storage.js"
 };
 static const unsigned char file_28[] = {
-#embed "../../../Clients/web/src/codes.js"
+#embed "../../../Clients/web/src/agora-streams.js"
 };
 static const unsigned char file_29[] = {
-#embed "../../../Clients/web/src/encryption.js"
+#embed "../../../Clients/web/src/channels.js"
 };
 static const unsigned char file_30[] = {
-#embed "../../../Clients/web/src/errors.js"
+#embed "../../../Clients/web/src/codes.js"
 };
 static const unsigned char file_31[] = {
-#embed "../../../Clients/web/src/events.js"
+#embed "../../../Clients/web/src/encryption.js"
 };
 static const unsigned char file_32[] = {
-#embed "../../../Clients/web/src/history-schema.js"
+#embed "../../../Clients/web/src/errors.js"
 };
 static const unsigned char file_33[] = {
-#embed "../../../Clients/web/src/history.js"
+#embed "../../../Clients/web/src/events.js"
 };
 static const unsigned char file_34[] = {
-#embed "../../../Clients/web/src/index.js"
+#embed "../../../Clients/web/src/history-schema.js"
 };
 static const unsigned char file_35[] = {
-#embed "../../../Clients/web/src/keys.js"
+#embed "../../../Clients/web/src/history.js"
 };
 static const unsigned char file_36[] = {
-#embed "../../../Clients/web/src/link.js"
+#embed "../../../Clients/web/src/index.js"
 };
 static const unsigned char file_37[] = {
-#embed "../../../Clients/web/src/lock-events.js"
+#embed "../../../Clients/web/src/keys.js"
 };
 static const unsigned char file_38[] = {
-#embed "../../../Clients/web/src/locks-schema.js"
+#embed "../../../Clients/web/src/link.js"
 };
 static const unsigned char file_39[] = {
-#embed "../../../Clients/web/src/locks.js"
+#embed "../../../Clients/web/src/lock-events.js"
 };
 static const unsigned char file_40[] = {
-#embed "../../../Clients/web/src/losses.js"
+#embed "../../../Clients/web/src/locks-schema.js"
 };
 static const unsigned char file_41[] = {
-#embed "../../../Clients/web/src/metadata.js"
+#embed "../../../Clients/web/src/locks.js"
 };
 static const unsigned char file_42[] = {
-#embed "../../../Clients/web/src/names.js"
+#embed "../../../Clients/web/src/losses.js"
 };
 static const unsigned char file_43[] = {
-#embed "../../../Clients/web/src/opening.js"
+#embed "../../../Clients/web/src/metadata.js"
 };
 static const unsigned char file_44[] = {
-#embed "../../../Clients/web/src/own-locks.js"
+#embed "../../../Clients/web/src/names.js"
 };
 static const unsigned char file_45[] = {
-#embed "../../../Clients/web/src/pacing-schema.js"
+#embed "../../../Clients/web/src/opening.js"
 };
 static const unsigned char file_46[] = {
-#embed "../../../Clients/web/src/pacing.js"
+#embed "../../../Clients/web/src/own-locks.js"
 };
 static const unsigned char file_47[] = {
-#embed "../../../Clients/web/src/page.js"
+#embed "../../../Clients/web/src/pacing-schema.js"
 };
 static const unsigned char file_48[] = {
-#embed "../../../Clients/web/src/parts.js"
+#embed "../../../Clients/web/src/pacing.js"
 };
 static const unsigned char file_49[] = {
-#embed "../../../Clients/web/src/patience.js"
+#embed "../../../Clients/web/src/page.js"
 };
 static const unsigned char file_50[] = {
-#embed "../../../Clients/web/src/presence-schema.js"
+#embed "../../../Clients/web/src/parts.js"
 };
 static const unsigned char file_51[] = {
-#embed "../../../Clients/web/src/presence.js"
+#embed "../../../Clients/web/src/patience.js"
 };
 static const unsigned char file_52[] = {
-#embed "../../../Clients/web/src/publisher.js"
+#embed "../../../Clients/web/src/presence-schema.js"
 };
 static const unsigned char file_53[] = {
-#embed "../../../Clients/web/src/publishes.js"
+#embed "../../../Clients/web/src/presence.js"
 };
 static const unsigned char file_54[] = {
-#embed "../../../Clients/web/src/refreshes.js"
+#embed "../../../Clients/web/src/publisher.js"
 };
 static const unsigned char file_55[] = {
-#embed "../../../Clients/web/src/requests.js"
+#embed "../../../Clients/web/src/publishes.js"
 };
 static const unsigned char file_56[] = {
-#embed "../../../Clients/web/src/roster.js"
+#embed "../../../Clients/web/src/refreshes.js"
 };
 static const unsigned char file_57[] = {
-#embed "../../../Clients/web/src/rosters.js"
+#embed "../../../Clients/web/src/requests.js"
 };
 static const unsigned char file_58[] = {
-#embed "../../../Clients/web/src/schema.js"
+#embed "../../../Clients/web/src/roster.js"
 };
 static const unsigned char file_59[] = {
-#embed "../../../Clients/web/src/session.js"
+#embed "../../../Clients/web/src/rosters.js"
 };
 static const unsigned char file_60[] = {
-#embed "../../../Clients/web/src/states.js"
+#embed "../../../Clients/web/src/schema.js"
 };
 static const unsigned char file_61[] = {
-#embed "../../../Clients/web/src/storage-schema.js"
+#embed "../../../Clients/web/src/session.js"
 };
 static const unsigned char file_62[] = {
-#embed "../../../Clients/web/src/storage.js"
+#embed "../../../Clients/web/src/states.js"
 };
 static const unsigned char file_63[] = {
-#embed "../../../Clients/web/src/streams-schema.js"
+#embed "../../../Clients/web/src/storage-schema.js"
 };
 static const unsigned char file_64[] = {
-#embed "../../../Clients/web/src/streams.js"
+#embed "../../../Clients/web/src/storage.js"
 };
 static const unsigned char file_65[] = {
-#embed "../../../Clients/web/src/subscriptions.js"
+#embed "../../../Clients/web/src/streams-schema.js"
 };
 static const unsigned char file_66[] = {
-#embed "../../../Clients/web/src/time.js"
+#embed "../../../Clients/web/src/streams.js"
 };
 static const unsigned char file_67[] = {
-#embed "../../../Clients/web/src/tokens.js"
+#embed "../../../Clients/web/src/subscriptions.js"
 };
 static const unsigned char file_68[] = {
-#embed "../../../Clients/web/src/topics.js"
+#embed "../../../Clients/web/src/time.js"
 };
 static const unsigned char file_69[] = {
-#embed "../../../Clients/web/src/wire.js"
+#embed "../../../Clients/web/src/tokens.js"
 };
 static const unsigned char file_70[] = {
-#embed "../../../Clients/web/sample/index.html"
+#embed "../../../Clients/web/src/topics.js"
 };
 static const unsigned char file_71[] = {
-#embed "../../../Clients/web/sample/sample.css"
+#embed "../../../Clients/web/src/wire.js"
 };
 static const unsigned char file_72[] = {
+#embed "../../../Clients/web/sample/index.html"
+};
+static const unsigned char file_73[] = {
+#embed "../../../Clients/web/sample/sample.css"
+};
+static const unsigned char file_74[] = {
 #embed "../../../Clients/web/sample/sample.js"
 };
 
@@ -248,56 +254,58 @@ static const struct gateway_file gateway_files[] = {
     {"console/window.js", file_20, sizeof file_20},
     {"web/src/agora-common.js", file_21, sizeof file_21},
     {"web/src/agora-events.js", file_22, sizeof file_22},
-    {"web/src/agora-parts.js", file_23, sizeof file_23},
-    {"web/src/agora-rtm.js", file_24, sizeof file_24},
-    {"web/src/agora-storage.js", file_25, sizeof file_25},
-    {"web/src/agora-streams.js", file_26, sizeof file_26},
-    {"web/src/channels.js", file_27, sizeof file_27},
-    {"web/src/codes.js", file_28, sizeof file_28},
-    {"web/src/encryption.js", file_29, sizeof file_29},
-    {"web/src/errors.js", file_30, sizeof file_30},
-    {"web/src/events.js", file_31, sizeof file_31},
-    {"web/src/history-schema.js", file_32, sizeof file_32},
-    {"web/src/history.js", file_33, sizeof file_33},
-    {"web/src/index.js", file_34, sizeof file_34},
-    {"web/src/keys.js", file_35, sizeof file_35},
-    {"web/src/link.js", file_36, sizeof file_36},
-    {"web/src/lock-events.js", file_37, sizeof file_37},
-    {"web/src/locks-schema.js", file_38, sizeof file_38},
-    {"web/src/locks.js", file_39, sizeof file_39},
-    {"web/src/losses.js", file_40, sizeof file_40},
-    {"web/src/metadata.js", file_41, sizeof file_41},
-    {"web/src/names.js", file_42, sizeof file_42},
-    {"web/src/opening.js", file_43, sizeof file_43},
-    {"web/src/own-locks.js", file_44, sizeof file_44},
-    {"web/src/pacing-schema.js", file_45, sizeof file_45},
-    {"web/src/pacing.js", file_46, sizeof file_46},
-    {"web/src/page.js", file_47, sizeof file_47},
-    {"web/src/parts.js", file_48, sizeof file_48},
-    {"web/src/patience.js", file_49, sizeof file_49},
-    {"web/src/presence-schema.js", file_50, sizeof file_50},
-    {"web/src/presence.js", file_51, sizeof file_51},
-    {"web/src/publisher.js", file_52, sizeof file_52},
-    {"web/src/publishes.js", file_53, sizeof file_53},
-    {"web/src/refreshes.js", file_54, sizeof file_54},
-    {"web/src/requests.js", file_55, sizeof file_55},
-    {"web/src/roster.js", file_56, sizeof file_56},
-    {"web/src/rosters.js", file_57, sizeof file_57},
-    {"web/src/schema.js", file_58, sizeof file_58},
-    {"web/src/session.js", file_59, sizeof file_59},
-    {"web/src/states.js", file_60, sizeof file_60},
-    {"web/src/storage-schema.js", file_61, sizeof file_61},
-    {"web/src/storage.js", file_62, sizeof file_62},
-    {"web/src/streams-schema.js", file_63, sizeof file_63},
-    {"web/src/streams.js", file_64, sizeof file_64},
-    {"web/src/subscriptions.js", file_65, sizeof file_65},
-    {"web/src/time.js", file_66, sizeof file_66},
-    {"web/src/tokens.js", file_67, sizeof file_67},
-    {"web/src/topics.js", file_68, sizeof file_68},
-    {"web/src/wire.js", file_69, sizeof file_69},
-    {"web/sample/index.html", file_70, sizeof file_70},
-    {"web/sample/sample.css", file_71, sizeof file_71},
-    {"web/sample/sample.js", file_72, sizeof file_72},
+    {"web/src/agora-listeners.js", file_23, sizeof file_23},
+    {"web/src/agora-parts.js", file_24, sizeof file_24},
+    {"web/src/agora-permissions.js", file_25, sizeof file_25},
+    {"web/src/agora-rtm.js", file_26, sizeof file_26},
+    {"web/src/agora-storage.js", file_27, sizeof file_27},
+    {"web/src/agora-streams.js", file_28, sizeof file_28},
+    {"web/src/channels.js", file_29, sizeof file_29},
+    {"web/src/codes.js", file_30, sizeof file_30},
+    {"web/src/encryption.js", file_31, sizeof file_31},
+    {"web/src/errors.js", file_32, sizeof file_32},
+    {"web/src/events.js", file_33, sizeof file_33},
+    {"web/src/history-schema.js", file_34, sizeof file_34},
+    {"web/src/history.js", file_35, sizeof file_35},
+    {"web/src/index.js", file_36, sizeof file_36},
+    {"web/src/keys.js", file_37, sizeof file_37},
+    {"web/src/link.js", file_38, sizeof file_38},
+    {"web/src/lock-events.js", file_39, sizeof file_39},
+    {"web/src/locks-schema.js", file_40, sizeof file_40},
+    {"web/src/locks.js", file_41, sizeof file_41},
+    {"web/src/losses.js", file_42, sizeof file_42},
+    {"web/src/metadata.js", file_43, sizeof file_43},
+    {"web/src/names.js", file_44, sizeof file_44},
+    {"web/src/opening.js", file_45, sizeof file_45},
+    {"web/src/own-locks.js", file_46, sizeof file_46},
+    {"web/src/pacing-schema.js", file_47, sizeof file_47},
+    {"web/src/pacing.js", file_48, sizeof file_48},
+    {"web/src/page.js", file_49, sizeof file_49},
+    {"web/src/parts.js", file_50, sizeof file_50},
+    {"web/src/patience.js", file_51, sizeof file_51},
+    {"web/src/presence-schema.js", file_52, sizeof file_52},
+    {"web/src/presence.js", file_53, sizeof file_53},
+    {"web/src/publisher.js", file_54, sizeof file_54},
+    {"web/src/publishes.js", file_55, sizeof file_55},
+    {"web/src/refreshes.js", file_56, sizeof file_56},
+    {"web/src/requests.js", file_57, sizeof file_57},
+    {"web/src/roster.js", file_58, sizeof file_58},
+    {"web/src/rosters.js", file_59, sizeof file_59},
+    {"web/src/schema.js", file_60, sizeof file_60},
+    {"web/src/session.js", file_61, sizeof file_61},
+    {"web/src/states.js", file_62, sizeof file_62},
+    {"web/src/storage-schema.js", file_63, sizeof file_63},
+    {"web/src/storage.js", file_64, sizeof file_64},
+    {"web/src/streams-schema.js", file_65, sizeof file_65},
+    {"web/src/streams.js", file_66, sizeof file_66},
+    {"web/src/subscriptions.js", file_67, sizeof file_67},
+    {"web/src/time.js", file_68, sizeof file_68},
+    {"web/src/tokens.js", file_69, sizeof file_69},
+    {"web/src/topics.js", file_70, sizeof file_70},
+    {"web/src/wire.js", file_71, sizeof file_71},
+    {"web/sample/index.html", file_72, sizeof file_72},
+    {"web/sample/sample.css", file_73, sizeof file_73},
+    {"web/sample/sample.js", file_74, sizeof file_74},
 };
 
 const size_t gateway_files_count = sizeof gateway_files / sizeof gateway_files[0];
