@@ -28,7 +28,7 @@ package struct PresenceKeys: ServiceKeys {
         "Bytes of states that a big channel announces at the end of one interval; what exceeds them comes with the next one (L-51)."
     )
     package let debounce = ConfigurationKey<Duration>.duration(
-        "presence.debounce", default: .seconds(2), in: .zero ... .seconds(60),
+        "presence.debounce", default: .zero, in: .zero ... .seconds(60),
         "How long a leave is held back; a user who returns meanwhile has not been away. With 0s a leave is announced at once."
     )
     package let statesMax = ConfigurationKey<Int>.int(
