@@ -20,7 +20,7 @@ oldest := 4ebd032
 PREFIX ?= /usr/local
 
 .PHONY: help setup build install run test room check nightly simulate soak lint format generate fuzz chaos rolling sanitize bench bench-micro bench-peers \
-	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage bench-storage-nodes soak-storage images test-compose test-mixed test-package test-http-api test-web test-conformance soak-web soak-webhooks check-api record-api deb compatibility configuration vectors docs clean
+	bench-growth bench-attacks bench-journal bench-topics bench-http bench-presence bench-storage bench-storage-nodes soak-storage images test-compose test-mixed test-package test-http-api web scripts test-web test-conformance soak-web soak-webhooks check-api record-api deb compatibility configuration vectors docs clean
 
 help:
 	@echo 'make run       set up, build without optimisation, start the whole stack on this machine'
@@ -58,6 +58,7 @@ help:
 	@echo 'make test-compose  the stacks of compose/ in real containers: killed, scaled, rolled, nothing lost'
 	@echo 'make test-package  an app made of the README, from resolving to a received message; MEASURE=1 for its size, too'
 	@echo 'make test-http-api  schemathesis against the HTTP API, by docs/http/openapi.yaml; EXAMPLES=1000 for more'
+	@echo 'make web       the packages and the classic scripts of the web client, in .build/web'
 	@echo 'make test-web  the web client, in Node and in headless Chromium; SEEDS=1000 for more histories'
 	@echo 'make test-conformance  the conformance suite finds each fault of a sample client; no build is needed'
 	@echo 'make soak-web  what an hour does to two tabs of Chromium under 50 messages a second; MINUTES=20 for a shorter one'
@@ -83,7 +84,7 @@ deb: setup
 	packaging/deb.sh
 
 # Without optimisation, which takes half of the time on a fresh machine, and `make test` needs the same files.
-run: setup
+run: setup scripts
 	swift build --product rtm-standalone $(traits)
 	swift build --product rtm $(traits)
 	@exec .build/debug/rtm-standalone $(ARGS)
@@ -92,7 +93,7 @@ run: setup
 # and clocks run apart from those that keep every core busy; the maltreated system has the machine for itself. So have tests
 # with a thousand descriptors, one after the other: Foundation's Process reads behind the list of them when it is long.
 test: SETUP := tests
-test: setup lint
+test: setup scripts lint
 	@mkdir -p .build && : >.build/skipped
 	swift build --build-tests $(traits)
 	$(run_tests) --filter '$(timed)' --skip '$(alone)'
@@ -252,9 +253,21 @@ test-http-api: setup
 	swift build --product rtm-standalone $(traits)
 	EXAMPLES='$(or $(EXAMPLES),100)' SEED='$(or $(SEED),1)' Tests/HTTP/run.sh
 
+# Before every build, so that the gateway has the web client's scripts in its binary.
+scripts:
+	@Services/Gateway/Files/generate.py --scripts
+
+# What npm installs, what it publishes, and the scripts for pages without modules.
+web: SETUP := tests
+web: setup scripts
+	@Clients/web/pack.sh .build/web
+	@ls -1 .build/web
+	@echo 'the gateway serves the scripts for good as:'
+	@grep --only-matching '/*web/[a-z-]*\.[0-9a-f]*\.js' Services/Gateway/Files/scripts.c
+
 # The web client against the servers of this build, or of the folder HELIOGRAPH_RELEASE.
 test-web: SETUP := tests
-test-web: setup
+test-web: setup scripts
 	[ -n "$$HELIOGRAPH_RELEASE" ] || swift build
 	SEEDS='$(or $(SEEDS),100)' Tests/Web/run.sh
 

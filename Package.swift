@@ -194,8 +194,7 @@ let services: [Target] =
     + [
         // The console and the web client travel in the gateway's binary.
         .target(
-            name: "CGatewayFiles", path: "Services/Gateway/Files", exclude: ["generate.py"],
-            sources: ["files.c"])
+            name: "CGatewayFiles", path: "Services/Gateway/Files", exclude: ["generate.py"])
     ]
     + service(
         "Gateway", hasClient: false, calls: ["Messaging", "Presence", "Storage"],

@@ -11,4 +11,6 @@ export RTM_COMMIT
 packaging/supply.py pin
 swift package resolve >&2
 packaging/supply.py check
+# The gateway has the web client's scripts in its binary.
+Services/Gateway/Files/generate.py --scripts
 exec swift build -c release -Xswiftc -enforce-exclusivity=unchecked "$@"

@@ -1,11 +1,15 @@
 // The client in headless Chromium, with a strict content security policy.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { chromium, startBrowser, startFiles } from './support/browser.js';
 import { fresh, loggedIn } from './support/clients.js';
-import { startStandalone, startWire } from './support/programs.js';
+import { startStandalone, startWire, temporaryFolder } from './support/programs.js';
 
 const skip = chromium ? false : 'there is no Chromium: apt-get install chromium';
 let server;
@@ -114,6 +118,33 @@ test('a page that is seen again asks at once, and one that was offline comes bac
   await tab.until("seen.some(({ operation }) => operation === 'reconnected')", 1);
   await tab.close();
 });
+
+const bundler = fileURLToPath(new URL('../../Clients/web/bundle.py', import.meta.url));
+for (const [how, options] of [
+  ['as Python makes them', ['--plain']],
+  ['as esbuild makes them', []],
+]) {
+  const without = skip || (options.length === 0 && !existsSync('/usr/bin/esbuild') && 'there is no esbuild');
+  test(`a page without modules: both scripts, ${how}`, { skip: without }, async (t) => {
+    const folder = temporaryFolder();
+    execFileSync(bundler, [...options, folder]);
+    for (const name of ['agora-rtm.js', 'heliograph.js']) {
+      t.diagnostic(`${name}: ${(gzipSync(readFileSync(join(folder, name)), { level: 9 }).length / 1000).toFixed(1)} kB gzipped`);
+    }
+    const own = await startFiles("default-src 'none'; script-src 'self'; connect-src ws://127.0.0.1:*", { '/scripts/': folder });
+    t.after(() => own.stop());
+    const [user, channel] = [fresh('classic'), fresh('room')];
+    const query = new URLSearchParams({ server: server.url, user, channel });
+    const tab = await browser.open(`${own.url}/tests/classic.html?${query}`);
+    await tab.until('globalThis.seen?.length > 0');
+    assert.deepEqual(await tab.evaluate('seen'), [`${user}-2: from the other script`]);
+    const other = `ws://127.0.0.1:1/rtm ${server.url}`;
+    assert.ok(await tab.evaluate(`loadWithServers(${JSON.stringify(other)}).then(({ timestamp }) => timestamp > 1e12)`));
+    // What is within the scripts isn't the page's.
+    assert.equal(await tab.evaluate('typeof RTMError + typeof define'), 'undefinedundefined');
+    await tab.close();
+  });
+}
 
 test('a page that logs out when it is left is seen to leave at once', { skip }, async (t) => {
   const channel = fresh('leaving');

@@ -13,12 +13,12 @@ const folders = { '/': '../../../Clients/web', '/tests/': '../pages' };
 
 export const chromium = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
 
-/** Serves Clients/web, and Tests/Web/pages below /tests/, with this content security policy. */
-export async function startFiles(policy) {
+/** Serves Clients/web, Tests/Web/pages below /tests/, and other folders by their prefix, with this content security policy. */
+export async function startFiles(policy, more = {}) {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, 'http://files');
-    const prefix = pathname.startsWith('/tests/') ? '/tests/' : '/';
-    const folder = fileURLToPath(new URL(folders[prefix], import.meta.url));
+    const prefix = ['/tests/', ...Object.keys(more)].find((one) => pathname.startsWith(one)) ?? '/';
+    const folder = more[prefix] ?? fileURLToPath(new URL(folders[prefix], import.meta.url));
     const path = join(
       folder,
       normalize(`/${pathname.slice(prefix.length)}`),
