@@ -77,8 +77,9 @@ export class StreamChannel {
     return joined;
   }
 
-  async leave() {
-    await this.#session.channels.unsubscribe(this.#about, 'leave', -11001);
+  /** Behind the changes of topics that were called before it. */
+  leave() {
+    return this.#serialized(() => this.#session.channels.unsubscribe(this.#about, 'leave', -11001));
   }
 
   async renewToken(token) {
