@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EventStream } from '../../Clients/web/src/events.js';
-import { Link } from '../../Clients/web/src/link.js';
+import { makeEventStream } from '../../Clients/web/src/events.js';
+import { makeLink } from '../../Clients/web/src/link.js';
 import { loss } from '../../Clients/web/src/losses.js';
-import { PacedPublishes } from '../../Clients/web/src/pacing.js';
-import { Publishes } from '../../Clients/web/src/publishes.js';
+import { makePacedPublishes } from '../../Clients/web/src/pacing.js';
+import { makePublishes } from '../../Clients/web/src/publishes.js';
 import { Roster } from '../../Clients/web/src/roster.js';
-import { Subscriptions } from '../../Clients/web/src/subscriptions.js';
-import { Heartbeat, steadyClock } from '../../Clients/web/src/time.js';
+import { makeSubscriptions } from '../../Clients/web/src/subscriptions.js';
+import { makeHeartbeat, steadyClock } from '../../Clients/web/src/time.js';
 
 const kinds = (actions) => actions.map(([kind]) => kind);
 const changes = (actions) =>
@@ -18,7 +18,7 @@ const changes = (actions) =>
     .map(([, { currentState, operation, reasonCode }]) => [currentState, operation, reasonCode]);
 const refused = (code, retryAfter) => loss('refused', 'no', { error: { code, retryAfter } });
 const connected = (options = {}) => {
-  const link = new Link({ random: () => 0.5, ...options });
+  const link = makeLink({ random: () => 0.5, ...options });
   link.login('a', undefined, 0);
   link.accepted(1, 0);
   link.restored(1, { unrestored: [], interrupted: [] }, 0);
@@ -26,7 +26,7 @@ const connected = (options = {}) => {
 };
 
 test('T1, T2, T16: login and logout', () => {
-  const link = new Link({});
+  const link = makeLink({});
   assert.deepEqual(changes(link.login('a', 't', 0)), [['connecting', 'login', 'login']]);
   link.accepted(1, 10);
   const actions = link.restored(1, { unrestored: [], interrupted: [] }, 20);
@@ -45,7 +45,7 @@ test('T3, T14: each refusal and each end has its reason', () => {
     [-10016, 'inconsistentAppId'],
     [-10022, 'serviceNotSupported'],
   ]) {
-    const link = new Link({});
+    const link = makeLink({});
     link.login('a', undefined, 0);
     const actions = link.ended(1, refused(code), 1);
     assert.deepEqual(changes(actions), [['failed', 'serverReject', reason]]);
@@ -94,7 +94,7 @@ test('R-9: a login that came too early fails; a session that comes back waits', 
 });
 
 test('S-6, S-7: a second login replaces the first; while connected it brings a token', () => {
-  const link = new Link({});
+  const link = makeLink({});
   link.login('a', undefined, 0);
   const actions = link.login('b', undefined, 1);
   assert.equal(actions[0][2].code, -10023);
@@ -104,7 +104,7 @@ test('S-6, S-7: a second login replaces the first; while connected it brings a t
 });
 
 test('several servers are tried one after the other at once', () => {
-  const link = new Link({ servers: 3 });
+  const link = makeLink({ servers: 3 });
   link.login('a', undefined, 0);
   assert.deepEqual(link.ended(1, loss('error', 'x'), 1), [['disconnect'], ['connect', 2, 1]]);
   assert.deepEqual(link.ended(2, loss('error', 'x'), 2), [['disconnect'], ['connect', 3, 2]]);
@@ -112,19 +112,19 @@ test('several servers are tried one after the other at once', () => {
 });
 
 test('S-40: a heartbeat without an answer for ten seconds ends the connection; a sleep is asked about first', () => {
-  const beat = new Heartbeat({ interval: 5000, now: 0 });
+  const beat = makeHeartbeat({ interval: 5000, now: 0 });
   assert.equal(beat.tick(4999), undefined);
   assert.equal(beat.tick(5000), 'send');
   beat.received();
   assert.equal(beat.tick(10_000), 'send');
   assert.equal(beat.tick(15_000), 'send');
   assert.equal(beat.tick(20_000), 'lost');
-  const slept = new Heartbeat({ interval: 5000, now: 0 });
+  const slept = makeHeartbeat({ interval: 5000, now: 0 });
   assert.equal(slept.tick(5000), 'send');
   assert.equal(slept.tick(3_600_000), 'send');
   assert.equal(slept.deadline, 3_602_000);
   assert.equal(slept.tick(3_602_000), 'lost');
-  const late = new Heartbeat({ interval: 5000, now: 0 });
+  const late = makeHeartbeat({ interval: 5000, now: 0 });
   assert.equal(late.tick(60_000), 'send');
   assert.equal(late.tick(200_000), 'lost');
 });
@@ -132,7 +132,7 @@ test('S-40: a heartbeat without an answer for ten seconds ends the connection; a
 const publish = (text) => ({ payload: new TextEncoder().encode(text) });
 
 test('publishes are numbered, sent again with their number, and new ones wait behind a refused one', () => {
-  const queue = new Publishes();
+  const queue = makePublishes();
   const first = queue.add(1, '1/a', publish('1'), 7, 0, 1e4);
   const second = queue.add(2, '1/a', publish('2'), 7, 1, 1e4);
   assert.deepEqual([first.sequence, second.sequence], [1, 2]);
@@ -157,7 +157,7 @@ test('publishes are numbered, sent again with their number, and new ones wait be
 });
 
 test('after a loss everything unanswered goes again, with its age and the epoch of its time', () => {
-  const queue = new Publishes();
+  const queue = makePublishes();
   queue.add(1, '1/a', publish('1'), 7, 0, 1e4);
   queue.add(2, '1/a', publish('2'), 8, 10, 1e4);
   queue.lost();
@@ -169,7 +169,7 @@ test('after a loss everything unanswered goes again, with its age and the epoch 
 });
 
 test('R-2: publishes stay below the rate, in their order, and what would wait too long is refused', () => {
-  const queue = new PacedPublishes();
+  const queue = makePacedPublishes();
   queue.pace({ targetMessages: 60, sessionMessages: 0, sessionBytes: 0, topicMessages: 0 }, 0);
   const sent = [];
   for (let id = 1; id <= 120; id++) if (queue.add(id, '1/a', publish('x'), 0, 0, 1e6)) sent.push(id);
@@ -217,7 +217,7 @@ test('a roster shows each change once, and what a snapshot contains not at all',
 });
 
 test('a slow reader loses the oldest events, and is told how many', async () => {
-  const stream = new EventStream(() => {}, { capacity: 2 });
+  const stream = makeEventStream(() => {}, { capacity: 2 });
   for (const number of [1, 2, 3, 4]) stream.push({ number });
   assert.deepEqual((await stream.next()).value, { type: 'overflow', dropped: 2 });
   assert.equal((await stream.next()).value.number, 3);
@@ -243,7 +243,7 @@ test('the clock goes on in a sleep, and never back', () => {
 });
 
 test('an entry of a log is taken once, and only of what is subscribed', () => {
-  const subscriptions = new Subscriptions();
+  const subscriptions = makeSubscriptions();
   const entry = subscriptions.begin({ type: 1, name: 'a', key: '1/a' }, { features: 5 });
   const at = (offset, channel = 'a') => subscriptions.accepts({ channelType: 1, channel, offset });
   assert.equal(at(1), false);
@@ -256,7 +256,7 @@ test('an entry of a log is taken once, and only of what is subscribed', () => {
 });
 
 test('a login takes along what fits, and stream channels before their topics', () => {
-  const subscriptions = new Subscriptions();
+  const subscriptions = makeSubscriptions();
   const add = (type, name) => {
     const entry = subscriptions.begin({ type, name, key: `${type}/${name}` }, { features: 1 });
     subscriptions.confirm(entry, { position: { epoch: 1, offset: 1 } });

@@ -10,7 +10,7 @@ const tagBytes = 16;
 // Limits: keys of senders that are remembered, senders whose messages are, and how far behind the newest one may come.
 const sendersMax = 1024;
 const windowsMax = 4096;
-const windowWidth = 64n;
+const windowWidth = 64;
 
 const fromBase64 = (value) => {
   try {
@@ -31,18 +31,16 @@ class Failure extends Error {
 /** Which messages of one sender in one channel were delivered. */
 class ReplayWindow {
   newest = -1;
-  seen = 0n;
+  /** By what is left of a counter when it is divided by the width: whether that one of the window was seen. */
+  seen = new Uint8Array(windowWidth);
 
   accepts(counter) {
-    if (counter > this.newest) {
-      const step = BigInt(counter - this.newest);
-      this.seen = this.newest < 0 || step >= windowWidth ? 1n : ((this.seen << step) | 1n) & (2n ** windowWidth - 1n);
+    const { newest, seen } = this;
+    if (counter > newest) {
+      for (let passed = Math.max(newest + 1, counter - windowWidth); passed < counter; passed++) seen[passed % windowWidth] = 0;
       this.newest = counter;
-      return true;
-    }
-    const age = BigInt(this.newest - counter);
-    if (age >= windowWidth || (this.seen >> age) & 1n) return false;
-    this.seen |= 1n << age;
+    } else if (counter <= newest - windowWidth || seen[counter % windowWidth]) return false;
+    seen[counter % windowWidth] = 1;
     return true;
   }
 }

@@ -42,56 +42,49 @@ export function makeOutlet(encryption, translate) {
 }
 
 /** The events of one consumer, which reads at its own pace: beyond `capacity` the oldest are dropped, and it gets their number. */
-export class EventStream {
-  #waiting = [];
-  #readers = [];
-  #dropped = 0;
-  #isOver = false;
-  #stop;
-  #capacity;
-  #filter;
+export function makeEventStream(stop, { capacity = 16_384, filter } = {}) {
+  let waiting = [];
+  const readers = [];
+  let dropped = 0;
+  let isOver = false;
+  const over = { value: undefined, done: true };
 
-  constructor(stop, { capacity = 16_384, filter } = {}) {
-    this.#stop = stop;
-    this.#capacity = capacity;
-    this.#filter = filter;
-  }
+  const stream = {
+    push(event) {
+      if (isOver || (filter && !filter(event))) return;
+      const reader = readers.shift();
+      if (reader) return reader({ value: event, done: false });
+      waiting.push(event);
+      if (waiting.length > capacity) {
+        waiting.shift();
+        dropped++;
+      }
+    },
 
-  push(event) {
-    if (this.#isOver || (this.#filter && !this.#filter(event))) return;
-    const reader = this.#readers.shift();
-    if (reader) return reader({ value: event, done: false });
-    this.#waiting.push(event);
-    if (this.#waiting.length > this.#capacity) {
-      this.#waiting.shift();
-      this.#dropped++;
-    }
-  }
+    async next() {
+      const count = dropped;
+      dropped = 0;
+      if (count > 0) return { value: { type: 'overflow', dropped: count }, done: false };
+      if (waiting.length > 0) return { value: waiting.shift(), done: false };
+      if (isOver) return over;
+      return new Promise((resolve) => readers.push(resolve));
+    },
 
-  async next() {
-    const dropped = this.#dropped;
-    this.#dropped = 0;
-    if (dropped > 0) return { value: { type: 'overflow', dropped }, done: false };
-    if (this.#waiting.length > 0) return { value: this.#waiting.shift(), done: false };
-    if (this.#isOver) return { value: undefined, done: true };
-    return new Promise((resolve) => this.#readers.push(resolve));
-  }
+    /** What waits can still be read. */
+    end() {
+      isOver = true;
+      for (const reader of readers.splice(0)) reader(over);
+    },
 
-  /** What waits can still be read. */
-  end() {
-    this.#isOver = true;
-    for (const reader of this.#readers.splice(0)) reader({ value: undefined, done: true });
-  }
+    async return() {
+      waiting = [];
+      dropped = 0;
+      stream.end();
+      stop(stream);
+      return over;
+    },
 
-  async return() {
-    this.#waiting = [];
-    this.#dropped = 0;
-    this.end();
-    this.#stop(this);
-    return { value: undefined, done: true };
-  }
-
-  [Symbol.asyncIterator]() {
-    return this;
-  }
+    [Symbol.asyncIterator]: () => stream,
+  };
+  return stream;
 }

@@ -1,9 +1,9 @@
 // The calls of the app. Each returns one promise, which always ends: with an answer, or with an RTMError.
 
 import { RTMError } from './errors.js';
-import { EventStream } from './events.js';
+import { makeEventStream } from './events.js';
 import { target, types } from './names.js';
-import { openSession } from './session.js';
+import { openSession, sessionOf } from './session.js';
 import { steadyClock } from './time.js';
 
 export { RTMError };
@@ -11,8 +11,6 @@ export { RTMError };
 const defaults = { presenceTimeout: 300_000, requestTimeout: 10_000, reconnectTimeout: Infinity };
 
 export class RTMClient {
-  #session;
-
   constructor({ server = [], appId, userId, environment, WebSocket = globalThis.WebSocket, ...options }) {
     const servers = [server].flat().map(String);
     const check = (isValid, code, what) => {
@@ -22,7 +20,7 @@ export class RTMClient {
     check(userId && typeof userId === 'string', -10006, 'user id');
     check(servers.length > 0, -10024, 'server');
     check(WebSocket, -10024, 'WebSocket');
-    this.#session = openSession(
+    openSession(
       this,
       { ...defaults, ...options, servers, appId, userId },
       {
@@ -38,40 +36,40 @@ export class RTMClient {
   }
 
   get userId() {
-    return this.#session.userId;
+    return sessionOf(this).userId;
   }
 
   get state() {
-    return this.#session.link.state;
+    return sessionOf(this).link.state;
   }
 
   // MARK: Session
 
   login({ token } = {}) {
-    return this.#session.login(token);
+    return sessionOf(this).login(token);
   }
 
   async logout() {
-    this.#session.logout();
+    sessionOf(this).logout();
   }
 
   renewToken(token) {
-    return this.#session.tokens.renew(token);
+    return sessionOf(this).tokens.renew(token);
   }
 
   networkChanged() {
-    this.#session.wake();
+    sessionOf(this).wake();
   }
 
   close() {
-    this.#session.close();
+    sessionOf(this).close();
   }
 
   // MARK: Events
 
   events(options) {
-    const { outlet, closed } = this.#session;
-    const stream = new EventStream(() => stop(), options);
+    const { outlet, closed } = sessionOf(this);
+    const stream = makeEventStream(() => stop(), options);
     const stop = outlet.add(stream);
     if (closed) stream.return();
     return stream;
@@ -84,20 +82,20 @@ export class RTMClient {
   }
 
   listen(listener) {
-    return this.#session.outlet.add({ push: listener });
+    return sessionOf(this).outlet.add({ push: listener });
   }
 
   // MARK: Channels
 
   async subscribe(channel, options = {}) {
-    return this.#session.channels.open(target(channel), options, 'subscribe');
+    return sessionOf(this).channels.open(target(channel), options, 'subscribe');
   }
 
   async unsubscribe(channel) {
-    await this.#session.channels.unsubscribe(target(channel), 'unsubscribe', -11002);
+    await sessionOf(this).channels.unsubscribe(target(channel), 'unsubscribe', -11002);
   }
 
   async publish(to, message, options = {}) {
-    return this.#session.publisher.publish(target(to), message, options);
+    return sessionOf(this).publisher.publish(target(to), message, options);
   }
 }

@@ -3,7 +3,7 @@
 // those of the channels (K-12).
 
 import { isPage } from './page.js';
-import { Heartbeat } from './time.js';
+import { makeHeartbeat } from './time.js';
 
 /** How often a page that can be seen sends a heartbeat, what it promises for the time when it can't, and what others promise. */
 const pageInterval = 10_000;
@@ -49,7 +49,7 @@ export function makeOpening(session, instance) {
       link.accepted(connection.attempt, now);
       const asked = answer.heartbeatIntervalS * 1000 || promised;
       const usual = isPage() && !config.heartbeatInterval ? pageInterval : asked;
-      connection.heartbeat = new Heartbeat({ interval: Math.min(asked, usual), now });
+      connection.heartbeat = makeHeartbeat({ interval: Math.min(asked, usual), now });
       connection.restoring = { left: 1, unrestored: [], interrupted: [], users: [], incomplete: false };
       channels.openInbox(answer.inboxPosition ?? { epoch: 0, offset: 0 }, answer.inboxGap);
       publisher.resume();

@@ -3,7 +3,7 @@
 
 import { RTMError } from './errors.js';
 import { schema } from './pacing-schema.js';
-import { Publishes } from './publishes.js';
+import { makePublishes } from './publishes.js';
 import { sessionOf } from './session.js';
 import { define } from './wire.js';
 
@@ -18,102 +18,98 @@ const tooMany = (retryAfter) =>
     retryAfter,
   });
 
-/** Pure: it gets the time. */
-export class PacedPublishes extends Publishes {
-  #rates = {};
+/** Pure: it gets the time. `wake` is called when something has to wait. */
+export function makePacedPublishes(wake = () => {}) {
+  const publishes = makePublishes();
+  let rates = {};
   /** By rate: when as much would be used up as is allowed. */
-  #even = new Map();
+  const even = new Map();
   /** By destination: those that wait, in their order. */
-  #paced = new Map();
-  #wake;
+  const paced = new Map();
 
-  /** `wake` is called when something has to wait. */
-  constructor(wake = () => {}) {
-    super();
-    this.#wake = wake;
-  }
-
-  /** Returns the publish to send now; nothing if it has to wait; or an error if it would wait too long. */
-  add(id, to, publish, epoch, now, deadline) {
-    const bytes = publish.payload.length;
-    const waiting = this.#paced.get(to);
-    const time = Math.max(this.#earliest(to, bytes, now), waiting?.at(-1).time ?? now);
-    if (time > deadline) return tooMany(Math.ceil(time - deadline));
-    this.#spend(to, bytes, time);
-    if (!waiting && time <= now) return super.add(id, to, publish, epoch, now);
-    this.#paced.set(to, [...(waiting ?? []), { id, to, publish, time }]);
-    this.#wake();
-    return undefined;
-  }
-
-  remove(id) {
-    const entry = [...this.#paced.values()].flat().find((paced) => paced.id === id);
-    if (!entry) return super.remove(id);
-    this.#unpace(entry);
-    return { error: tooMany(1) };
-  }
-
-  #unpace(entry) {
-    const left = this.#paced.get(entry.to).filter((other) => other !== entry);
-    if (left.length > 0) this.#paced.set(entry.to, left);
-    else this.#paced.delete(entry.to);
-  }
-
-  /** A server has let the client in, and named its rates or none. What waits gets new times, in the same order. */
-  pace(rates, now) {
-    this.#rates = rates ?? {};
-    this.#even.clear();
-    for (const entry of [...this.#paced.values()].flat()) {
-      const { length } = entry.publish.payload;
-      entry.time = this.#earliest(entry.to, length, now);
-      this.#spend(entry.to, length, entry.time);
-    }
-  }
-
-  get nextDue() {
-    return Math.min(...[...this.#paced.values()].map(([first]) => first.time));
-  }
-
-  takeDue(now, epoch) {
-    const due = [...this.#paced.values()].flat().filter(({ time }) => time <= now);
-    return due
-      .sort((one, other) => one.time - other.time)
-      .flatMap((entry) => {
-        this.#unpace(entry);
-        const publish = super.add(entry.id, entry.to, entry.publish, epoch, now);
-        return publish ? [{ id: entry.id, publish }] : [];
-      });
+  function unpace(entry) {
+    const left = paced.get(entry.to).filter((other) => other !== entry);
+    if (left.length > 0) paced.set(entry.to, left);
+    else paced.delete(entry.to);
   }
 
   /** What a publish uses: pairs of a rate and the milliseconds that it takes by this rate. */
-  #uses(to, bytes) {
-    const { targetMessages, topicMessages, sessionMessages, sessionBytes } = this.#rates;
-    const uses = [
+  function uses(to, bytes) {
+    const { targetMessages, topicMessages, sessionMessages, sessionBytes } = rates;
+    const all = [
       [to, 1, to.startsWith('5/') ? topicMessages : targetMessages],
       ['messages', 1, sessionMessages],
       ['bytes', bytes, sessionBytes],
     ];
-    return uses.filter(([, , rate]) => rate > 0).map(([name, amount, rate]) => [name, (amount * 1000) / (rate * share)]);
+    return all.filter(([, , rate]) => rate > 0).map(([name, amount, rate]) => [name, (amount * 1000) / (rate * share)]);
   }
 
-  #evenAt(name) {
-    return this.#even.get(name) ?? -Infinity;
+  const evenAt = (name) => even.get(name) ?? -Infinity;
+
+  function earliest(to, bytes, now) {
+    return Math.max(now, ...uses(to, bytes).map(([name, time]) => evenAt(name) - Math.max(0, burst - time)));
   }
 
-  #earliest(to, bytes, now) {
-    return Math.max(now, ...this.#uses(to, bytes).map(([name, time]) => this.#evenAt(name) - Math.max(0, burst - time)));
-  }
-
-  #spend(to, bytes, at) {
+  function spend(to, bytes, at) {
     // Rates at rest say nothing.
-    if (this.#even.size > 1024) for (const [name, even] of this.#even) if (even < at) this.#even.delete(name);
-    for (const [name, time] of this.#uses(to, bytes)) this.#even.set(name, Math.max(this.#evenAt(name), at) + time);
+    if (even.size > 1024) for (const [name, time] of even) if (time < at) even.delete(name);
+    for (const [name, time] of uses(to, bytes)) even.set(name, Math.max(evenAt(name), at) + time);
   }
+
+  return {
+    ...publishes,
+
+    /** Returns the publish to send now; nothing if it has to wait; or an error if it would wait too long. */
+    add(id, to, publish, epoch, now, deadline) {
+      const bytes = publish.payload.length;
+      const waiting = paced.get(to);
+      const time = Math.max(earliest(to, bytes, now), waiting?.[waiting.length - 1].time ?? now);
+      if (time > deadline) return tooMany(Math.ceil(time - deadline));
+      spend(to, bytes, time);
+      if (!waiting && time <= now) return publishes.add(id, to, publish, epoch, now);
+      paced.set(to, [...(waiting ?? []), { id, to, publish, time }]);
+      wake();
+      return undefined;
+    },
+
+    remove(id) {
+      const entry = [...paced.values()].flat().find((one) => one.id === id);
+      if (!entry) return publishes.remove(id);
+      unpace(entry);
+      return { error: tooMany(1) };
+    },
+
+    /** A server has let the client in, and named its rates or none. What waits gets new times, in the same order. */
+    pace(named, now) {
+      rates = named ?? {};
+      even.clear();
+      for (const entry of [...paced.values()].flat()) {
+        const { length } = entry.publish.payload;
+        entry.time = earliest(entry.to, length, now);
+        spend(entry.to, length, entry.time);
+      }
+    },
+
+    get nextDue() {
+      return Math.min(...[...paced.values()].map(([first]) => first.time));
+    },
+
+    takeDue(now, epoch) {
+      const due = [...paced.values()].flat().filter(({ time }) => time <= now);
+      return due
+        .sort((one, other) => one.time - other.time)
+        .flatMap((entry) => {
+          unpace(entry);
+          const publish = publishes.add(entry.id, entry.to, entry.publish, epoch, now);
+          return publish ? [{ id: entry.id, publish }] : [];
+        });
+    },
+  };
 }
 
 class Turns {
   #session;
-  #queue = new PacedPublishes(() => this.#wait());
+  #queue = makePacedPublishes(() => this.#wait());
 
   constructor(session) {
     this.#session = session;

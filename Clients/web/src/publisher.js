@@ -1,7 +1,7 @@
 // Publishing: a message is sent in its turn, and again until its answer comes or nobody waits for it any more.
 
 import { noAnswer, noConnection, RTMError } from './errors.js';
-import { Publishes } from './publishes.js';
+import { makePublishes } from './publishes.js';
 import { utf8 } from './wire.js';
 
 const operation = 'publish';
@@ -14,57 +14,32 @@ const unsentMax = 8 * 2 ** 20;
 /** How long a server knows what it has published, so that it may be asked again. */
 const ageMax = 120_000;
 
-export class Publisher {
-  queue = new Publishes();
-  #session;
+export function makePublisher(session) {
+  const { requests, encryption, subscriptions, link } = session;
 
-  constructor(session) {
-    this.#session = session;
+  /** There was no answer in time, or before the session was over. */
+  function late(id, isOver) {
+    const { state, refusal, error } = publisher.queue.remove(id);
+    if (error || state === 'held') return isOver ? undefined : error;
+    if (refusal && !isOver) return new RTMError(refusal.code, `${refusal.reason}; ${unknown}`, { operation });
+    return noAnswer(request, unknown);
   }
 
-  /** That of the user's inbox says which server knows what was published. */
-  get epoch() {
-    return this.#session.subscriptions.inbox.position?.epoch ?? 0;
-  }
-
-  async publish(about, message, { customType = '', storeInHistory = false, priority = 0 }) {
-    const { requests, encryption } = this.#session;
-    const isText = typeof message === 'string';
-    let payload = isText ? utf8(message) : asBytes(message);
-    if (encryption) payload = await encryption.sealMessage(about, message, customType);
-    const value = about.type === 5 ? topicPayloadMax : payloadMax;
-    if (payload.length > value) {
-      const limit = { name: 'message bytes', value };
-      throw new RTMError(-11010, `the message has ${payload.length} bytes, and ${value} are allowed`, { operation, limit });
-    }
-    const call = { ...request };
-    await requests.ready(call);
-    return this.#add(call.deadline, about.key, {
-      channelType: about.type,
-      channel: about.name,
-      messageType: isText && !encryption ? 1 : 0,
-      payload,
-      customType,
-      storeInHistory,
-      priority,
-    });
-  }
-
-  #add(deadline, to, message) {
-    const { requests, link, connection, now } = this.#session;
+  function add(deadline, to, message) {
+    const { queue } = publisher;
     return new Promise((resolve, reject) => {
       // It may have been lost since the call became ready.
       if (link.state !== 'connected') return reject(noConnection(request));
-      if (connection.socket.bufferedAmount > unsentMax) {
+      if (session.connection.socket.bufferedAmount > unsentMax) {
         const limit = { name: 'unsent bytes', value: unsentMax };
         return reject(new RTMError(-11025, 'more is published than the connection takes', { operation, limit }));
       }
       const id = requests.newId();
-      const publish = this.queue.add(id, to, message, this.epoch, now, deadline);
+      const publish = queue.add(id, to, message, publisher.epoch, session.now, deadline);
       if (publish instanceof Error) return reject(publish);
       const ended = (finish) => (value) => {
-        this.queue.remove(id);
-        this.send(this.queue.takeHeld(this.#session.now));
+        queue.remove(id);
+        publisher.send(queue.takeHeld(session.now));
         finish(value);
       };
       requests.expect(id, {
@@ -75,42 +50,65 @@ export class Publisher {
         reject: ended(reject),
         refused: (error) => {
           if (error.code !== -11024 || !error.retryAfter) return false;
-          this.queue.postpone(id, error);
-          requests.later(operation, error.retryAfter, () => this.send(this.queue.takePostponed(this.#session.now)));
+          queue.postpone(id, error);
+          requests.later(operation, error.retryAfter, () => publisher.send(queue.takePostponed(session.now)));
           return true;
         },
-        late: (isOver) => this.#late(id, isOver),
+        late: (isOver) => late(id, isOver),
       });
-      if (publish) this.send([{ id, publish }]);
+      if (publish) publisher.send([{ id, publish }]);
       return undefined;
     });
   }
 
-  /** There was no answer in time, or before the session was over. */
-  #late(id, isOver) {
-    const { state, refusal, error } = this.queue.remove(id);
-    if (error || state === 'held') return isOver ? undefined : error;
-    if (refusal && !isOver) return new RTMError(refusal.code, `${refusal.reason}; ${unknown}`, { operation });
-    return noAnswer(request, unknown);
-  }
+  const publisher = {
+    queue: makePublishes(),
 
-  send(sendings) {
-    const { isOpen, requests } = this.#session;
-    for (const { id, publish } of sendings) {
-      try {
-        if (isOpen) this.#session.sendFrame(operation, publish, id);
-      } catch ({ message }) {
-        requests.fail(id, new RTMError(-10014, message, { operation }));
+    /** That of the user's inbox says which server knows what was published. */
+    get epoch() {
+      return subscriptions.inbox.position?.epoch ?? 0;
+    },
+
+    async publish(about, message, { customType = '', storeInHistory = false, priority = 0 }) {
+      const isText = typeof message === 'string';
+      let payload = isText ? utf8(message) : asBytes(message);
+      if (encryption) payload = await encryption.sealMessage(about, message, customType);
+      const value = about.type === 5 ? topicPayloadMax : payloadMax;
+      if (payload.length > value) {
+        const limit = { name: 'message bytes', value };
+        throw new RTMError(-11010, `the message has ${payload.length} bytes, and ${value} are allowed`, { operation, limit });
       }
-    }
-  }
+      const call = { ...request };
+      await requests.ready(call);
+      return add(call.deadline, about.key, {
+        channelType: about.type,
+        channel: about.name,
+        messageType: isText && !encryption ? 1 : 0,
+        payload,
+        customType,
+        storeInHistory,
+        priority,
+      });
+    },
 
-  /** After a login: what the lost connection left without an answer goes first, so that nothing new overtakes it. */
-  resume() {
-    const { again, tooOld } = this.queue.takeLost(this.#session.now, ageMax);
-    this.send(again);
-    for (const id of tooOld) this.#session.requests.fail(id, noAnswer(request, unknown));
-  }
+    send(sendings) {
+      for (const { id, publish } of sendings) {
+        try {
+          if (session.isOpen) session.sendFrame(operation, publish, id);
+        } catch ({ message }) {
+          requests.fail(id, new RTMError(-10014, message, { operation }));
+        }
+      }
+    },
+
+    /** After a login: what the lost connection left without an answer goes first, so that nothing new overtakes it. */
+    resume() {
+      const { again, tooOld } = publisher.queue.takeLost(session.now, ageMax);
+      publisher.send(again);
+      for (const id of tooOld) requests.fail(id, noAnswer(request, unknown));
+    },
+  };
+  return publisher;
 }
 
 function asBytes(message) {

@@ -6,65 +6,14 @@
 //   new ──while another one to the destination is postponed──▶ held
 //   held ──all before it are answered──▶ sent
 
-export class Publishes {
-  #entries = new Map();
-  #sequence = 0;
+export function makePublishes() {
+  const entries = new Map();
+  let sequence = 0;
   /** By destination with a postponed publish: how many were sent and have no answer. */
-  #unanswered = new Map();
+  const unanswered = new Map();
 
-  /** From here on it has its number, and its place among the others. Returns what to send now, if it need not wait. */
-  add(id, to, publish, epoch, now) {
-    const isHeld = this.#unanswered.has(to);
-    publish.sequence = ++this.#sequence;
-    this.#entries.set(id, { id, to, publish, epoch, sentAt: now, state: isHeld ? 'held' : 'sent' });
-    return isHeld ? undefined : publish;
-  }
-
-  /** It has its answer, or nobody waits for it. Returns the state in which it was, and what the server refused it with. */
-  remove(id) {
-    const { state, to, refusal } = this.#entries.get(id) ?? {};
-    this.#entries.delete(id);
-    if (state !== 'held' && this.#unanswered.has(to)) this.#unanswered.set(to, this.#unanswered.get(to) - 1);
-    return { state, refusal };
-  }
-
-  // MARK: Sending again
-
-  /** The server refused it for the moment. Others to the same destination that are under way it refuses likewise. */
-  postpone(id, refusal) {
-    const entry = this.#entries.get(id);
-    if (!entry) return;
-    Object.assign(entry, { state: 'postponed', refusal });
-    if (this.#unanswered.has(entry.to)) return;
-    const sent = [...this.#entries.values()].filter(({ to, state }) => to === entry.to && state !== 'held');
-    this.#unanswered.set(entry.to, sent.length);
-  }
-
-  takePostponed(now) {
-    return this.#take(now, ({ state }) => state === 'postponed');
-  }
-
-  /** Those before which all others to their destination are answered now. */
-  takeHeld(now) {
-    const free = [...this.#unanswered].filter(([, count]) => count <= 0).map(([to]) => to);
-    for (const to of free) this.#unanswered.delete(to);
-    return this.#take(now, ({ state, to }) => state === 'held' && free.includes(to));
-  }
-
-  /** The connection is lost: whatever was sent may have arrived. */
-  lost() {
-    this.#unanswered.clear();
-  }
-
-  /** After the login: what the lost connection left without an answer, in its order, and what is too old to ask about. */
-  takeLost(now, ageMax) {
-    const tooOld = [...this.#entries.values()].filter(({ sentAt }) => now - sentAt >= ageMax).map(({ id }) => id);
-    for (const id of tooOld) this.remove(id);
-    return { again: this.#take(now, () => true), tooOld };
-  }
-
-  #take(now, chosen) {
-    return [...this.#entries.values()].filter(chosen).map((entry) => {
+  function take(now, chosen) {
+    return [...entries.values()].filter(chosen).map((entry) => {
       const { id, publish, epoch, sentAt, state } = entry;
       entry.state = 'sent';
       // One that was held was never sent.
@@ -72,4 +21,54 @@ export class Publishes {
       return { id, publish: { ...publish, again: true, ageMs: Math.ceil(now - sentAt) + 1, epoch } };
     });
   }
+
+  const publishes = {
+    /** From here on it has its number, and its place among the others. Returns what to send now, if it need not wait. */
+    add(id, to, publish, epoch, now) {
+      const isHeld = unanswered.has(to);
+      publish.sequence = ++sequence;
+      entries.set(id, { id, to, publish, epoch, sentAt: now, state: isHeld ? 'held' : 'sent' });
+      return isHeld ? undefined : publish;
+    },
+
+    /** It has its answer, or nobody waits for it. Returns the state in which it was, and what the server refused it with. */
+    remove(id) {
+      const { state, to, refusal } = entries.get(id) ?? {};
+      entries.delete(id);
+      if (state !== 'held' && unanswered.has(to)) unanswered.set(to, unanswered.get(to) - 1);
+      return { state, refusal };
+    },
+
+    // MARK: Sending again
+
+    /** The server refused it for the moment. Others to the same destination that are under way it refuses likewise. */
+    postpone(id, refusal) {
+      const entry = entries.get(id);
+      if (!entry) return;
+      Object.assign(entry, { state: 'postponed', refusal });
+      if (unanswered.has(entry.to)) return;
+      const sent = [...entries.values()].filter(({ to, state }) => to === entry.to && state !== 'held');
+      unanswered.set(entry.to, sent.length);
+    },
+
+    takePostponed: (now) => take(now, ({ state }) => state === 'postponed'),
+
+    /** Those before which all others to their destination are answered now. */
+    takeHeld(now) {
+      const free = [...unanswered].filter(([, count]) => count <= 0).map(([to]) => to);
+      for (const to of free) unanswered.delete(to);
+      return take(now, ({ state, to }) => state === 'held' && free.includes(to));
+    },
+
+    /** The connection is lost: whatever was sent may have arrived. */
+    lost: () => unanswered.clear(),
+
+    /** After the login: what the lost connection left without an answer, in its order, and what is too old to ask about. */
+    takeLost(now, ageMax) {
+      const tooOld = [...entries.values()].filter(({ sentAt }) => now - sentAt >= ageMax).map(({ id }) => id);
+      for (const id of tooOld) publishes.remove(id);
+      return { again: take(now, () => true), tooOld };
+    },
+  };
+  return publishes;
 }

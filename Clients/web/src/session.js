@@ -4,15 +4,15 @@
 import { makeChannels } from './channels.js';
 import { fromWire, late, noLogin, RTMError } from './errors.js';
 import { makeOutlet } from './events.js';
-import { Link } from './link.js';
+import { makeLink } from './link.js';
 import { loginError, loss } from './losses.js';
 import { union } from './names.js';
 import { makeOpening } from './opening.js';
 import { watch } from './page.js';
 import { makeParts } from './parts.js';
-import { Publisher } from './publisher.js';
+import { makePublisher } from './publisher.js';
 import { makeRequests } from './requests.js';
-import { Subscriptions } from './subscriptions.js';
+import { makeSubscriptions } from './subscriptions.js';
 import { makeTokens } from './tokens.js';
 import { frame, frames, WireError } from './wire.js';
 
@@ -33,8 +33,8 @@ export function openSession(client, config, environment) {
     encryption,
     /** The bits of what a subscriber may receive, by the options of a subscribe; modules add theirs. */
     features: { messages: 4, quiet: 16 },
-    subscriptions: new Subscriptions(userId),
-    link: new Link({
+    subscriptions: makeSubscriptions(userId),
+    link: makeLink({
       token,
       hasProvider: !!config.tokenProvider,
       servers: servers.length,
@@ -92,7 +92,7 @@ export function openSession(client, config, environment) {
   const parts = makeParts(session);
   const outlet = (session.outlet = makeOutlet(encryption, parts.translate));
   const requests = (session.requests = makeRequests(session));
-  const publisher = (session.publisher = new Publisher(session));
+  const publisher = (session.publisher = makePublisher(session));
   const channels = (session.channels = makeChannels(session));
   const tokens = (session.tokens = makeTokens(session));
   parts.add(channels);

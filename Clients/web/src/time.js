@@ -22,42 +22,40 @@ const probe = 2000;
  * When a heartbeat is sent, and when a connection counts as lost (docs/behaviour.md S-40). Pure: it gets the time. After a
  * sleep nobody knows what happened meanwhile, so the server is asked once more, and has only a short time to answer.
  */
-export class Heartbeat {
-  #interval;
-  #next;
-  #lostAt = Infinity;
-  #isProbing = false;
-
-  constructor({ interval, now }) {
-    this.#interval = interval;
-    this.#next = now + interval;
-  }
-
-  get deadline() {
-    return Math.min(this.#next, this.#lostAt);
-  }
-
-  /** Something has arrived. */
-  received() {
-    this.#lostAt = Infinity;
-    this.#isProbing = false;
-  }
-
-  /** Returns 'send', 'lost' or nothing. */
-  tick(now) {
-    if (now >= this.#lostAt) return this.#isProbing || now < this.#lostAt + late ? 'lost' : this.ask(now);
-    if (now < this.#next) return undefined;
-    if (now > this.#next + this.#interval + late) return this.ask(now);
-    this.#next = now + this.#interval;
-    this.#lostAt = Math.min(this.#lostAt, now + usual);
-    return 'send';
-  }
+export function makeHeartbeat({ interval, now }) {
+  let next = now + interval;
+  let lostAt = Infinity;
+  let isProbing = false;
 
   /** The connection may be gone, as after a sleep: an answer has to come soon. */
-  ask(now) {
-    this.#next = now + this.#interval;
-    this.#lostAt = now + probe;
-    this.#isProbing = true;
+  function ask(now) {
+    next = now + interval;
+    lostAt = now + probe;
+    isProbing = true;
     return 'send';
   }
+
+  return {
+    ask,
+
+    get deadline() {
+      return Math.min(next, lostAt);
+    },
+
+    /** Something has arrived. */
+    received() {
+      lostAt = Infinity;
+      isProbing = false;
+    },
+
+    /** Returns 'send', 'lost' or nothing. */
+    tick(now) {
+      if (now >= lostAt) return isProbing || now < lostAt + late ? 'lost' : ask(now);
+      if (now < next) return undefined;
+      if (now > next + interval + late) return ask(now);
+      next = now + interval;
+      lostAt = Math.min(lostAt, now + usual);
+      return 'send';
+    },
+  };
 }

@@ -37,6 +37,8 @@ define(schema);
 
 // The bytes of what is skipped, by its wire type.
 const lengths = { 1: 8, 5: 4 };
+// Numbers have 64 bits, in two words: engines of before 2020 have no other integers.
+const word = 2 ** 32;
 // What a number stands for, and what a field has that isn't there.
 const numbers = { u: 0, i: 0, b: false };
 const defaults = { ...numbers, s: '', y: new Uint8Array(0) };
@@ -45,9 +47,13 @@ function write(message, value) {
   const bytes = [];
   // A negative number takes ten bytes.
   const number = (value) => {
-    let rest = BigInt.asUintN(64, BigInt(Math.floor(value)));
-    for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
-    bytes.push(Number(rest));
+    let low = Math.floor(value) >>> 0;
+    let high = Math.floor(value / word) >>> 0;
+    for (; high > 0 || low > 127; high >>>= 7) {
+      bytes.push((low & 127) | 128);
+      low = ((high << 25) | (low >>> 7)) >>> 0;
+    }
+    bytes.push(low);
   };
   const one = (field, type, item, name) => {
     // A NUL byte would end the connection.
@@ -84,12 +90,15 @@ export function frame(message, value) {
 function read(message, bytes, at, end) {
   const number = (type) => {
     if (bytes[at] < 128 && at < end) return bytes[at++];
-    let value = 0n;
-    for (let shift = 0n; ; shift += 7n) {
-      check(at < end && shift < 64n);
+    let low = 0;
+    let high = 0;
+    for (let shift = 0; ; shift += 7) {
+      check(at < end && shift < 64);
       const byte = bytes[at++];
-      value |= BigInt(byte & 127) << shift;
-      if (byte < 128) return Number(type === 'i' ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value));
+      if (shift < 32) low |= (byte & 127) << shift;
+      // Of the fifth byte three bits are above the first word.
+      if (shift > 27) high |= shift < 32 ? (byte & 127) >> 4 : (byte & 127) << (shift - 32);
+      if (byte < 128) return (type === 'i' ? high : high >>> 0) * word + (low >>> 0);
     }
   };
   const skip = (count) => {
