@@ -6,6 +6,8 @@ Makes classic scripts of the modules in src, for pages that load a client with a
   agora-rtm.js   the API of agora-rtm 2.x, as AgoraRTM
   heliograph.js  the client with all of its modules, as Heliograph
 
+and of the first one agora-rtm.cjs, for programs that load it with `require`.
+
 It needs nothing but Python, because every build of the gateway makes them. Where there is esbuild and no --plain, that makes
 smaller ones. The modules are written in a few forms of import and export, and whatever else is met ends this with a sentence.
 """
@@ -28,6 +30,7 @@ ENTRIES = {
         "if (servers) $agora_rtm.setServers(servers.split(/[\\s,]+/));\n"
         "globalThis.AgoraRTM = $agora_rtm.default;\n",
     ),
+    "agora-rtm.cjs": (["agora-rtm.js"], "offer({ ...$agora_rtm });\n"),
     "heliograph.js": (
         ["index.js", "presence.js", "storage.js", "locks.js", "history.js", "pacing.js", "streams.js", "encryption.js", "codes.js"],
         "globalThis.Heliograph = { {entries} };\n",
@@ -103,7 +106,9 @@ def scripts(make=smaller) -> dict[str, str]:
     """The scripts by name."""
     version = json.loads((here / "package.json").read_text())["version"]
     head = f"/* heliograph {version}, Apache-2.0, https://www.apache.org/licenses/LICENSE-2.0 */\n"
-    return {name: head + make(*entry) for name, entry in ENTRIES.items()}
+    # esbuild takes what names `module` itself for another kind of source.
+    offers = {"agora-rtm.cjs": "const offer = (all) => { module.exports = all; };\n"}
+    return {name: head + offers.get(name, "") + make(*entry) for name, entry in ENTRIES.items()}
 
 
 if __name__ == "__main__":

@@ -23,16 +23,16 @@ node --input-type=commonjs - package.json "$copy/package.json" <<'END'
 const { readFileSync, writeFileSync } = require('node:fs');
 const [from, to] = process.argv.slice(2);
 const { exports, typesVersions, scripts, ...described } = JSON.parse(readFileSync(from));
-const entry = exports['./agora-rtm'];
+const { types, default: entry } = exports['./agora-rtm'];
 const package = {
   ...described,
   name: `${described.name}-agora-rtm`,
   description: 'The API of agora-rtm 2.x over the client of Heliograph, a self-hosted real-time messaging system',
-  exports: { '.': entry, './package.json': './package.json' },
-  types: entry.types,
+  exports: { '.': { types, require: './dist/agora-rtm.cjs', default: entry }, './package.json': './package.json' },
+  types,
   unpkg: './dist/agora-rtm.js',
   jsdelivr: './dist/agora-rtm.js',
-  files: ['src', 'dist/agora-rtm.js', 'LICENSE'],
+  files: ['src', 'dist/agora-rtm.js', 'dist/agora-rtm.cjs', 'LICENSE'],
 };
 writeFileSync(to, `${JSON.stringify(package, null, 2)}\n`);
 END

@@ -56,7 +56,7 @@ test('it is packed without a network, and every entry loads in a program that ha
 
 test('installed by the vendor’s name it is what programs import from there, and brings its script', () => {
   const installed = join(project, 'node_modules/agora-rtm');
-  for (const file of ['dist/agora-rtm.js', 'src/agora-rtm.d.ts', 'LICENSE', 'README.md']) {
+  for (const file of ['dist/agora-rtm.js', 'dist/agora-rtm.cjs', 'src/agora-rtm.d.ts', 'LICENSE', 'README.md']) {
     assert.ok(existsSync(join(installed, file)), file);
   }
   const program = join(project, 'vendor.mjs');
@@ -66,8 +66,18 @@ test('installed by the vendor’s name it is what programs import from there, an
      console.log(typeof AgoraRTM.RTM, all.RTMClient === AgoraRTM.RTM, Object.keys(all).sort().join(' '));`,
   );
   const names = 'BUILD ConstantsType RTM RTMBaseError RTMClient RTMHistory RTMLock RTMPresence RTMStorage RTMStreamChannel';
-  const shown = `function true ${names} RTMStreamChannelStatusCode VERSION constantsType default setServers`;
+  const functions = 'getParameter processId setArea setParameter setServers';
+  const shown = `function true ${names} RTMStreamChannelStatusCode VERSION constantsType default ${functions}`;
   assert.equal(execFileSync('node', [program], { encoding: 'utf8' }).trim(), shown);
+  // Programs without modules, as test runners make them of those with some.
+  const earlier = join(project, 'earlier.cjs');
+  writeFileSync(
+    earlier,
+    `const AgoraRTM = require('agora-rtm');
+     const { RTM, default: byDefault } = AgoraRTM;
+     console.log(AgoraRTM.RTM === RTM, byDefault.RTM === RTM, Object.keys(byDefault).every((name) => name in AgoraRTM));`,
+  );
+  assert.equal(execFileSync('node', [earlier], { encoding: 'utf8' }).trim(), 'true true true');
 });
 
 test('it has the version of the system, no dependency, and imports nothing but its own files', () => {

@@ -683,8 +683,12 @@ export declare function setServers(servers: string | string[]): void;
 export declare const VERSION: string;
 export declare const BUILD: string;
 export declare const constantsType: typeof ConstantsType;
-
+export declare const processId: string;
 type Area = ConstantsType.AreaCode | `${ConstantsType.AreaCode}`;
+export declare function setArea(areas: { areaCodes: Area[]; excludedArea?: Area }): void;
+export declare function setParameter(key: any, value: any): void;
+export declare function getParameter(key: any): any;
+
 export interface IAgoraRTM {
   RTM: typeof RTM;
   RTMBaseError: typeof RTMBaseError;
@@ -693,9 +697,9 @@ export interface IAgoraRTM {
   processId: string;
   constantsType: typeof ConstantsType;
   setServers: typeof setServers;
-  setArea(areas: { areaCodes: Area[]; excludedArea?: Area }): void;
-  setParameter(key: any, value: any): void;
-  getParameter(key: any): any;
+  setArea: typeof setArea;
+  setParameter: typeof setParameter;
+  getParameter: typeof getParameter;
 }
 declare const AgoraRTM: IAgoraRTM;
 export default AgoraRTM;

@@ -156,18 +156,22 @@ export {
   Storage as RTMStorage,
 };
 
+/** Nothing is reported to anybody. */
+export const processId = '';
 // There are no areas and no private parameters here.
-const ignored = () => {};
+export const setArea = () => {};
+export const setParameter = () => {};
+export const getParameter = () => {};
 
 export default {
   RTM,
   RTMBaseError,
   VERSION,
   BUILD,
-  processId: '',
+  processId,
   constantsType,
   setServers,
-  setArea: ignored,
-  setParameter: ignored,
-  getParameter: ignored,
+  setArea,
+  setParameter,
+  getParameter,
 };

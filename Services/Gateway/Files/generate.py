@@ -56,10 +56,14 @@ def keep(path: Path, content: bytes) -> None:
 
 def scripts() -> None:
     sys.path.insert(0, str(root / "Clients/web"))
+    # Nothing of Python's stays in the client's folder.
+    sys.dont_write_bytecode = True
     from bundle import scripts as made
 
     arrays, rows = [], []
     for name, script in made().items():
+        if not name.endswith(".js"):
+            continue
         content = script.encode()
         keep(SCRIPTS / name, content)
         keep(SCRIPTS / f"{name}.gz", gzip.compress(content, 9, mtime=0))
