@@ -1,9 +1,11 @@
-// Every method of the vendor's API with what apps and their users give: nothing, null, the empty text, and junk.
+// Every method of the vendor's API, and of the client below it, with what apps and their users give: nothing, null, the empty text, and junk.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import AgoraRTM from '../../Clients/web/src/agora-rtm.js';
-import { fresh } from './support/clients.js';
+import { RTMError } from '../../Clients/web/src/errors.js';
+import { StreamChannel } from '../../Clients/web/src/streams.js';
+import { fresh, loggedIn } from './support/clients.js';
 import { startStandalone, WebSocket } from './support/programs.js';
 
 const { RTM, RTMBaseError } = AgoraRTM;
@@ -212,4 +214,46 @@ test('S-0a: listeners that are none are refused at once, as the vendor’s clien
     for (const value of [undefined, null, 5, {}]) assert.throws(() => rtm[method]('message', value), { errorCode: -10004 });
   }
   for (const value of [...absent, ...junk]) assert.equal(rtm.removeEventListener('message', value), rtm);
+});
+
+test('S-0a: the client of its own takes null for options, too, and no call throws', async (t) => {
+  const client = await loggedIn(t, server.url);
+  const { presence, storage, locks, history } = client;
+  const [room, stage] = [fresh('room'), new StreamChannel(client, fresh('stage'))];
+  const all = [
+    ['login', (value) => client.login(value)],
+    ['subscribe', (value) => client.subscribe(room, value)],
+    ['publish', (value) => client.publish(room, 'x', value)],
+    ['events', async (value) => client.events(value).return()],
+    ['messages', async (value) => client.messages(room, value).return()],
+    ['whoNow', (value) => presence.whoNow(room, value)],
+    ['onlineUsers', (value) => presence.onlineUsers(room, value).next()],
+    ['removeState', (value) => presence.removeState(room, value ? [] : value)],
+    ['set', (value) => storage.set(room, { a: 'b' }, value)],
+    ['update', (value) => storage.update(room, { a: 'b' }, value)],
+    ['edit', (value) => storage.edit(room, () => ({ a: 'b' }), value)],
+    ['remove', (value) => storage.remove(room, ['a'], value)],
+    ['setLock', (value) => locks.set(room, 'turn', value)],
+    ['acquire', (value) => locks.acquire(room, 'turn', value)],
+    ['page', (value) => history.page(room, value)],
+    ['historyMessages', (value) => history.messages(room, value).next()],
+    ['join', (value) => stage.join(value)],
+    ['joinTopic', (value) => stage.joinTopic('chat', value)],
+    ['publishTopic', (value) => stage.publish('chat', 'x', value)],
+    ['subscribeTopic', (value) => stage.subscribe('chat', value)],
+    ['unsubscribeTopic', (value) => stage.unsubscribe('chat', value)],
+    ['leave', () => stage.leave()],
+  ];
+  for (const value of [null, undefined, {}]) {
+    for (const [name, call] of all) {
+      if (name === 'setLock') await locks.remove(room, 'turn').catch(() => {});
+      try {
+        await call(value);
+      } catch (error) {
+        // Nobody publishes the topic.
+        assert.ok(error instanceof RTMError, `${name}(${shown(value)}) ends with ${error}`);
+        assert.equal(name, 'unsubscribeTopic', `${name}(${shown(value)}) ends with ${error}`);
+      }
+    }
+  }
 });

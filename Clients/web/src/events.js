@@ -42,7 +42,7 @@ export function makeOutlet(encryption, translate) {
 }
 
 /** The events of one consumer, which reads at its own pace: beyond `capacity` the oldest are dropped, and it gets their number. */
-export function makeEventStream(stop, { capacity = 16_384, filter } = {}) {
+export function makeEventStream(stop, { capacity = 16_384, filter }) {
   let waiting = [];
   const readers = [];
   let dropped = 0;

@@ -17,7 +17,8 @@ export class History {
   }
 
   /** One page, and where the next one begins: 0 after the last. */
-  async page(of, { count = 100, start = 0, end = 0 } = {}) {
+  async page(of, options) {
+    const { count = 100, start = 0, end = 0 } = options ?? {};
     const { requests, encryption } = this.#session;
     const about = target(of);
     const request = { channelType: about.type, channel: about.name, count, startMs: start, endMs: end };
@@ -34,7 +35,9 @@ export class History {
   }
 
   /** From newer to older, page by page. */
-  async *messages(of, { start = 0, end = 0, count = 100 } = {}) {
+  async *messages(of, options) {
+    const { end = 0, count = 100 } = options ?? {};
+    let start = options?.start ?? 0;
     do {
       const page = await patiently(() => this.page(of, { count, start, end }));
       yield* page.messages;

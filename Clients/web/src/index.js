@@ -45,8 +45,8 @@ export class RTMClient {
 
   // MARK: Session
 
-  login({ token } = {}) {
-    return sessionOf(this).login(token);
+  login(options) {
+    return sessionOf(this).login(options?.token);
   }
 
   async logout() {
@@ -69,7 +69,7 @@ export class RTMClient {
 
   events(options) {
     const { outlet, closed } = sessionOf(this);
-    const stream = makeEventStream(() => stop(), options);
+    const stream = makeEventStream(() => stop(), options ?? {});
     const stop = outlet.add(stream);
     if (closed) stream.return();
     return stream;
@@ -87,15 +87,15 @@ export class RTMClient {
 
   // MARK: Channels
 
-  async subscribe(channel, options = {}) {
-    return sessionOf(this).channels.open(target(channel), options, 'subscribe');
+  async subscribe(channel, options) {
+    return sessionOf(this).channels.open(target(channel), options ?? {}, 'subscribe');
   }
 
   async unsubscribe(channel) {
     await sessionOf(this).channels.unsubscribe(target(channel), 'unsubscribe', -11002);
   }
 
-  async publish(to, message, options = {}) {
-    return sessionOf(this).publisher.publish(target(to), message, options);
+  async publish(to, message, options) {
+    return sessionOf(this).publisher.publish(target(to), message, options ?? {});
   }
 }

@@ -15,7 +15,8 @@ export class Locks {
     this.#own = session.part(LockEvents).own;
   }
 
-  async set(channel, name, { ttl = 10_000 } = {}) {
+  async set(channel, name, options) {
+    const { ttl = 10_000 } = options ?? {};
     const { place } = lockAt(channel, name);
     await this.#requests.ask(codes, 'setLock', { ...place, ttlS: Math.max(0, Math.round(ttl / 1000)) });
   }
@@ -24,7 +25,8 @@ export class Locks {
     await this.#requests.ask(codes, 'removeLock', lockAt(channel, name).place);
   }
 
-  async acquire(channel, name, { wait = false, signal } = {}) {
+  async acquire(channel, name, options) {
+    const { wait = false, signal } = options ?? {};
     const { place, key } = lockAt(channel, name);
     await this.#requests.ready({ codes, operation: 'acquireLock' });
     return this.#own.acquire(place, key, wait, signal);

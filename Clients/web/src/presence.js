@@ -24,14 +24,15 @@ export class Presence {
     return type < 4 ? this.#session.encryption : undefined;
   }
 
-  async whoNow(channel, options = {}) {
+  async whoNow(channel, options) {
     const about = target(channel);
-    const list = await this.#rosters.list(about, options);
+    const list = await this.#rosters.list(about, options ?? {});
     await this.#encryption(about)?.openUsers(about, list.users);
     return list;
   }
 
-  async *onlineUsers(channel, { states = false } = {}) {
+  async *onlineUsers(channel, options) {
+    const { states = false } = options ?? {};
     let page = '';
     do {
       const answer = await patiently(() => this.whoNow(channel, { states, page }));
@@ -63,7 +64,7 @@ export class Presence {
     return user.states;
   }
 
-  async removeState(channel, keys = []) {
-    await this.#states.remove(target(channel), keys);
+  async removeState(channel, keys) {
+    await this.#states.remove(target(channel), keys ?? []);
   }
 }

@@ -29,15 +29,15 @@ export class Storage {
   }
 
   /** Without keys the whole set. */
-  remove(of, keys = [], options = {}) {
-    const items = keys.map((key) => (typeof key === 'string' ? { key } : key));
+  remove(of, keys, options) {
+    const items = (keys ?? []).map((key) => (typeof key === 'string' ? { key } : key));
     return this.#write('removeMetadata', 2, of, items, options);
   }
 
-  async #write(operation, kind, of, items, options = {}) {
+  async #write(operation, kind, of, items, options) {
     const { encryption, requests, userId } = this.#session;
     const { type, name } = metadataTarget(of);
-    const { majorRevision, recordTimestamp = false, recordAuthor = false, lock = '', fencingToken = 0 } = options;
+    const { majorRevision, recordTimestamp = false, recordAuthor = false, lock = '', fencingToken = 0 } = options ?? {};
     // On the wire 0 compares nothing, and -1 stands for what was never written.
     const onWire = (revision) => (revision === undefined ? 0 : revision === 0 ? -1 : revision);
     let list = Array.isArray(items) ? items : Object.entries(items).map(([key, value]) => ({ key, value }));

@@ -59,8 +59,9 @@ export class StreamChannel {
 
   // MARK: Joining
 
-  async join({ token = '', ...options } = {}) {
+  async join(given) {
     const operation = 'join';
+    const { token = '', ...options } = given ?? {};
     const { channels } = this.#session;
     if (this.#entry(this.#about)?.isActive) {
       throw new RTMError(-10017, `stream channel '${this.name}' is joined already`, { operation });
@@ -91,7 +92,8 @@ export class StreamChannel {
 
   // MARK: Publishing
 
-  joinTopic(topic, { meta = '', priority = 'normal' } = {}) {
+  joinTopic(topic, options) {
+    const { meta = '', priority = 'normal' } = options ?? {};
     return this.#serialized(async () => {
       const operation = 'joinTopic';
       this.#checkJoined(operation);
@@ -117,7 +119,8 @@ export class StreamChannel {
     if (!(topic in this.#joinedTopics)) throw new RTMError(-11016, `topic '${topic}' is not joined`, { operation });
   }
 
-  async publish(topic, message, { customType = '' } = {}) {
+  async publish(topic, message, options) {
+    const { customType = '' } = options ?? {};
     this.#checkPublished(topic, 'publish');
     const priority = this.#priorities.get(topic) ?? 0;
     return this.#session.publisher.publish(this.#topic(topic), message, { customType, priority });
@@ -129,7 +132,8 @@ export class StreamChannel {
    * Adds users of a topic; without users up to 64 of those who publish it. A named user who doesn't publish it yet counts
    * as failed, and is subscribed nevertheless.
    */
-  subscribe(topic, { users = [] } = {}) {
+  subscribe(topic, options) {
+    const users = options?.users ?? [];
     return this.#serialized(async () => {
       const operation = 'subscribeTopic';
       this.#checkJoined(operation);
@@ -167,7 +171,8 @@ export class StreamChannel {
     return present;
   }
 
-  unsubscribe(topic, { users = [] } = {}) {
+  unsubscribe(topic, options) {
+    const users = options?.users ?? [];
     return this.#serialized(async () => {
       const about = this.#topic(topic);
       const subscribed = this.#entry(about)?.publishers ?? [];
