@@ -85,8 +85,7 @@ deb: setup
 
 # Without optimisation, which takes half of the time on a fresh machine, and `make test` needs the same files.
 run: setup scripts
-	swift build --product rtm-standalone $(traits)
-	swift build --product rtm $(traits)
+	EXECUTABLES='rtm rtm-standalone' swift build $(traits)
 	@exec .build/debug/rtm-standalone $(ARGS)
 
 # Integration tests start the service executables, so everything is built before any test runs. Tests with sockets, processes
@@ -187,11 +186,12 @@ chaos: setup
 	swift build --build-tests $(traits)
 	CHAOS_MINUTES=$(or $(MINUTES),10) CHAOS_SEED=$(SEED) $(run_tests) --filter 'IntegrationTests.(Service)?ChaosTests'
 
-bench: bench-micro
+bench: bench-micro build
 	Tests/Benchmarks/run.sh $(ARGS)
 
 # BASELINE=update writes Tests/Benchmarks/micro/baseline.txt instead of comparing with it.
-bench-micro: build
+bench-micro:
+	packaging/build.sh $(traits) --product rtm-microbench
 	python3 Tests/Benchmarks/micro/measure.py $(BASELINE)
 
 # The load generator and the servers it is pointed at: Tests/Benchmarks/load. A whole run writes docs/performance.md.
@@ -229,7 +229,8 @@ bench-topics: build
 bench-http: build
 	Tests/Benchmarks/http/run.sh
 
-bench-presence: setup build
+bench-presence: setup
+	packaging/build.sh $(traits) --product rtm-presence-bench
 	Tests/Benchmarks/presence/run.sh
 
 # PROGRAMS=host compiles with the toolchain of this machine; BUILD_IMAGE= and BASE_IMAGE= name other images than the official ones.

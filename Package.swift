@@ -424,15 +424,36 @@ let testing: [Target] = [
         swiftSettings: strict),
 ]
 
+/// All targets, or fewer where the environment says what is wanted: EXECUTABLES the programs (`make run`, `make
+/// build`), ROOM the one room that is tested (`make room`). No compiler is called with other arguments for it, so
+/// what one of them has built the others find built.
+let targets: [Target] = {
+    let all = shared + services + clients + testKit + samples + testing
+    if let room = Context.environment["ROOM"] {
+        return all.filter { $0.type != .test || $0.name == room + "Tests" }
+    }
+    guard let executables = Context.environment["EXECUTABLES"] else { return all }
+    var wanted = executables.split(separator: " ").map(String.init)
+    var needed: Set<String> = []
+    while let name = wanted.popLast() {
+        guard needed.insert(name).inserted else { continue }
+        for dependency in all.first(where: { $0.name == name })?.dependencies ?? [] {
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _): wanted.append(name)
+            default: break
+            }
+        }
+    }
+    return all.filter { needed.contains($0.name) }
+}()
+
 let package = Package(
     name: "Heliograph",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     // An executable is a product without being named here. Were it named, an app would fetch what it needs.
-    products: [
-        .library(name: "AgoraRTM", targets: ["AgoraRtmKit"]),
-        .library(name: "RTMClient", targets: ["RTMClient"]),
-        .library(name: "RTMTestKit", targets: ["RTMTestKit"]),
-    ],
+    products: [("AgoraRTM", "AgoraRtmKit"), ("RTMClient", "RTMClient"), ("RTMTestKit", "RTMTestKit")]
+        .filter { product in targets.contains { $0.name == product.1 } }
+        .map { .library(name: $0, targets: [$1]) },
     traits: [
         .trait(
             name: "PostgreSQL",
@@ -456,9 +477,5 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.20.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
-    targets: (shared + services + clients + testKit + samples + testing).filter { target in
-        // `make room ROOM=Storage` builds the tests of that room and no others.
-        guard target.type == .test, let room = Context.environment["ROOM"] else { return true }
-        return target.name == room + "Tests"
-    }
+    targets: targets
 )

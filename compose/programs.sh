@@ -15,11 +15,9 @@ set -euo pipefail
 out=$(realpath -m "${1:?usage: compose/programs.sh OUT}")
 cd "$(dirname "$0")/.."
 
-programs="rtm-standalone rtm-edge rtm-messaging rtm-presence rtm-storage rtm-gateway rtm"
+programs=$(cat packaging/programs)
 configuration=${CONFIGURATION:-release}
-for program in $programs; do
-    [ "$configuration" = debug ] || packaging/build.sh --traits PostgreSQL --product "$program"
-done
+[ "$configuration" = debug ] || packaging/build.sh --traits PostgreSQL
 built=$(swift build -c "$configuration" --show-bin-path)
 
 rm -rf "$out"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: packaging/build.sh [OPTION]…     builds what is released, all of it or the --product that is named
+# usage: packaging/build.sh [OPTION]…     builds the programs that are released, or the --product that is named
 #
 # Whatever is released or measured is built here, with the same flags: with other ones everything would be compiled again.
 # Debug and test builds check exclusive access to memory at run time, and these don't (docs/decisions/0023). The flag isn't in Package.swift because SwiftPM refuses such flags in a package that is depended on.
@@ -13,4 +13,5 @@ swift package resolve >&2
 packaging/supply.py check
 # The gateway has the web client's scripts in its binary.
 Services/Gateway/Files/generate.py --scripts
+case " $* " in *" --product "*) ;; *) EXECUTABLES=$(cat packaging/programs) && export EXECUTABLES ;; esac
 exec swift build -c release -Xswiftc -enforce-exclusivity=unchecked "$@"

@@ -7,7 +7,7 @@ root=$2$3
 cd "$(dirname "$0")/.."
 install -d "$root"/{bin,lib/systemd/system/rtm-.service.d,lib/sysusers.d,lib/tmpfiles.d} \
     "$root"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
-install "$programs"/{rtm,rtm-standalone,rtm-edge,rtm-messaging,rtm-presence,rtm-storage,rtm-gateway} "$root/bin"
+for program in $(cat packaging/programs); do install "$programs/$program" "$root/bin"; done
 # bash reads it, nobody runs it.
 "$programs/rtm" --generate-completion-script bash | sed '1{/^#!/d}' >"$root/share/bash-completion/completions/rtm"
 "$programs/rtm" --generate-completion-script zsh >"$root/share/zsh/site-functions/_rtm"
