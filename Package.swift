@@ -424,9 +424,9 @@ let testing: [Target] = [
         swiftSettings: strict),
 ]
 
-/// All targets, or fewer where the environment says what is wanted: EXECUTABLES the programs (`make run`, `make
-/// build`), ROOM the one room that is tested (`make room`). No compiler is called with other arguments for it, so
-/// what one of them has built the others find built.
+/// All targets, or fewer where the environment says what is wanted: EXECUTABLES the programs (`make run`,
+/// `make build`), ROOM the one room that is tested (`make room`). No compiler is called with other arguments
+/// for it, so what one of them has built the others find built.
 let targets: [Target] = {
     let all = shared + services + clients + testKit + samples + testing
     if let room = Context.environment["ROOM"] {
