@@ -226,11 +226,11 @@ let clients: [Target] = [
         ] + nio + webSocket, exclude: privacyExclusions, resources: privacyResources),
     room("AgoraRtmKit", "Clients/AgoraRtmKit", ["RTMClient", "RTMModel", logging, collections, concurrency]),
     // The table that docs/compatibility.md is made of travels in the binary.
-    .target(
-        name: "RTMLedger", path: "Clients/Ledger", exclude: ["introduction.md"],
-        resources: ["configuration", "calls", "options", "data", "events", "responses"].map {
-            .embedInCode("\($0).txt")
-        }, swiftSettings: strict),
+    .target(name: "CLedgerTexts", path: "Clients/Ledger/Texts"),
+    room(
+        "RTMLedger", "Clients/Ledger", ["CLedgerTexts"],
+        exclude: ["introduction.md", "Texts"]
+            + ["configuration", "calls", "options", "data", "events", "responses"].map { "\($0).txt" }),
     .executableTarget(
         name: "rtm",
         dependencies: [

@@ -1,3 +1,4 @@
+import CLedgerTexts
 import Foundation
 
 /// The table of everything that `import AgoraRtmKit` offers, member by member: the texts beside this file. A
@@ -97,14 +98,14 @@ package struct Ledger: Sendable {
 }
 
 extension Ledger {
-    private static let texts = [
-        PackageResources.configuration_txt, PackageResources.calls_txt, PackageResources.options_txt,
-        PackageResources.data_txt, PackageResources.events_txt, PackageResources.responses_txt,
-    ]
-
     /// The ledger of this version.
     package static func house() throws -> Ledger {
-        try Ledger(texts.map { String(decoding: $0, as: UTF8.self) })
+        try Ledger(
+            (0..<ledger_texts_count).map { index in
+                let text = ledger_text_at(index)
+                return String(
+                    decoding: UnsafeBufferPointer(start: text.bytes, count: text.length), as: UTF8.self)
+            })
     }
 }
 
