@@ -28,6 +28,18 @@ extension AgoraRtmClientKit {
         await perform("login", Self.login(token))
     }
 
+    /// See ``login(_:completion:)``. The vendor's current samples write the label.
+    @preconcurrency
+    public func login(token: String?, completion completionBlock: AgoraRtmOperationBlock? = nil) {
+        login(token, completion: completionBlock)
+    }
+
+    /// See ``login(_:completion:)``.
+    @discardableResult
+    public func login(token: String?) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
+        await login(token)
+    }
+
     /// Ends the session. Other users see this user leave at once, and subscriptions end (S-22). Without a
     /// login the error is `.notLogin` (-10002).
     @preconcurrency
@@ -58,6 +70,18 @@ extension AgoraRtmClientKit {
     @discardableResult
     public func renewToken(_ token: String) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await perform("renewToken", Self.renewToken(token))
+    }
+
+    /// See ``renewToken(_:completion:)``. The vendor's current samples write the label.
+    @preconcurrency
+    public func renewToken(token: String, completion completionBlock: AgoraRtmOperationBlock? = nil) {
+        renewToken(token, completion: completionBlock)
+    }
+
+    /// See ``renewToken(_:completion:)``.
+    @discardableResult
+    public func renewToken(token: String) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
+        await renewToken(token)
     }
 
     /// Says that the device's network changed. A client that is logged in connects anew at once, and one that
