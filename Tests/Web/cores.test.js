@@ -168,6 +168,20 @@ test('after a loss everything unanswered goes again, with its age and the epoch 
   );
 });
 
+test('P-41: the own entry of a snapshot has what the client has set, and an own join takes nothing from it', () => {
+  const roster = new Roster('me');
+  roster.begin(1);
+  const users = [{ userId: 'me', items: [{ key: 'old', value: '1' }] }, { userId: 'ann', items: [] }];
+  const [snapshot] = roster.snapshot({ position: { epoch: 1, offset: 5 }, users, more: false }, { seat: '1' });
+  const own = { userId: 'me', states: { old: '1', seat: '1' } };
+  assert.deepEqual(snapshot.users, [own, { userId: 'ann', states: {} }]);
+  assert.deepEqual(roster.event(6, 'me', { type: 3 }), []);
+  assert.deepEqual(roster.list()[0], own);
+  // A quiet user isn't listed.
+  const quiet = { position: { epoch: 1, offset: 8 }, users: [], more: false };
+  assert.deepEqual(roster.snapshot(quiet, { seat: '1' })[0].users, []);
+});
+
 test('R-2: publishes stay below the rate, in their order, and what would wait too long is refused', () => {
   const queue = makePacedPublishes();
   queue.pace({ targetMessages: 60, sessionMessages: 0, sessionBytes: 0, topicMessages: 0 }, 0);

@@ -20,14 +20,16 @@ final class ChannelPresence {
         epoch: UInt64, isNew: Bool
     ) {
         let awaitsSnapshot = rosters.follow(
-            channel, features: features, unavailable: unavailable, epoch: epoch, isNew: isNew)
+            channel, features: features, unavailable: unavailable, epoch: epoch, isNew: isNew,
+            ownStates: ownStates.states(in: channel))
         if !awaitsSnapshot { ownStates.settle(in: channel) }
     }
 
     func received(_ snapshot: Rtm_Client_PresenceSnapshot) {
         let channel = ChannelID(snapshot.channelType, snapshot.channel)
-        guard rosters.received(snapshot, in: channel) else { return }
-        ownStates.restore(in: channel, shown: rosters.ownStates(in: channel))
+        let own = ownStates.states(in: channel)
+        guard rosters.received(snapshot, in: channel, ownStates: own) else { return }
+        ownStates.restore(in: channel, shown: rosters.listedStates(in: channel))
     }
 
     /// The channel's log continues in this epoch after a gap.

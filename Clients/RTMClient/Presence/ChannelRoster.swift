@@ -16,6 +16,9 @@ struct ChannelRoster: Sendable {
     struct Page: Sendable {
         var position: StreamPosition
         var users: [UserState]
+        /// What this user has set, which the server may lack: it sets what waited for the subscription after
+        /// the join, and forgets everything while a user is away for too long (P-41, P-42).
+        var ownStates: [String: String] = [:]
         /// Further frames of this snapshot follow.
         var more: Bool
         var timestampMilliseconds: UInt64
@@ -40,6 +43,9 @@ struct ChannelRoster: Sendable {
     let userID: String
     /// States by user id, or `nil` until the first snapshot is complete.
     private(set) var members: [String: [String: String]]?
+    /// What the server shows of the own user, which may be less than the user sees of itself in `members`.
+    /// `nil` if the server doesn't list it.
+    private(set) var listedStates: [String: String]?
     /// The snapshot contains the presence events up to here.
     private var position: StreamPosition?
     /// The epoch of the log that events come from. An event of another log says nothing about a snapshot.
@@ -59,8 +65,12 @@ struct ChannelRoster: Sendable {
     }
 
     /// Others see the own subscription, or they don't because it is quiet. A snapshot says so itself.
-    mutating func showSelf(_ isShown: Bool) -> [RosterChange] {
-        isShown ? members?[userID] == nil ? join(userID) : [] : leave(userID, .left(userID))
+    ///
+    /// - Parameter states: what this user has set in the channel.
+    mutating func showSelf(_ isShown: Bool, _ states: [String: String] = [:]) -> [RosterChange] {
+        guard isShown else { return leave(userID, .left(userID)) }
+        guard members?[userID] == nil else { return [] }
+        return join(userID) + changeOwnStates { $0 = states }
     }
 
     // MARK: Snapshots
@@ -86,6 +96,8 @@ struct ChannelRoster: Sendable {
             return Outcome()
         }
         position = page.position
+        listedStates = snapshot.users[userID]
+        snapshot.users[userID]?.merge(page.ownStates) { $1 }
         members = snapshot.users
         var outcome = Outcome(
             events: [event(.snapshot(snapshot.users.sortedUsers), at: page.timestampMilliseconds)],
@@ -104,6 +116,7 @@ struct ChannelRoster: Sendable {
         position = nil
         let wasKnown = members != nil
         members = nil
+        listedStates = nil
         return Outcome(
             events: [event(.errorOutOfService(.unavailable), at: milliseconds)],
             changes: wasKnown ? [.cleared] : [])
@@ -196,12 +209,18 @@ struct ChannelRoster: Sendable {
 
     private mutating func join(_ user: String) -> [RosterChange] {
         guard members != nil else { return [] }
+        if user == userID {
+            listedStates = [:]
+            // What this user has set is set again, so that it doesn't see itself without.
+            if members?[user] != nil { return [] }
+        }
         guard let shown = members?.updateValue([:], forKey: user) else { return [.joined(user)] }
         return shown.isEmpty ? [] : [.statesChanged(UserState(userID: user))]
     }
 
     private mutating func leave(_ user: String, _ change: RosterChange) -> [RosterChange] {
-        members?.removeValue(forKey: user) == nil ? [] : [change]
+        if user == userID { listedStates = nil }
+        return members?.removeValue(forKey: user) == nil ? [] : [change]
     }
 
     /// The own states come from the own calls, because an event of an earlier call may be late.

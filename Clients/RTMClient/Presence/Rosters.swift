@@ -33,10 +33,11 @@ final class Rosters {
 
     // MARK: Subscriptions
 
+    /// - Parameter ownStates: what this user has set in the channel.
     /// - Returns: whether a snapshot will come, which shows what the server has of the own states.
     func follow(
         _ channel: ChannelID, features: SubscriptionFeatures, unavailable: SubscriptionFeatures,
-        epoch: UInt64, isNew: Bool
+        epoch: UInt64, isNew: Bool, ownStates: [String: String]
     ) -> Bool {
         guard features.contains(.presence) else {
             forget(channel)
@@ -47,7 +48,7 @@ final class Rosters {
             rosters[channel]
             ?? ChannelRoster(of: channel, userID: session.userID)
         roster.follow(epoch: epoch)
-        let changes = isNew ? roster.showSelf(!features.contains(.quiet)) : []
+        let changes = isNew ? roster.showSelf(!features.contains(.quiet), ownStates) : []
         rosters[channel] = roster
         watchers.publish(roster.members, changes, in: channel)
         guard unavailable.contains(.presence) else { return true }
@@ -70,22 +71,23 @@ final class Rosters {
 
     // MARK: What the server sends
 
+    /// - Parameter ownStates: what this user has set in the channel.
     /// - Returns: whether the snapshot is complete.
-    func received(_ snapshot: Rtm_Client_PresenceSnapshot, in channel: ChannelID) -> Bool {
+    func received(
+        _ snapshot: Rtm_Client_PresenceSnapshot, in channel: ChannelID, ownStates: [String: String]
+    ) -> Bool {
         guard rosters[channel] != nil else { return false }
         let users = snapshot.users.map(UserState.init)
         let page = ChannelRoster.Page(
             position: StreamPosition(snapshot.position),
             users: channel.type == .topics ? users : encryption?.open(users, in: channel) ?? users,
-            more: snapshot.more, timestampMilliseconds: session.clock.milliseconds)
+            ownStates: ownStates, more: snapshot.more, timestampMilliseconds: session.clock.milliseconds)
         change(channel, showsSame: !session.isOnSecondPath) { $0.received(page) }
         return !page.more && rosters[channel]?.members != nil
     }
 
     /// What others see of this user; `nil` if it isn't listed.
-    func ownStates(in channel: ChannelID) -> [String: String]? {
-        rosters[channel]?.members?[session.userID]
-    }
+    func listedStates(in channel: ChannelID) -> [String: String]? { rosters[channel]?.listedStates }
 
     func received(_ event: Rtm_Client_PresenceEvent, in publication: Rtm_Client_Publication) {
         guard let change = PresenceUpdate.Change(event, publisher: publication.publisher) else { return }

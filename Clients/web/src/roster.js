@@ -19,7 +19,8 @@ export class Roster {
     this.#arriving = null;
   }
 
-  snapshot({ position, users, more }) {
+  /** `own` has what the client has set, which the server may lack for a moment (P-41, P-42). */
+  snapshot({ position, users, more }, own = {}) {
     const at = this.#arriving?.position;
     const isSame = at && at.epoch === position.epoch && at.offset === position.offset;
     const arriving = isSame ? this.#arriving : { position, users: new Map(), held: this.#arriving?.held ?? [] };
@@ -27,6 +28,7 @@ export class Roster {
     this.#arriving = more ? arriving : null;
     if (more) return [];
     this.users = arriving.users;
+    if (this.users.has(this.self)) Object.assign(this.users.get(this.self), own);
     this.#position = position;
     const change = { change: 'snapshot', users: this.list() };
     return [change, ...arriving.held.flatMap(([offset, publisher, event]) => this.event(offset, publisher, event))];
@@ -57,7 +59,8 @@ export class Roster {
     switch (type) {
       case 3: {
         const isNew = !this.users?.has(publisher);
-        this.users?.set(publisher, {});
+        // What this user has set is set again.
+        if (isNew || !isOwn) this.users?.set(publisher, {});
         return isNew && !isOwn ? [{ change: 'joined', userId: publisher }] : [];
       }
       case 4:

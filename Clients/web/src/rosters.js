@@ -42,7 +42,7 @@ export class Rosters {
       roster.begin(position.epoch);
       if (featuresUnavailable & presence) this.#emit(entry, roster.lost());
       // Who was quiet adds itself.
-      else if (roster.users && !(features & quiet) && !roster.users.has(self)) roster.users.set(self, {});
+      else if (roster.users && !(features & quiet) && !roster.users.has(self)) roster.users.set(self, { ...this.states.of(key) });
     } else this.#rosters.delete(key);
     this.states.settle(entry);
   }
@@ -64,7 +64,7 @@ export class Rosters {
   presenceSnapshot(body) {
     const key = `${body.channelType}/${body.channel}`;
     const roster = this.#rosters.get(key);
-    if (roster) this.#emit(this.#session.subscriptions.get(key), roster.snapshot(body));
+    if (roster) this.#emit(this.#session.subscriptions.get(key), roster.snapshot(body, this.states.of(key)));
   }
 
   presence(event, { entry, publisher, offset, timestamp }) {

@@ -67,6 +67,32 @@ struct ChannelRosterTests {
         #expect(roster.members == ["ann": [:], "bob": [:]])
     }
 
+    @Test("P-41: the own entry of a snapshot has what the client has set, and what the server has is known")
+    mutating func ownStates() {
+        var first = page(5, ["ann": [:], "me": ["seat": "0", "old": "1"]])
+        first.ownStates = ["seat": "1"]
+        let outcome = roster.received(first)
+        let own = UserState(userID: "me", states: ["seat": "1", "old": "1"])
+        #expect(outcome.events == [event(.snapshot([UserState(userID: "ann"), own]))])
+        #expect(roster.members?["me"] == own.states)
+        #expect(roster.listedStates == ["seat": "0", "old": "1"])
+        // The server has taken the user for somebody who comes anew, and gets its states again.
+        #expect(roster.received(event(.remoteJoin(userID: "me")), offset: 6) == ChannelRoster.Outcome())
+        #expect(roster.members?["me"] == own.states)
+        #expect(roster.listedStates == [:])
+        _ = roster.received(event(.remoteTimeout(userID: "me")), offset: 7)
+        #expect(roster.listedStates == nil)
+        // A quiet user isn't listed, and doesn't list itself.
+        var quiet = page(8, ["ann": [:]])
+        quiet.ownStates = ["seat": "1"]
+        _ = roster.received(quiet)
+        #expect(roster.members == ["ann": [:]])
+        #expect(
+            roster.showSelf(true, ["seat": "1"]).last
+                == .statesChanged(
+                    UserState(userID: "me", states: ["seat": "1"])))
+    }
+
     @Test("M-5, M-7: who becomes quiet isn't in the own roster, and is again afterwards")
     mutating func showSelf() {
         #expect(roster.showSelf(true) == [])
