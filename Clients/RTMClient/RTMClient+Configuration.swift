@@ -117,6 +117,7 @@ extension RTMClient {
         var contentSize: ContentSize { ContentSize(isSealed: !encryptionKeys.isEmpty) }
 
         var heartbeatSeconds: UInt32 { Self.clamp(heartbeatInterval, to: Limits.heartbeatInterval) }
+        var presenceTime: Duration { .seconds(presenceTimeoutSeconds) }
         var presenceTimeoutSeconds: UInt32 { Self.clamp(presenceTimeout, to: Limits.presenceTimeout) }
 
         private static func clamp(_ duration: Duration, to range: ClosedRange<Int>) -> UInt32 {

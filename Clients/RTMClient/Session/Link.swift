@@ -189,7 +189,7 @@ extension Link: LinkSessionDelegate {
     /// Nothing is restored after this.
     private func forgetSession() {
         session.lastRestoration = nil
-        subscribed.table.removeAll()
+        subscriptions.forgetAll()
         topicRosters.forgetAll()
         locks.forgetAll()
         messages.forgetInbox()

@@ -88,14 +88,14 @@ struct UnsubscribeRequest: Request {
     }
 
     func givenUp(_ error: RTMError) -> LateAnswer? {
-        subscriptions.left(channel)
+        subscriptions.leftUnheard(channel)
         completion.fail(error)
         return nil
     }
 
     /// The channel isn't restored, which is what the app asked for (S-16).
     func lost(_ reason: String) {
-        subscriptions.left(channel)
+        subscriptions.leftUnheard(channel)
         completion.succeed()
     }
 }

@@ -7,6 +7,8 @@ import RTMProtocol
 final class Subscriptions {
     let subscribed: LinkSubscriptions
     var postponed = PostponedSubscribes()
+    /// What the app has left without an answer of the server, in which others may still see this user.
+    private var left = LeftSubscriptions()
     private let session: LinkSession
     private let requests: Requests
     private let events: EventOutlet
@@ -44,6 +46,7 @@ final class Subscriptions {
         } catch {
             return completion.fail(error)
         }
+        left.remove(channel)
         // What the app sets from here on belongs to the new subscription (P-42).
         if beginsAnew { presence.forget(channel) }
         let body = ClientBody.subscribe(
@@ -62,10 +65,9 @@ final class Subscriptions {
         case .connecting, .disconnected, .suspended:
             // The channel is not restored (S-16). If the server has restored it already, the server has to
             // end it.
-            if session.isBeingRestored, subscribed.table.contains(channel) {
-                requests.notify { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
-            }
-            end(channel)
+            let isRestored = session.isBeingRestored && subscribed.table.contains(channel)
+            leaveUnheard(channel)
+            if isRestored { endOnServer(channel) }
             // While the path changes a subscribe waits here to be sent again.
             postponed.remove(of: channel)
             requests.refuse(.unsubscribedMeanwhile) { ($0 as? SubscribeCall)?.channel == channel }
@@ -166,6 +168,37 @@ final class Subscriptions {
         }
     }
 
+    /// An unsubscribe was lost with its connection, and the server may not have received it.
+    func leftUnheard(_ channel: ChannelID) {
+        if subscribed.table.isLeaving(channel) { leaveUnheard(channel) } else { left(channel) }
+    }
+
+    /// The next connection takes the channel up once more and ends it there, so that others see the user
+    /// leave (M-6). The topics of a stream channel go with it.
+    private func leaveUnheard(_ channel: ChannelID) {
+        let before = subscribed.table.channelRestorations
+        end(channel)
+        let ended = before.filter { !subscribed.table.contains($0.channel) }
+        left.add(ended, until: session.now + session.configuration.presenceTime)
+    }
+
+    /// The server has what the app has left.
+    private func endOnServer(_ channel: ChannelID) {
+        requests.call(.unsubscribe, .unsubscribe(Rtm_Client_Unsubscribe(channel))) { [self] result in
+            // Without an answer the next connection ends it.
+            switch result {
+            case .success: left.remove(channel)
+            case .failure(let error): if error.isNotSubscribed { left.remove(channel) }
+            }
+        }
+    }
+
+    /// Nothing is restored after this.
+    func forgetAll() {
+        subscribed.table.removeAll()
+        left = LeftSubscriptions()
+    }
+
     /// The subscription has ended.
     func end(_ channel: ChannelID) {
         subscribed.table.remove(channel)
@@ -196,7 +229,8 @@ final class Subscriptions {
     ///   left some of them since.
     func restore(taken: [LoginOffer.Item]) {
         let known = Set(taken.map(\.restoration.channel))
-        let others = subscribed.table.channelRestorations.filter { !known.contains($0.channel) }
+        let others = (subscribed.table.channelRestorations + left.restorations(now: session.now))
+            .filter { !known.contains($0.channel) }
         session.beginRestorations(taken.count + others.count)
         for item in taken {
             requests.add(RestoreRequest(subscriptions: self, restoration: item.restoration), id: item.id)
@@ -212,7 +246,7 @@ final class Subscriptions {
 
     /// The server had refused the restoration because of its rate, and has said when to send it again.
     func restoreAgain(_ channel: ChannelID) {
-        guard let restoration = subscribed.table.restoration(of: channel) else {
+        guard let restoration = subscribed.table.restoration(of: channel) ?? left[channel] else {
             return session.restorationEnded()
         }
         send(restoration)
@@ -223,8 +257,7 @@ final class Subscriptions {
         defer { session.restorationEnded() }
         guard subscribed.table.contains(channel) else {
             // The app has left the channel since, and the server has to end the subscription (S-16).
-            requests.notify { $0.unsubscribe = Rtm_Client_Unsubscribe(channel) }
-            return
+            return endOnServer(channel)
         }
         let gap = subscribed.table.confirm(
             channel, request: nil, position: StreamPosition(answer.position), hasGap: answer.gap)
@@ -238,9 +271,14 @@ final class Subscriptions {
     /// The app asked for the subscription, and must not have to ask again because of a bad moment: then the
     /// next connection tries to restore it (S-19).
     func restorationRefused(_ channel: ChannelID, _ error: RTMError) {
-        guard subscribed.table.contains(channel) else { return session.restorationEnded() }
+        let isWanted = subscribed.table.contains(channel)
+        guard isWanted || left[channel] != nil else { return session.restorationEnded() }
         if error.cameTooOften, let pause = error.retryAfter {
             return session.retry(.restoration(of: channel), after: pause)
+        }
+        guard isWanted else {
+            left.remove(channel)
+            return session.restorationEnded()
         }
         guard !error.maySoonPass else {
             return session.end(.connectionError("a subscription could not be restored yet: \(error.reason)"))
