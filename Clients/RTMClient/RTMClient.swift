@@ -91,6 +91,11 @@ public final class RTMClient: Sendable {
         hub.makeConsumer(buffering ?? .dropOldest(capacity: configuration.eventBufferCapacity))
     }
 
+    /// The events of one kind, with a buffer that no others take up.
+    func events(where isWanted: @escaping @Sendable (RTMEvent) -> Bool) -> RTMEvents {
+        hub.makeConsumer(.dropOldest(capacity: configuration.eventBufferCapacity), where: isWanted)
+    }
+
     /// Sends all events from now on to this sink, on the client's event loop and in the order in which calls
     /// end there, too.
     package func attach(_ sink: some EventSink) { hub.add(sink) }

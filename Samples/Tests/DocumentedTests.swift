@@ -17,6 +17,6 @@ func noNetwork() async throws {
     await world.mend("bob")
 
     #expect(await world.advance(upTo: .seconds(60)) { bob.linkState == .connected })
-    #expect(await messages.next()?.payload == .text("hi"))
+    #expect(await messages.next()?.message?.payload == .text("hi"))
     await world.end()
 }

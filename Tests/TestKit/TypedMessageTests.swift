@@ -22,7 +22,7 @@ struct TypedMessageTests {
         try await alice.publish(json: move, to: .channel("chess"), customType: "move")
         async let arrived = moves.next()
         await world.advance(by: .seconds(1))
-        let message = await arrived
+        let message = await arrived?.message
         #expect(try message?.decoded(as: Move.self) == move)
         #expect(message?.customType == "move")
         await world.end()

@@ -7,12 +7,16 @@ import RTMModel
 /// `Contents` decides. Nothing is resumed under the lock.
 final class EventBuffer: EventSink {
     private let contents: NIOLockedValueBox<Contents>
+    private let isWanted: (@Sendable (RTMEvent) -> Bool)?
 
-    init(_ buffering: EventBuffering) {
+    /// - Parameter isWanted: which events the consumer reads; `nil` if it is all of them.
+    init(_ buffering: EventBuffering, where isWanted: (@Sendable (RTMEvent) -> Bool)? = nil) {
+        self.isWanted = isWanted
         contents = NIOLockedValueBox(Contents(capacity: buffering.capacity))
     }
 
     func append(_ event: RTMEvent) {
+        guard isWanted?(event) ?? true else { return }
         let waiter = contents.withLockedValue { $0.append(event) }
         waiter?.continuation.resume(returning: event)
     }

@@ -84,8 +84,10 @@ final class EventHub: Sendable {
     var linkState: RTMLinkState { contents.withLockedValue { $0.linkState } }
     var consumerCount: Int { contents.withLockedValue { $0.consumers.count } }
 
-    func makeConsumer(_ buffering: EventBuffering) -> RTMEvents {
-        let buffer = EventBuffer(buffering)
+    func makeConsumer(
+        _ buffering: EventBuffering, where isWanted: (@Sendable (RTMEvent) -> Bool)? = nil
+    ) -> RTMEvents {
+        let buffer = EventBuffer(buffering, where: isWanted)
         return RTMEvents(consumer: EventConsumer(id: add(buffer), buffer: buffer, hub: self))
     }
 

@@ -8,7 +8,7 @@ public import RTMModel
 /// try await room.joinTopic("chat")
 /// try await room.publish("hello", to: "chat")
 /// let answer = try await room.subscribe(to: "chat")
-/// for await message in room.messages(in: "chat") { … }
+/// for await case .message(let message) in room.messages(in: "chat") { … }
 /// try await room.leave()
 /// ```
 ///
@@ -88,7 +88,7 @@ public struct StreamChannel: Sendable {
 
     /// Publishes to a topic that was joined. Those get it who have subscribed to this user in this topic, in
     /// the order in which it was published, and once (C-8, C-14). See
-    /// ``RTMClient/publish(_:to:customType:storeInHistory:)-(String,_,_,_)`` for what happens when the
+    /// ``RTMClient/publish(_:to:customType:storeInHistory:id:)-(String,_,_,_,_)`` for what happens when the
     /// connection is lost.
     ///
     /// - Throws: `.channelMessageLengthExceedLimitation` (-11010) above 1 KiB (L-21), `.channelNotJoined`

@@ -294,7 +294,11 @@ export declare class RTMClient {
 
   /** All events from now on, for one consumer that reads at its own pace. */
   events(options?: { capacity?: number; filter?: (event: RTMEvent) => boolean }): EventStream<RTMEvent>;
-  messages(from: Channel | User, options?: { capacity?: number }): EventStream<MessageEvent | OverflowEvent>;
+  /** The messages of a channel or user, and in the places where some are missing what says so. */
+  messages(
+    from: Channel | User,
+    options?: { capacity?: number },
+  ): EventStream<MessageEvent | GapEvent | UndecryptableEvent | OverflowEvent>;
   /** Calls the listener with each event. Returns what ends that. */
   listen(listener: (event: RTMEvent) => void): () => void;
 

@@ -77,7 +77,9 @@ export class RTMClient {
 
   messages(from, options) {
     const { type, name } = target(from);
-    const filter = (event) => event.type === 'message' && event.channelType === types[type] && event.channelName === name;
+    const isShown = ({ type: kind, content = 'message' }) =>
+      kind === 'message' || kind === 'gap' || (kind === 'undecryptable' && content === 'message');
+    const filter = (event) => isShown(event) && event.channelType === types[type] && event.channelName === name;
     return this.events({ ...options, filter });
   }
 
