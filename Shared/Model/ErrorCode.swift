@@ -58,6 +58,9 @@ public enum ErrorCode: Int, Sendable, Hashable, CaseIterable {
     case notConnected = -10025
     /// The renewal of the token was not answered in time.
     case renewTokenTimeout = -10026
+    /// The task that waited for the call was cancelled. No server sends this, and the vendor has no such
+    /// code.
+    case cancelled = -10099
     /// The stream channel was not joined.
     case channelNotJoined = -11001
     /// The message channel was not subscribed.
@@ -235,14 +238,26 @@ public enum ErrorCode: Int, Sendable, Hashable, CaseIterable {
 }
 
 extension ErrorCode {
+    /// What a call that failed with this code has done, unless the error says it itself.
+    var outcome: RTMError.Outcome {
+        switch self {
+        case .ok, .channelPresenceNotReady, .channelMessageDeliveredButStoreFailed,
+            .channelReceiverOfflineButMessageStoreSucceeded:
+            .done
+        case .channelPublishMessageTimeout, .channelPublishMessageFailed, .storageOperationTimeout,
+            .presenceOperationTimeout, .lockOperationTimeout, .cancelled:
+            .unknown
+        default: .notDone
+        }
+    }
+
     /// Whether the same call may succeed later without being changed.
     public var isRetryable: Bool {
         switch self {
         case .loginNoServerResources, .loginTimeout, .operationRateExceedLimitation, .notConnected,
             .renewTokenTimeout, .channelSubscribeTimeout, .channelSubscribeTooFrequent,
             .channelSubscribeFailed,
-            .channelUnsubscribeFailed, .channelPublishMessageFailed, .channelPublishMessageTooFrequent,
-            .channelPublishMessageTimeout, .channelNotConnected, .channelPresenceNotReady,
+            .channelUnsubscribeFailed, .channelPublishMessageTooFrequent, .channelNotConnected,
             .channelReceiverOffline, .storageOperationTimeout, .storageNotAvailable, .presenceNotConnected,
             .presenceOperationTimeout, .presenceOperationFailed, .lockOperationTimeout, .lockAcquireFailed,
             .lockNotAvailable, .historyOperationTimeout, .historyNotAvailable:

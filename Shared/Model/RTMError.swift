@@ -21,6 +21,19 @@ public struct RTMError: Error, Sendable, Hashable {
     /// What a write that compared revisions found instead (D-5).
     public var conflict: Conflict?
 
+    /// What is known of the effect of the call, where the code alone doesn't say it.
+    private var knownOutcome: Outcome?
+
+    /// Whether a call that failed had its effect.
+    public enum Outcome: Sendable, Hashable {
+        /// It had none: what was to be published isn't published.
+        case notDone
+        /// Nobody knows. The answer was lost, or came too late.
+        case unknown
+        /// It had its effect, and only a part failed that the code names.
+        case done
+    }
+
     /// A limit by name and value, in the unit that the name says.
     public struct Limit: Sendable, Hashable {
         /// What is limited.
@@ -56,7 +69,7 @@ public struct RTMError: Error, Sendable, Hashable {
     /// Makes an error, as tests of apps do.
     public init(
         _ code: ErrorCode, _ reason: String, operation: String = "", retryAfter: Duration? = nil,
-        limit: Limit? = nil, conflict: Conflict? = nil
+        limit: Limit? = nil, conflict: Conflict? = nil, outcome: Outcome? = nil
     ) {
         self.code = code
         self.reason = reason
@@ -64,15 +77,30 @@ public struct RTMError: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
         self.limit = limit
         self.conflict = conflict
+        knownOutcome = outcome
     }
 
-    /// Whether the same call may succeed later.
-    public var isRetryable: Bool { retryAfter != nil || code.isRetryable }
+    /// Whether the call had its effect although it failed. What is unknown may be repeated where twice does
+    /// no harm, and a publish with an id is such a call.
+    public var outcome: Outcome {
+        get {
+            // With -11024 a server says that it couldn't, and when to come back; or that it doesn't know.
+            let couldNot = code == .channelPublishMessageFailed && retryAfter != nil
+            return knownOutcome ?? (couldNot ? .notDone : code.outcome)
+        }
+        set { knownOutcome = newValue }
+    }
+
+    /// Whether the same call may succeed later, and can't be done twice by that.
+    public var isRetryable: Bool { outcome == .notDone && mayPass }
+
+    /// Whether the cause may pass by itself, whatever the call has done.
+    package var mayPass: Bool { retryAfter != nil || code.isRetryable }
 
     /// What `catch` matches errors of one code with, in every function that throws.
     ///
     /// ```swift
-    /// do {
+    /// do throws(RTMError) {
     ///     try await client.publish("only for you", to: .user("bob"))
     /// } catch RTMError.code(.channelReceiverOffline) {
     ///     // Bob is not online.
@@ -81,8 +109,8 @@ public struct RTMError: Error, Sendable, Hashable {
     /// }
     /// ```
     ///
-    /// Write the last `catch`: without it the compiler of Swift 6.3.1 crashes in a `for` loop of a function
-    /// that `throws`.
+    /// `throws(RTMError)` makes `error` an `RTMError` in a `Task` and in closures, too. Write the last
+    /// `catch`: without it the compiler of Swift 6.3.1 crashes in a `for` loop of a function that `throws`.
     public static func code(_ code: ErrorCode) -> ErrorCode { code }
 }
 

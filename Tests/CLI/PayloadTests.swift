@@ -37,6 +37,12 @@ struct PayloadTests {
     @Test("the command line needs exactly one source")
     func sources() throws {
         #expect(throws: (any Error).self) { try PublishCommand.parse(["lobby"]) }
+        // M-42: an id is that of one message.
+        #expect(throws: (any Error).self) { try PublishCommand.parse(["lobby", "--lines", "--id", "a"]) }
+        #expect(throws: (any Error).self) {
+            try PublishCommand.parse(["lobby", "hi", "--outbox", "x", "--id", "a"])
+        }
+        #expect(try PublishCommand.parse(["lobby", "hi", "--id", "a"]).message.id == "a")
         #expect(throws: (any Error).self) { try PublishCommand.parse(["lobby", "hi", "--file", "x"]) }
         #expect(
             try PublishCommand.parse(["lobby", "hi", "--custom-type", "note"]).message.customType == "note")

@@ -7,11 +7,14 @@ import Testing
 struct ErrorCodeTests {
     @Test("the API's codes are the schema's, number by number")
     func sameNumbers() {
-        let api = Set(ErrorCode.allCases.map(\.rawValue))
+        let api = Set(ErrorCode.allCases.map(\.rawValue)).subtracting(Self.neverSent)
         let wire = Set(Rtm_Client_ErrorCode.allCases.map(\.rawValue))
         #expect(api.subtracting(wire).sorted() == [], "missing in protocol/schema/client/error.proto")
         #expect(wire.subtracting(api).sorted() == [], "missing in Shared/Model/ErrorCode.swift")
     }
+
+    /// What only a client says.
+    static let neverSent = [ErrorCode.cancelled.rawValue]
 
     /// The public API spells these differently from its documentation, which the schema follows.
     static let spelledOtherwise: [Int: String] = [
@@ -20,7 +23,7 @@ struct ErrorCodeTests {
 
     @Test("each number has the same name in both")
     func sameNames() throws {
-        for code in ErrorCode.allCases {
+        for code in ErrorCode.allCases where !Self.neverSent.contains(code.rawValue) {
             let wire = try #require(Rtm_Client_ErrorCode(rawValue: code.rawValue))
             let name = Self.spelledOtherwise[code.rawValue] ?? "\(code)".lowercased()
             #expect("\(wire)".lowercased() == "error" + name)
@@ -40,6 +43,24 @@ struct ErrorCodeTests {
         #expect(!RTMError(.invalidChannelName, "").isRetryable)
         #expect(!RTMError(.channelMessageLengthExceedLimitation, "").isRetryable)
         #expect(!ErrorCode.ok.isRetryable)
+    }
+
+    @Test("M-26: what may have been published isn't retryable, and says so")
+    func outcomes() {
+        for code in [ErrorCode.channelPublishMessageTimeout, .channelPublishMessageFailed] {
+            #expect(RTMError(code, "").outcome == .unknown)
+            #expect(!RTMError(code, "").isRetryable)
+        }
+        let couldNot = RTMError(.channelPublishMessageFailed, "", retryAfter: .seconds(1))
+        #expect(couldNot.outcome == .notDone && couldNot.isRetryable)
+        #expect(RTMError(.channelReceiverOffline, "").outcome == .notDone)
+        #expect(RTMError(.channelMessageDeliveredButStoreFailed, "").outcome == .done)
+        // The same code comes before a request is sent, and when its answer is lost.
+        #expect(RTMError(.notConnected, "").isRetryable)
+        let lost = RTMError(.notConnected, "", outcome: .unknown)
+        #expect(lost.outcome == .unknown && !lost.isRetryable && lost.mayPass)
+        // A loop that makes retryable calls again ends with its task.
+        #expect(!RTMError(.cancelled, "").isRetryable)
     }
 
     @Test("an answer that says when to come back is retryable whatever its code")

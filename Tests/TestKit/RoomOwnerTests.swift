@@ -6,8 +6,8 @@ import Synchronization
 import Testing
 
 /// What a library for rooms does with the compatible API: a lock says who is the arbiter, who alone writes
-/// the seats into the metadata, and everybody shows its seat as a state that is set before the subscribe. An
-/// own entry without a seat is that of somebody whom the arbiter has removed, so the library ends the room.
+/// the chairs into the metadata, and everybody shows its chair as a state that is set before the subscribe. An
+/// own entry without a chair is that of somebody whom the arbiter has removed, so the library ends the room.
 @Suite("A room with an owner", .ends(withinMinutes: 2))
 struct RoomOwnerTests {
     @Test("P-41, P-42, K-11: it survives its arbiter, a long absence, and who leaves and comes back")
@@ -21,40 +21,41 @@ struct RoomOwnerTests {
             await owner.lock.setLock(channelName: "room", channelType: .message, lockName: "arbiter", ttl: 10)
                 .1 == nil)
         #expect(await owner.becomesArbiter(waiting: false) == nil)
-        #expect(await owner.write(["title": "Tea", "seat0": "owner"]) == nil)
-        for (member, seat) in [(owner, "0"), (ann, ""), (ben, "")] { await member.enter(seat: seat) }
+        #expect(await owner.write(["title": "Tea", "chair0": "owner"]) == nil)
+        for (member, chair) in [(owner, "0"), (ann, ""), (ben, "")] { await member.enter(chair: chair) }
         #expect(
             await world.advance(upTo: .seconds(5)) { [owner, ann, ben].allSatisfy { $0.own.count == 1 } })
-        #expect(owner.own == [["seat": "0"]])
-        #expect(ann.own == [["seat": ""]])
+        #expect(owner.own == [["chair": "0"]])
+        #expect(ann.own == [["chair": ""]])
 
-        // A seat is asked for, and the arbiter writes it.
+        // A chair is asked for, and the arbiter writes it.
         let ask = AgoraRtmPublishOptions()
         ask.channelType = .user
         #expect(await ann.kit.publish(channelName: "owner", message: "1", option: ask).1 == nil)
         #expect(await world.advance(upTo: .seconds(5)) { owner.asked == ["ann: 1"] })
-        #expect(await owner.write(["seat1": "ann"]) == nil)
-        #expect(await ann.show(seat: "1") == nil)
-        #expect(await world.advance(upTo: .seconds(5)) { ben.seats == ["seat0": "owner", "seat1": "ann"] })
-        #expect(await ann.write(["seat1": "ben"]) != nil, "ann is not the arbiter")
+        #expect(await owner.write(["chair1": "ann"]) == nil)
+        #expect(await ann.show(chair: "1") == nil)
+        #expect(
+            await world.advance(upTo: .seconds(5)) { ben.chairs == ["chair0": "owner", "chair1": "ann"] })
+        #expect(await ann.write(["chair1": "ben"]) != nil, "ann is not the arbiter")
 
         // The arbiter is gone, for longer than its presence timeout, and there is a new one.
         await world.cut("owner")
         #expect(await ann.becomesArbiter(waiting: true) == nil)
-        #expect(await ann.write(["seat2": "ben"]) == nil)
+        #expect(await ann.write(["chair2": "ben"]) == nil)
         #expect(await world.advance(upTo: .seconds(60)) { ann.gone == ["owner"] })
         await world.mend("owner")
         #expect(await world.advance(upTo: .seconds(60)) { owner.own.count > 1 })
-        #expect(owner.own.allSatisfy { $0 == ["seat": "0"] }, "\(owner.own)")
-        #expect(await owner.write(["seat2": "owner"]) != nil, "owner isn't the arbiter any more")
-        #expect(await world.advance(upTo: .seconds(10)) { await ben.seat(of: "owner") == "0" })
+        #expect(owner.own.allSatisfy { $0 == ["chair": "0"] }, "\(owner.own)")
+        #expect(await owner.write(["chair2": "owner"]) != nil, "owner isn't the arbiter any more")
+        #expect(await world.advance(upTo: .seconds(10)) { await ben.chair(of: "owner") == "0" })
 
-        // Who leaves and comes back has the seat that it sets then.
+        // Who leaves and comes back has the chair that it sets then.
         #expect(await owner.kit.unsubscribe("room").1 == nil)
         let count = owner.own.count
-        await owner.enter(seat: "3")
+        await owner.enter(chair: "3")
         #expect(await world.advance(upTo: .seconds(10)) { owner.own.count > count })
-        #expect(owner.own.last == ["seat": "3"])
+        #expect(owner.own.last == ["chair": "3"])
 
         // The arbiter ends the room.
         #expect(
@@ -68,7 +69,7 @@ struct RoomOwnerTests {
         #expect(
             await ann.lock.removeLock(channelName: "room", channelType: .message, lockName: "arbiter").1
                 == nil)
-        #expect(await world.advance(upTo: .seconds(5)) { ben.seats.isEmpty })
+        #expect(await world.advance(upTo: .seconds(5)) { ben.chairs.isEmpty })
         for member in [owner, ann, ben] { member.kit.destroy() }
         await world.end()
     }
@@ -79,7 +80,7 @@ private final class Member: NSObject, AgoraRtmClientDelegate, Sendable {
         var own: [[String: String]] = []
         var asked: [String] = []
         var gone: [String] = []
-        var seats: [String: String] = [:]
+        var chairs: [String: String] = [:]
     }
 
     let kit: AgoraRtmClientKit
@@ -109,25 +110,25 @@ private final class Member: NSObject, AgoraRtmClientDelegate, Sendable {
 
     /// What each snapshot says of this user.
     var own: [[String: String]] { received.withLock { $0.own } }
-    /// Who has asked for which seat.
+    /// Who has asked for which chair.
     var asked: [String] { received.withLock { $0.asked } }
     var gone: [String] { received.withLock { $0.gone } }
-    var seats: [String: String] { received.withLock { $0.seats } }
+    var chairs: [String: String] { received.withLock { $0.chairs } }
 
-    func enter(seat: String) async {
-        #expect(await show(seat: seat) == nil)
+    func enter(chair: String) async {
+        #expect(await show(chair: chair) == nil)
         let option = AgoraRtmSubscribeOptions()
         option.features = [.message, .presence, .metadata, .lock]
         #expect(await kit.subscribe(channelName: "room", option: option).1 == nil)
     }
 
-    func show(seat: String) async -> AgoraRtmErrorInfo? {
-        await presence.setState(channelName: "room", channelType: .message, items: ["seat": seat]).1
+    func show(chair: String) async -> AgoraRtmErrorInfo? {
+        await presence.setState(channelName: "room", channelType: .message, items: ["chair": chair]).1
     }
 
-    func seat(of userID: String) async -> String? {
+    func chair(of userID: String) async -> String? {
         await presence.getState(channelName: "room", channelType: .message, userId: userID).0?.state.states[
-            "seat"]
+            "chair"]
     }
 
     func becomesArbiter(waiting: Bool) async -> AgoraRtmErrorInfo? {
@@ -161,9 +162,9 @@ private final class Member: NSObject, AgoraRtmClientDelegate, Sendable {
     }
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveStorageEvent event: AgoraRtmStorageEvent) {
-        let items = (event.data.items ?? []).filter { $0.key.hasPrefix("seat") }
+        let items = (event.data.items ?? []).filter { $0.key.hasPrefix("chair") }
         received.withLock { received in
-            received.seats = Dictionary(uniqueKeysWithValues: items.map { ($0.key, $0.value) })
+            received.chairs = Dictionary(uniqueKeysWithValues: items.map { ($0.key, $0.value) })
         }
     }
 }

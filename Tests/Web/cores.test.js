@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RTMError } from '../../Clients/web/src/errors.js';
 import { makeEventStream } from '../../Clients/web/src/events.js';
 import { makeLink } from '../../Clients/web/src/link.js';
 import { loss } from '../../Clients/web/src/losses.js';
 import { makePacedPublishes } from '../../Clients/web/src/pacing.js';
+import { numberOf } from '../../Clients/web/src/publisher.js';
 import { makePublishes } from '../../Clients/web/src/publishes.js';
 import { Roster } from '../../Clients/web/src/roster.js';
 import { makeSubscriptions } from '../../Clients/web/src/subscriptions.js';
@@ -166,6 +168,35 @@ test('after a loss everything unanswered goes again, with its age and the epoch 
     again.map(({ publish: { sequence, again, epoch, ageMs } }) => [sequence, again, epoch, ageMs]),
     [[1, true, 7, 1011], [2, true, 8, 1001]],
   );
+});
+
+test('M-26: what may have had its effect says so', () => {
+  const outcome = (code, more) => new RTMError(code, '', more).outcome;
+  assert.equal(outcome(-11026), 'unknown');
+  assert.equal(outcome(-11024), 'unknown');
+  assert.equal(outcome(-11024, { retryAfter: 100 }), 'notDone');
+  assert.equal(outcome(-11025, { operation: 'publish' }), 'notDone');
+  assert.equal(outcome(-11037), 'done');
+  assert.equal(outcome(-13012, { operation: 'setState' }), 'unknown');
+  assert.equal(outcome(-13012, { operation: 'whoNow' }), 'notDone');
+  assert.equal(outcome(-10025, { outcome: 'unknown' }), 'unknown');
+});
+
+test('M-42: a message with an id has the number that every client makes of it, and is always a repetition', () => {
+  assert.equal(numberOf('payment-17'), 6_117_057_995_805_444);
+  const queue = makePublishes();
+  const named = (sentAt) => ({ ...publish('x'), origin: 5, sequence: 1, first: { sentAt, epoch: 7 } });
+  const { again, ageMs, epoch, sequence } = queue.add(1, '1/a', named(0), 8, 100, 1e4);
+  assert.deepEqual([again, ageMs, epoch, sequence], [true, 101, 7, 1]);
+  assert.equal(queue.add(2, '1/a', publish('y'), 8, 100, 1e4).sequence, 1);
+  queue.postpone(2, { code: -11024 });
+  assert.equal(queue.add(3, '1/a', named(0), 8, 130_000, 1e4), undefined);
+  queue.remove(1);
+  queue.remove(2);
+  assert.deepEqual(queue.takeHeld(130_000).map(({ id, publish: { ageMs } }) => [id, ageMs]), [[3, 130_001]]);
+  // Its age is that of the message, and not how long this call has waited.
+  queue.lost();
+  assert.deepEqual(queue.takeLost(140_000, 120_000).tooOld, []);
 });
 
 test('P-41: the own entry of a snapshot has what the client has set, and an own join takes nothing from it', () => {

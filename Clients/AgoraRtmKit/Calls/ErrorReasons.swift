@@ -34,6 +34,7 @@ extension AgoraRtmErrorCode {
         case .invalidPrivateConfig: "privateConfig is incomplete: it needs serviceType and accessPointHosts"
         case .notConnected: "the link to the server is down"
         case .renewTokenTimeout: "renewToken was not answered in time"
+        case .cancelled: "the task that waited for the call was cancelled"
         case .channelNotJoined: "the stream channel is not joined"
         case .channelNotSubscribed: "the channel is not subscribed"
         case .channelExceedTopicUserLimitation: "more than 64 publishers of one topic would be subscribed"

@@ -58,6 +58,8 @@ public enum AgoraRtmErrorCode: Int, Sendable, Hashable, CaseIterable {
     case notConnected = -10025
     /// The renewal of the token was not answered in time.
     case renewTokenTimeout = -10026
+    /// The task that waited for the `async` form of a call was cancelled. The vendor has no such code.
+    case cancelled = -10099
     /// The stream channel was not joined.
     case channelNotJoined = -11001
     /// The message channel was not subscribed.

@@ -10,6 +10,7 @@ final class Messages {
     private let encryption: Encryption?
     private(set) var inbox = InboxPosition()
     private var publishes: PublishQueue
+    private var named = NamedPublishes()
 
     init(session: LinkSession, requests: Requests, events: EventOutlet, encryption: Encryption?) {
         self.session = session
@@ -29,17 +30,24 @@ final class Messages {
         }
         if let obstacle = requests.obstacle(to: .publish) { return caller.unsent(obstacle) }
         // A publish that is sent again is the same ciphertext again: nothing else has its nonce.
-        let message: OutgoingMessage
+        var message: OutgoingMessage
         do {
             message = try encryption?.seal(plain) ?? plain
         } catch {
             return caller.unsent(error)
         }
         let now = session.now
+        if let id = plain.id {
+            message.number = named.begin(
+                id, to: message.destination, call: caller.id, epoch: inboxEpoch, now: now)
+        }
         let admission = publishes.add(
             caller.id, to: message.destination, message.request, again: message.number?.again,
             inboxEpoch: inboxEpoch, now: now, deadline: now + session.configuration.requestTimeout)
-        if case .refused(let wait) = admission { return caller.unsent(.tooManyWait(wait)) }
+        if case .refused(let wait) = admission {
+            named.ended(caller.id, isNotDone: true)
+            return caller.unsent(.tooManyWait(wait))
+        }
         requests.add(PublishCall(messages: self, caller: caller), id: caller.id)
         switch admission {
         case .send(let publish): send((caller.id, publish))
@@ -62,7 +70,10 @@ final class Messages {
     }
 
     /// The publish has its answer. If it was the last that others waited for, those are sent.
-    func ended(_ id: UInt64) {
+    ///
+    /// - Parameter isNotDone: whether it is certain that it isn't published.
+    func ended(_ id: UInt64, isNotDone: Bool = false) {
+        named.ended(id, isNotDone: isNotDone)
         publishes.remove(id)
         sendHeld()
     }
@@ -71,6 +82,7 @@ final class Messages {
     ///
     /// - Returns: the error for the app: when the time is over, the server's last answer says more than that.
     func givenUp(_ id: UInt64, _ error: RTMError) -> RTMError {
+        named.ended(id)
         guard var refusal = publishes.remove(id), error.code == Operation.publish.codes.timedOut else {
             return error
         }
@@ -81,17 +93,21 @@ final class Messages {
         return refusal
     }
 
-    func lost(_ id: UInt64) { publishes.remove(id) }
+    func lost(_ id: UInt64) {
+        named.ended(id)
+        publishes.remove(id)
+    }
 
     /// A publish ends without an answer.
     ///
     /// - Returns: the error for the app if the publish was never sent.
     func takeUnsent(_ id: UInt64, _ error: RTMError) -> RTMError? {
-        switch publishes.removeUnsent(id) {
-        case .paced: error.code == Operation.publish.codes.timedOut ? .tooManyWait(.zero) : error
-        case .held: error
-        case nil: nil
-        }
+        guard let unsent = publishes.removeUnsent(id) else { return nil }
+        named.ended(id, isNotDone: true)
+        if unsent == .paced, error.code == Operation.publish.codes.timedOut { return .tooManyWait(.zero) }
+        var error = error
+        error.outcome = .notDone
+        return error
     }
 
     func sendHeld() {

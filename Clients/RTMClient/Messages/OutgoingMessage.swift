@@ -8,9 +8,12 @@ struct OutgoingMessage: Sendable {
     var destination: MessageDestination
     var customType: String
     var storeInHistory: Bool
+    /// The app's own name for the message.
+    var id: String?
     /// How urgent a message of a topic is; it has no meaning elsewhere.
     var priority = TopicPriority.normal
-    /// The number that an outbox gave the message. Other messages get theirs when they are sent.
+    /// The number that an outbox gave the message, or that is made of its id. Other messages get theirs when
+    /// they are sent.
     var number: OutboxNumber?
 
     /// - Parameter size: how much of the server's limit is left to the app (L-20).
@@ -23,6 +26,11 @@ struct OutgoingMessage: Sendable {
             try NameRule.topic.check(topic.utf8)
         }
         try NameRule.customType.check(customType.utf8)
+        if let id, !(1...255).contains(id.utf8.count) || !id.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) {
+            throw RTMError(
+                .invalidParameter, "the id of a message has 1 to 255 visible ASCII characters",
+                limit: .init(name: "message id bytes", value: 255))
+        }
         let count = payload.byteCount
         let countMax = size.messageMax(within: destination.bytesMax)
         guard count <= countMax else {

@@ -50,7 +50,7 @@ struct PublishCall<Caller: PublishCaller>: Request {
 
     func refused(_ error: RTMError) {
         caller.refused(error)
-        messages.ended(caller.id)
+        messages.ended(caller.id, isNotDone: error.outcome == .notDone)
     }
 
     func givenUp(_ error: RTMError) -> LateAnswer? {

@@ -11,6 +11,10 @@ extension RTMClient {
     /// - Parameters:
     ///   - customType: a mark of the app's own, at most 32 bytes of printable ASCII (L-10).
     ///   - storeInHistory: whether the message is kept for later queries (M-27).
+    ///   - id: the app's own name for this message, 1 to 255 visible ASCII characters, with which the call
+    ///     may be repeated whatever became of it: also by another client of the user, or after a restart of
+    ///     the app. The message is published once, and each repetition gets the receipt of the first one, as
+    ///     long as the channel's log reaches back (M-42).
     /// - Throws: `.channelMessageLengthExceedLimitation` (-11010) if the message is longer than 32 KiB, or
     ///   with encryption than 32,722 bytes, `.channelEncryptMessageFailed` (-11023) if it can't be encrypted,
     ///   `.invalidChannelName` (-10008) or `.invalidUserId` (-10006) for a bad name,
@@ -19,35 +23,36 @@ extension RTMClient {
     ///   `.channelReceiverOffline` (-11033) if the receiver is offline, `.channelPublishMessageTooFrequent`
     ///   (-11025) if called too often, `.channelPublishMessageTimeout` (-11026) without an answer in time,
     ///   `.channelPublishMessageFailed` (-11024) if the session ended before the answer or the server
-    ///   doesn't know any more. In the last two cases it is unknown whether the message was published.
+    ///   doesn't know any more. In the last two cases it is unknown whether the message was published, and
+    ///   `outcome` of the error says so.
     @discardableResult
     public func publish(
         _ text: String, to destination: MessageDestination, customType: String = "",
-        storeInHistory: Bool = false
+        storeInHistory: Bool = false, id: String? = nil
     ) async throws(RTMError) -> PublishReceipt {
         try await publish(
-            .text(text), to: destination, customType: customType, storeInHistory: storeInHistory)
+            .text(text), to: destination, customType: customType, storeInHistory: storeInHistory, id: id)
     }
 
-    /// Publishes bytes. See ``publish(_:to:customType:storeInHistory:)-(String,_,_,_)``.
+    /// Publishes bytes. See ``publish(_:to:customType:storeInHistory:id:)-(String,_,_,_,_)``.
     @discardableResult
     public func publish(
         _ data: Data, to destination: MessageDestination, customType: String = "",
-        storeInHistory: Bool = false
+        storeInHistory: Bool = false, id: String? = nil
     ) async throws(RTMError) -> PublishReceipt {
         try await publish(
-            .data(data), to: destination, customType: customType, storeInHistory: storeInHistory)
+            .data(data), to: destination, customType: customType, storeInHistory: storeInHistory, id: id)
     }
 
-    /// Publishes a text or bytes. See ``publish(_:to:customType:storeInHistory:)-(String,_,_,_)``.
+    /// Publishes a text or bytes. See ``publish(_:to:customType:storeInHistory:id:)-(String,_,_,_,_)``.
     @discardableResult
     public func publish(
         _ payload: MessagePayload, to destination: MessageDestination, customType: String = "",
-        storeInHistory: Bool = false
+        storeInHistory: Bool = false, id: String? = nil
     ) async throws(RTMError) -> PublishReceipt {
         let message = OutgoingMessage(
-            payload: payload, destination: destination, customType: customType, storeInHistory: storeInHistory
-        )
+            payload: payload, destination: destination, customType: customType,
+            storeInHistory: storeInHistory, id: id)
         try check(.publish) { () throws(RTMError) in try message.check(configuration.contentSize) }
         return try await perform(.publish) { link, completion in link.messages.publish(message, completion) }
     }
@@ -84,11 +89,11 @@ extension RTMClient {
     /// Publishes a value as a text of JSON. ``MessageEvent/decoded(as:)`` makes the value of it again.
     ///
     /// - Throws: `.invalidParameter` (-10014) if the value can't be encoded, and what
-    ///   ``publish(_:to:customType:storeInHistory:)-(String,_,_,_)`` throws.
+    ///   ``publish(_:to:customType:storeInHistory:id:)-(String,_,_,_,_)`` throws.
     @discardableResult
     public func publish(
         json value: some Encodable, to destination: MessageDestination, customType: String = "",
-        storeInHistory: Bool = false
+        storeInHistory: Bool = false, id: String? = nil
     ) async throws(RTMError) -> PublishReceipt {
         let text: String
         do {
@@ -98,12 +103,12 @@ extension RTMClient {
                 .with(operation: .publish)
         }
         return try await publish(
-            text, to: destination, customType: customType, storeInHistory: storeInHistory)
+            text, to: destination, customType: customType, storeInHistory: storeInHistory, id: id)
     }
 }
 
 extension MessageEvent {
-    /// The value that somebody published with ``RTMClient/publish(json:to:customType:storeInHistory:)``.
+    /// The value that somebody published with ``RTMClient/publish(json:to:customType:storeInHistory:id:)``.
     ///
     /// - Throws: `DecodingError` if the message carries something else.
     public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {

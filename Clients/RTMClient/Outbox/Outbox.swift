@@ -175,7 +175,10 @@ final class Outbox {
             send(batch.sendings)
         case .failure(let error):
             if let unsure = error as? OutboxFile.Unsure { file = unsure.file }
-            failed(batch, RTMError(.channelPublishMessageFailed, "the outbox can't be written: \(error)"))
+            failed(
+                batch,
+                RTMError(
+                    .channelPublishMessageFailed, "the outbox can't be written: \(error)", outcome: .notDone))
         }
         for end in batch.ends { events.emit(.outbox(end)) }
         // After a failed write time has to pass first.

@@ -38,7 +38,7 @@ public struct RTMOutbox: Sendable {
     ///   `.channelPublishMessageFailed` (-11024) if the file can't be written, `.invalidChannelType`
     ///   (-10019) for a topic, whose messages are for those who are there now, `.instanceAlreadyReleased`
     ///   (-10018) after `close()`; and for what is wrong with the message itself what
-    ///   ``RTMClient/publish(_:to:customType:storeInHistory:)-(String,_,_,_)`` throws.
+    ///   ``RTMClient/publish(_:to:customType:storeInHistory:id:)-(String,_,_,_,_)`` throws.
     @discardableResult
     public func publish(
         _ text: String, to destination: MessageDestination, customType: String = "",

@@ -192,7 +192,7 @@ final class OwnStates {
     private func restoringFailed(_ error: RTMError, in channel: ChannelID) {
         // Without a connection there is nothing to try: the next one begins with a snapshot.
         guard session.connection != nil else { return }
-        guard error.isRetryable else {
+        guard error.mayPass else {
             session.logger.warning(
                 "states could not be set", metadata: ["channel": "\(channel.name)", "cause": "\(error)"])
             return

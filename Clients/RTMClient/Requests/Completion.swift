@@ -100,7 +100,7 @@ extension NIOLoopBoundBox where Value: AnyObject {
                 let completion = Completion<Answer>(id: id, operation: operation, continuation: continuation)
                 eventLoop.execute {
                     if isCancelled.load(ordering: .acquiring) {
-                        completion.fail(.cancelled(operation))
+                        completion.fail(.cancelled(operation, outcome: .notDone))
                     } else {
                         start(self.value, completion)
                     }
@@ -135,15 +135,20 @@ extension RTMClient {
 }
 
 extension RTMError {
-    static func cancelled(_ operation: Operation) -> RTMError {
+    /// - Parameter outcome: `nil` if the server may have the call.
+    static func cancelled(_ operation: Operation, outcome: Outcome? = nil) -> RTMError {
         RTMError(
-            operation.codes.failed, "the task that waited for \(operation.rawValue) was cancelled",
-            operation: operation.rawValue)
+            .cancelled, "the task that waited for \(operation.rawValue) was cancelled",
+            operation: operation.rawValue, outcome: outcome)
     }
 
     static let released = RTMError(.instanceAlreadyReleased, "the client is closed")
 
-    func with(operation: Operation) -> RTMError { with(operation: operation.rawValue) }
+    func with(operation: Operation) -> RTMError {
+        var error = with(operation: operation.rawValue)
+        if operation.isReading { error.outcome = .notDone }
+        return error
+    }
 
     func with(operation: String) -> RTMError {
         var error = self

@@ -13,6 +13,16 @@ enum Operation: String, Sendable {
     case setLock, removeLock, acquireLock, releaseLock, revokeLock, getLocks
     case getMessages
 
+    /// Whether the call changes nothing, so that it may be made again in any case.
+    var isReading: Bool {
+        switch self {
+        case .ping, .whoNow, .whereNow, .getState, .getChannelMetadata, .getUserMetadata, .getLocks,
+            .getMessages, .getSubscribedUserList:
+            true
+        default: false
+        }
+    }
+
     /// The codes that a call of this kind throws where the cause brings no code of its own.
     var codes: Codes {
         switch self {
@@ -51,7 +61,7 @@ enum Operation: String, Sendable {
 
 extension Operation {
     struct Codes {
-        /// The task was cancelled, or the server's answer can't be understood.
+        /// The server's answer can't be understood.
         let failed: ErrorCode
         /// The server doesn't answer in time (M-26, S-52).
         let timedOut: ErrorCode

@@ -212,6 +212,6 @@ extension RTMError {
         RTMError(
             operation.codes.lost,
             "the connection was lost before the answer came: \(reason). It is unknown whether the call took "
-                + "effect")
+                + "effect", outcome: .unknown)
     }
 }

@@ -39,7 +39,7 @@ final class WaitingCalls {
         calls.append(
             Call(
                 id: completion.id, subject: subject, deadline: deadline, start: start,
-                cancel: { completion.fail(.cancelled(completion.operation)) }))
+                cancel: { completion.fail(.cancelled(completion.operation, outcome: .notDone)) }))
         session.wake(by: deadline)
     }
 

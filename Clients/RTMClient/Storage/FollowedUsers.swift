@@ -126,7 +126,7 @@ final class FollowedUsers {
         guard subscribed.table.contains(.userMetadata(userID)) else { return }
         // Messaging, where the user's log is, was lost before it answered.
         let isLost = error.code == .storageOperationFailed && error.limit == nil
-        if error.isRetryable || isLost { return followLater(userID, after: error.retryAfter) }
+        if error.mayPass || isLost { return followLater(userID, after: error.retryAfter) }
         subscribed.table.remove(.userMetadata(userID))
         session.connection?.restoration.failed(user: userID)
         session.logger.warning(

@@ -121,7 +121,7 @@ final class Refreshes {
     /// A temporary failure is retried as long as the connection lives. The next connection catches up by
     /// itself, or the server reports a gap again.
     fileprivate func failed(_ refresh: Refresh, _ error: RTMError) {
-        if error.isRetryable { return postpone(refresh, for: error.retryAfter) }
+        if error.mayPass { return postpone(refresh, for: error.retryAfter) }
         session.logger.warning("a snapshot could not be read", metadata: ["cause": "\(error)"])
     }
 }

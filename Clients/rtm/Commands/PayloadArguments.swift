@@ -28,6 +28,9 @@ struct PayloadArguments: ParsableArguments {
     @Flag(help: "Store the message; 'rtm history' finds it.")
     var history = false
 
+    @Option(help: "A name of your own for this message. When the command is repeated, it is published once.")
+    var id: String?
+
     @Option(
         help: .init(
             "Keep the message in this file until it is published, and publish first what waits there.",
@@ -40,6 +43,9 @@ struct PayloadArguments: ParsableArguments {
         }
         if text == nil, file == nil, !lines {
             throw ValidationError("a TEXT, '-', --lines or --file is needed")
+        }
+        if id != nil, lines || outbox != nil {
+            throw ValidationError("--id names one message: give neither --lines nor --outbox")
         }
         if text != nil, file != nil { throw ValidationError("give either a TEXT or --file") }
     }

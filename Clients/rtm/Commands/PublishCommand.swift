@@ -76,7 +76,7 @@ extension PayloadArguments {
     ) async throws {
         _ = try await respectingRates { () async throws(RTMError) in
             try await client.publish(
-                payload, to: destination, customType: customType, storeInHistory: history)
+                payload, to: destination, customType: customType, storeInHistory: history, id: id)
         }
     }
 }

@@ -13,7 +13,7 @@ export interface Position {
 
 /** A call failed. Every promise of this library that rejects does so with one, unless the app's own code threw. */
 export declare class RTMError extends Error {
-  constructor(code: number, reason: string, more?: Partial<Pick<RTMError, 'operation' | 'retryAfter' | 'limit' | 'conflict'>>);
+  constructor(code: number, reason: string, more?: Partial<Pick<RTMError, 'operation' | 'retryAfter' | 'outcome' | 'limit' | 'conflict'>>);
   /** A number of the public API; `heliograph/codes` has them by name, and protocol/errors.md what each means. */
   code: number;
   /** One sentence for a person. */
@@ -22,6 +22,8 @@ export declare class RTMError extends Error {
   operation: string;
   /** When the same call may succeed, in milliseconds from now; undefined: waiting alone doesn't help. */
   retryAfter: number | undefined;
+  /** Whether the call had its effect. What is `unknown` may be repeated where twice does no harm, as a publish with an id. */
+  outcome: 'notDone' | 'unknown' | 'done';
   /** The limit that the call has met. */
   limit?: { name: string; value: number };
   /** Of a write that compared: what is there. */
@@ -264,6 +266,11 @@ export interface Subscription {
 export interface PublishOptions {
   customType?: string;
   storeInHistory?: boolean;
+  /**
+   * The app's own name for this message, 1 to 255 visible ASCII characters, with which the call may be repeated whatever became of
+   * it, also by another client of the user: the message is published once, as long as the channel's log reaches back (M-42).
+   */
+  id?: string;
 }
 
 export interface Receipt {

@@ -11,11 +11,45 @@ const unknown = 'whether the message was published is unknown';
 const payloadMax = 32_768;
 const topicPayloadMax = 1024;
 const unsentMax = 8 * 2 ** 20;
+// Limit: messages with an id whose first sending is remembered.
+const namedMax = 1024;
 /** How long a server knows what it has published, so that it may be asked again. */
 const ageMax = 120_000;
 
+/** The number by which the server knows a message with an id again: cyrb53, of which every client makes the same. */
+export function numberOf(id) {
+  let low = 0xdeadbeef;
+  let high = 0x41c6ce57;
+  for (const byte of utf8(id)) {
+    low = Math.imul(low ^ byte, 2654435761);
+    high = Math.imul(high ^ byte, 1597334677);
+  }
+  low = Math.imul(low ^ (low >>> 16), 2246822507);
+  low ^= Math.imul(high ^ (high >>> 13), 3266489909);
+  high = Math.imul(high ^ (high >>> 16), 2246822507);
+  high ^= Math.imul(low ^ (low >>> 13), 3266489909);
+  return 2 ** 32 * (high & 0x1fffff) + (low >>> 0) || 1;
+}
+
 export function makePublisher(session) {
   const { requests, encryption, subscriptions, link } = session;
+  /** By destination and id: when a message was sent first, so that a log which has forgotten it refuses the repetition. */
+  const named = new Map();
+
+  /** What may have been published keeps the time of its first sending. */
+  function name(key, id) {
+    const entry = named.get(key) ?? { first: { sentAt: session.now, epoch: publisher.epoch }, calls: 0 };
+    entry.calls++;
+    named.set(key, entry);
+    if (named.size > namedMax) named.delete(named.keys().next().value);
+    return {
+      number: { origin: numberOf(id), sequence: 1, first: entry.first },
+      failed(error) {
+        if (error.outcome === 'notDone' && --entry.calls === 0) named.delete(key);
+        throw error;
+      },
+    };
+  }
 
   /** There was no answer in time, or before the session was over. */
   function late(id, isOver) {
@@ -69,7 +103,7 @@ export function makePublisher(session) {
       return subscriptions.inbox.position?.epoch ?? 0;
     },
 
-    async publish(about, message, { customType = '', storeInHistory = false, priority = 0 }) {
+    async publish(about, message, { customType = '', storeInHistory = false, priority = 0, id }) {
       const isText = typeof message === 'string';
       let payload = isText ? utf8(message) : asBytes(message);
       if (encryption) payload = await encryption.sealMessage(about, message, customType);
@@ -78,9 +112,13 @@ export function makePublisher(session) {
         const limit = { name: 'message bytes', value };
         throw new RTMError(-11010, `the message has ${payload.length} bytes, and ${value} are allowed`, { operation, limit });
       }
+      if (id !== undefined && !/^[!-~]{1,255}$/.test(id)) {
+        throw new RTMError(-10014, 'the id of a message has 1 to 255 visible ASCII characters', { operation });
+      }
       const call = { ...request };
       await requests.ready(call);
-      return add(call.deadline, about.key, {
+      const own = id && name(`${about.key} ${id}`, id);
+      const sent = add(call.deadline, about.key, {
         channelType: about.type,
         channel: about.name,
         messageType: isText && !encryption ? 1 : 0,
@@ -88,7 +126,9 @@ export function makePublisher(session) {
         customType,
         storeInHistory,
         priority,
+        ...own?.number,
       });
+      return own ? sent.catch(own.failed) : sent;
     },
 
     send(sendings) {

@@ -14,11 +14,10 @@ export function makePublishes() {
 
   function take(now, chosen) {
     return [...entries.values()].filter(chosen).map((entry) => {
-      const { id, publish, epoch, sentAt, state } = entry;
+      const { id, publish, state } = entry;
       entry.state = 'sent';
       // One that was held was never sent.
-      if (state === 'held') return { id, publish };
-      return { id, publish: { ...publish, again: true, ageMs: Math.ceil(now - sentAt) + 1, epoch } };
+      return { id, publish: state === 'held' && !publish.first ? publish : again(entry, now) };
     });
   }
 
@@ -26,9 +25,11 @@ export function makePublishes() {
     /** From here on it has its number, and its place among the others. Returns what to send now, if it need not wait. */
     add(id, to, publish, epoch, now) {
       const isHeld = unanswered.has(to);
-      publish.sequence = ++sequence;
-      entries.set(id, { id, to, publish, epoch, sentAt: now, state: isHeld ? 'held' : 'sent' });
-      return isHeld ? undefined : publish;
+      const entry = { id, to, publish, epoch, sentAt: now, time: now, ...publish.first, state: isHeld ? 'held' : 'sent' };
+      entries.set(id, entry);
+      if (!publish.first) publish.sequence = ++sequence;
+      if (isHeld) return undefined;
+      return publish.first ? again(entry, now) : publish;
     },
 
     /** It has its answer, or nobody waits for it. Returns the state in which it was, and what the server refused it with. */
@@ -65,10 +66,12 @@ export function makePublishes() {
 
     /** After the login: what the lost connection left without an answer, in its order, and what is too old to ask about. */
     takeLost(now, ageMax) {
-      const tooOld = [...entries.values()].filter(({ sentAt }) => now - sentAt >= ageMax).map(({ id }) => id);
+      const tooOld = [...entries.values()].filter(({ time }) => now - time >= ageMax).map(({ id }) => id);
       for (const id of tooOld) publishes.remove(id);
       return { again: take(now, () => true), tooOld };
     },
   };
   return publishes;
 }
+
+const again = ({ publish, epoch, sentAt }, now) => ({ ...publish, again: true, ageMs: Math.ceil(now - sentAt) + 1, epoch });

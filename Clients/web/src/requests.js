@@ -73,9 +73,9 @@ export function makeRequests(session) {
     request?.reject(error);
   }
 
-  function lose(request) {
+  function lose(request, outcome) {
     if (request.lost) request.lost();
-    else request.reject(noConnection(request));
+    else request.reject(noConnection(request, outcome));
   }
 
   /** Does something later, unless the session ends before; the name stands for what it replaces. */
@@ -132,13 +132,13 @@ export function makeRequests(session) {
 
     /** The connection is gone. */
     lost() {
-      for (const [id, request] of open) if (!request.stays) open.delete(id) && lose(request);
+      for (const [id, request] of open) if (!request.stays) open.delete(id) && lose(request, 'unknown');
     },
 
     /** The session is over. A timer of what it waited for would keep a program of Node alive. */
     forget() {
       deadline = Infinity;
-      for (const [id, request] of open) fail(id, request.late?.(true) ?? noConnection(request));
+      for (const [id, request] of open) fail(id, request.late?.(true) ?? noConnection(request, 'unknown'));
       delayed.clear();
     },
 

@@ -262,7 +262,7 @@ struct ClientRepublishTests {
             edge.dropConnections()
             try await eventually("away") { client.linkState != .connected }
             task.cancel()
-            #expect(await task.value == .channelPublishMessageFailed)
+            #expect(await task.value == .cancelled)
             edge.follow { [FakeEdge.usual($0)].compactMap { $0 } }
             client.networkChanged()
             try await eventually("connected again") { client.linkState == .connected }

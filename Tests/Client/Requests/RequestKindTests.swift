@@ -75,7 +75,7 @@ struct RequestKindTests {
         try subscribed()
         let again = subscribe()
         link.cancel(again.id)
-        #expect(again.code == .channelSubscribeFailed)
+        #expect(again.code == .cancelled)
         #expect(try !device.sent().contains(where: isUnsubscribe))
         try device.answer(again.id) { $0.subscribed.position = .with { ($0.epoch, $0.offset) = (2, 5) } }
         let position = link.subscribed.table.restoration(of: .message("lobby"))?.after

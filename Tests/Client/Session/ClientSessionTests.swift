@@ -135,13 +135,13 @@ struct ClientSessionTests {
         let login = Task { await code { try await client.login() } }
         try await eventually("the login arrived") { edge.received.contains(where: \.isLogin) }
         login.cancel()
-        #expect(await login.value == .loginCanceled)
+        #expect(await login.value == .cancelled)
         #expect(client.linkState == .idle)
         let early = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await code { try await client.login() }
         }
-        #expect(await early.value == .loginCanceled)
+        #expect(await early.value == .cancelled)
         await client.close()
         try await edge.stop()
     }

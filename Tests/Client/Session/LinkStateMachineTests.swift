@@ -446,7 +446,7 @@ struct LinkStateMachineTests {
         link.login(1)
         link.cancelLogin(1)
         #expect(link.state == .idle)
-        #expect(link.completions.map(\.code) == [.loginCanceled])
+        #expect(link.completions.map(\.code) == [.cancelled])
         #expect(link.machine.deadline == nil)
     }
 
@@ -458,7 +458,7 @@ struct LinkStateMachineTests {
         link.login(2)
         link.cancelLogin(2)
         #expect(link.state == .disconnected)
-        #expect(link.completions.map(\.code) == [nil, .loginCanceled])
+        #expect(link.completions.map(\.code) == [nil, .cancelled])
     }
 }
 

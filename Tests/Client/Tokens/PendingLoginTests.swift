@@ -111,7 +111,7 @@ import Testing
     func cancellation() async throws {
         try await withPendingLogin { client, edge, provider, login in
             login.cancel()
-            #expect(await login.value == .loginCanceled)
+            #expect(await login.value == .cancelled)
             #expect(client.linkState == .idle)
             provider.answer(0, "late")
         }
