@@ -42,11 +42,11 @@ struct DocumentationTests {
     }
 
     @Test(
-        "the code of a page compiles in a loop of a function that throws, in debug and in release",
+        "the code of a page compiles in loops, and in a closure, in debug and in release",
         arguments: articles + pages, [Optimization.none, .speed])
     func code(page: String, optimization: Optimization) throws {
         let snippets = try Self.beginning(of: page) + Snippets(Self.text(page))
-        guard let source = snippets.source else { return }
+        guard let source = snippets.source() else { return }
         if let complaints = try complaints(of: source, optimization) {
             Issue.record("\(page): \(complaints.prefix(2_000))")
         }
@@ -120,12 +120,29 @@ struct DocumentationTests {
         let text =
             "A\n```swift\nimport Foundation\n\nlet a = Date()\n```\nB\n```\nno code\n```\n```swift\nprint(a)\n```\n"
             + "```swift\n@Test func own() {}\n```\n```swift\n.package(url: x)\n```\n"
-        let source = try #require(Snippets(text).source)
+        let source = try #require(Snippets(text).source())
         #expect(
-            source == "import Foundation\nfunc article() async throws {\nfor _ in 0..<1 {\n\nlet a = Date()\n"
-                + "print(a)\n}\n}\n")
+            source == "import Foundation\n"
+                + Snippets.places.map { "\($0)\n\nlet a = Date()\nprint(a)\n}\n}\n" }.joined() + "}\n")
         let wrong = "import RTMClient\nfunc article() { RTMClient.nothing() }"
         #expect(try #require(try complaints(of: wrong, .none)).contains("nothing"))
+    }
+
+    @Test("what compiles in a function and not in a Task is found")
+    func closures() throws {
+        func text(_ type: String) -> String {
+            """
+            ```swift
+            import RTMClient
+            let client = try RTMClient(.init(appID: "dev", userID: "carol"))
+            do\(type) { try await client.login() } catch { print(error.isRetryable) }
+            ```
+            """
+        }
+        let untyped = try #require(Snippets(text("")).source())
+        #expect(try #require(try complaints(of: untyped, .none)).contains("isRetryable"))
+        let typed = try #require(Snippets(text(" throws(RTMError)")).source())
+        #expect(try complaints(of: typed, .none) == nil)
     }
 
     @Test("what the compiler doesn't survive is found, too", .enabled(if: Self.compilerCrashes))
@@ -137,7 +154,7 @@ struct DocumentationTests {
             do { try await client.login() } catch where error.isRetryable { print("later") }
             ```
             """
-        let source = try #require(Snippets(text).source)
+        let source = try #require(Snippets(text).source(in: [Snippets.places[0]]))
         for optimization in [Optimization.none, .speed] {
             #expect(try complaints(of: source, optimization)?.contains("swift-frontend") == true)
         }
@@ -153,8 +170,8 @@ struct DocumentationTests {
     }
 }
 
-/// The Swift of an article. Its blocks follow each other in a loop of one function, as a reader would type
-/// them. Blocks for a manifest, and those that are tests, are left out.
+/// The Swift of an article. Its blocks follow each other as a reader would type them, in each of several
+/// places. Blocks for a manifest, and those that are tests, are left out.
 struct Snippets {
     private var imports: [String] = []
     private var statements: [String] = []
@@ -185,9 +202,17 @@ struct Snippets {
     }
 
     /// Nil if there is no code.
-    var source: String? {
-        let body =
-            ["func article() async throws {", "for _ in 0..<1 {"] + statements + ["}", "}", ""]
-        return statements.isEmpty ? nil : (imports + body).joined(separator: "\n")
+    func source(in places: [String] = Self.places) -> String? {
+        let bodies = places.flatMap { place in
+            [place] + statements + place.filter { $0 == "{" }.map { _ in "}" }
+        }
+        return statements.isEmpty ? nil : (imports + bodies + [""]).joined(separator: "\n")
     }
+
+    /// Where readers write such code. In a closure the compiler doesn't infer what is thrown.
+    static let places = [
+        "func article() async throws {\nfor _ in 0..<1 {",
+        "func articleOfEvents() async throws {\nfor await _ in AsyncStream<Void>.makeStream().stream {",
+        "func articleOfTask() {\nTask {\nwhile !Task.isCancelled {",
+    ]
 }
