@@ -37,6 +37,22 @@ test('a message arrives with all that belongs to it, and not at its sender', asy
   assert.equal((await messages.next()).done, true);
 });
 
+test('M-42: a message with an id is published once, by whichever client of the user', async (t) => {
+  const channel = fresh('bank');
+  const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
+  const messages = bob.messages(channel);
+  await bob.subscribe(channel);
+  const first = await alice.publish(channel, '10 to bob', { id: 'payment-17' });
+  assert.deepEqual(await alice.publish(channel, '10 to bob', { id: 'payment-17' }), first);
+  alice.close();
+  const again = await loggedIn(t, server.url, { userId: alice.userId });
+  assert.deepEqual(await again.publish(channel, '10 to bob', { id: 'payment-17' }), first);
+  await again.publish(channel, '5 to bob', { id: 'payment-18' });
+  assert.equal((await messages.next()).value.payload, '10 to bob');
+  assert.equal((await messages.next()).value.payload, '5 to bob');
+  await assert.rejects(again.publish(channel, 'x', { id: 'two words' }), { code: -10014, outcome: 'notDone' });
+});
+
 test('a message to a user reaches the inbox; one to nobody is refused', async (t) => {
   const [alice, bob] = [await loggedIn(t, server.url), await loggedIn(t, server.url)];
   await alice.publish({ user: bob.userId }, 'psst');
