@@ -10,11 +10,11 @@ struct PathChoice: Sendable {
     typealias Instant = ContinuousClock.Instant
 
     enum Action: Sendable, Equatable {
-        /// Open a connection that is to stand by. One that stands by already stays until the new one is
-        /// ready.
+        /// Open a connection that is to stand by, over another way than those that are being tried. One that
+        /// stands by already stays until a new one is ready.
         case dial
-        /// The connection that is being opened takes too long.
-        case giveUpDial
+        /// The connections that are being opened take too long.
+        case giveUpDials
         /// Send a heartbeat on the connection that stands by.
         case sendHeartbeat
         /// Close the connection that stands by: it is as silent as the one in use.
@@ -34,9 +34,11 @@ struct PathChoice: Sendable {
     /// What the path in use has not answered, the oldest first.
     private var unanswered: [(id: UInt64, sentAt: Instant)] = []
     private var standby = StandbyState.none
-    /// When the dial under way is given up; `nil` if there is none.
+    /// How many dials are under way.
+    private var dialCount = 0
+    /// When the dials under way are given up; `nil` if there is none.
     private var dialEndsAt: Instant?
-    /// When the next dial begins; `nil` while one is under way.
+    /// When the next dial begins; `nil` while all ways are being tried.
     private var dialAt: Instant?
     private var rounds = DialRounds()
     private var changedAt: Instant?
@@ -52,8 +54,7 @@ struct PathChoice: Sendable {
         isConnected = true
         unanswered = []
         standby = .none
-        dialEndsAt = nil
-        dialAt = now
+        endDials(next: now)
     }
 
     /// The link isn't connected any more, or changes its path. What stands by or is being opened is closed.
@@ -61,7 +62,12 @@ struct PathChoice: Sendable {
         isConnected = false
         unanswered = []
         standby = .none
-        (dialAt, dialEndsAt) = (nil, nil)
+        endDials(next: nil)
+    }
+
+    private mutating func endDials(next: Instant?) {
+        (dialCount, dialEndsAt, dialAt) = (0, nil, next)
+        rounds.ended()
     }
 
     /// A heartbeat was sent on the path in use.
@@ -99,27 +105,40 @@ struct PathChoice: Sendable {
 
     // MARK: The path that stands by
 
-    /// The dial under way has led to a connection.
+    /// A dial has led to a connection, and the others that are under way aren't needed.
     ///
-    /// - Parameter lifetime: how long its server waits for a login.
-    mutating func ready(lifetime: Duration, now: Instant) {
+    /// - Parameters:
+    ///   - way: the number of its way.
+    ///   - lifetime: how long its server waits for a login.
+    mutating func ready(_ way: Int, lifetime: Duration, now: Instant) {
         guard isConnected else { return }
-        rounds.succeeded()
-        dialEndsAt = nil
-        standby = .ready(until: now + lifetime * 0.9)
         // The next one is to be ready before the server ends this one.
-        dialAt = now + lifetime * 0.75
+        endDials(next: now + lifetime * 0.75)
+        rounds.succeeded(way)
+        standby = .ready(until: now + lifetime * 0.9)
     }
 
-    /// The dial that is due takes the way with this number, of so many that there are. It is the same one for
-    /// as long as it leads somewhere.
-    mutating func way(of count: Int) -> Int? { rounds.way(of: count) }
+    /// The dial that has begun takes the way with this number, of so many that there are. The first is the
+    /// same one for as long as it leads somewhere. While it says nothing, the others follow.
+    mutating func way(of count: Int, now: Instant) -> Int? {
+        let way = rounds.way(of: count)
+        if rounds.hasMore { dialAt = now + timing.stagger }
+        return way
+    }
 
-    /// The dial under way has failed. Another way is tried at once, and the pause comes when all have failed.
+    /// A dial has failed. Another way is tried at once, and the pause comes when all have failed.
     mutating func dialFailed(now: Instant) {
-        guard isConnected, dialEndsAt != nil else { return }
+        guard isConnected, dialCount > 0 else { return }
+        dialCount -= 1
+        if rounds.hasMore { dialAt = now }
+        guard dialCount == 0 else { return }
         dialEndsAt = nil
-        dialAt = now + timing.firstPause * rounds.failed()
+        if !rounds.hasMore { roundFailed(now) }
+    }
+
+    private mutating func roundFailed(_ now: Instant) {
+        let pauses = rounds.failed()
+        endDials(next: now + timing.firstPause * pauses)
     }
 
     /// The connection that stood by has ended.
@@ -157,8 +176,8 @@ struct PathChoice: Sendable {
         guard isConnected else { return [] }
         var actions: [Action] = []
         if let end = dialEndsAt, now >= end {
-            actions.append(.giveUpDial)
-            dialFailed(now: now)
+            actions.append(.giveUpDials)
+            roundFailed(now)
         }
         switch standby {
         case .ready(let until) where now >= until, .asked(_, let until) where now >= until:
@@ -173,6 +192,7 @@ struct PathChoice: Sendable {
         if let time = dialAt, now >= time {
             dialAt = nil
             dialEndsAt = now + timing.dial
+            dialCount += 1
             actions.append(.dial)
         }
         return actions
@@ -185,35 +205,39 @@ struct PathChoice: Sendable {
     }
 }
 
-/// Which of the ways that there are is dialled. They are tried one after the other, in rounds. Pure.
+/// Which of the ways that there are is dialled. A round tries each of them once. Pure.
 private struct DialRounds: Sendable {
-    private var way = 0
+    /// With which way a round begins.
+    private var first = 0
     /// How many ways there were at the latest dial.
     private var ways = 0
-    /// How many dials of this round have failed.
-    private var failures = 0
+    /// How many of them this round has tried.
+    private var tried = 0
     /// How many rounds have failed since a dial succeeded.
     private var failedRounds = 0
 
+    /// Whether this round has ways that it hasn't tried.
+    var hasMore: Bool { tried < ways }
+
     mutating func way(of count: Int) -> Int? {
         ways = count
-        return count > 0 ? way % count : nil
+        guard count > 0 else { return nil }
+        defer { tried += 1 }
+        return (first + tried) % count
     }
 
-    mutating func succeeded() { (failures, failedRounds) = (0, 0) }
+    mutating func succeeded(_ way: Int) { (first, failedRounds) = (way, 0) }
 
     /// What was dialled successfully has ended before its time.
-    mutating func lost() { way += 1 }
+    mutating func lost() { first += 1 }
 
-    /// A dial has failed.
+    /// The next dial begins a round.
+    mutating func ended() { (tried, ways) = (0, 0) }
+
+    /// All dials of the round have failed.
     ///
-    /// - Returns: how many times the first pause comes before the next dial: none within a round, and then 1,
-    ///   2, 4 … 32.
+    /// - Returns: how many times the first pause comes before the next round: 1, 2, 4 … 32.
     mutating func failed() -> Int {
-        way += 1
-        failures += 1
-        guard failures >= ways else { return 0 }
-        failures = 0
         defer { failedRounds += 1 }
         return 1 << min(failedRounds, 5)
     }
@@ -227,6 +251,8 @@ package struct PathTiming: Sendable, Hashable {
     package var stall: Duration = .seconds(1)
     /// How long a connection that is to stand by may take until its server has answered Hello.
     package var dial: Duration = .seconds(5)
+    /// How long a dial may take until the next way is tried beside it.
+    package var stagger: Duration = .milliseconds(250)
     /// The first pause after all ways have failed, which doubles up to 32 times as much.
     package var firstPause: Duration = .seconds(1)
     /// How long a path is kept after a change, which doubles with each change that follows within `calm`.

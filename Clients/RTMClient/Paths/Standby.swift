@@ -13,7 +13,7 @@ final class Standby {
     private let path: SecondPath
     private var choice: PathChoice
     private var ready: StandbyConnection?
-    private var dialled: StandbyConnection?
+    private var dialled: [StandbyConnection] = []
 
     /// - Returns: `nil` for a client that has no second path.
     init?(session: LinkSession, requests: Requests, dialer: any Dialing) {
@@ -59,14 +59,19 @@ final class Standby {
     func take() -> StandbyConnection? {
         defer { ready = nil }
         choice.changed(now: session.now)
-        dialled?.close()
-        dialled = nil
+        closeDialled()
         return ready
     }
 
     private func closeAll() {
-        for connection in [ready, dialled] { connection?.close() }
-        (ready, dialled) = (nil, nil)
+        ready?.close()
+        ready = nil
+        closeDialled()
+    }
+
+    private func closeDialled() {
+        for connection in dialled { connection.close() }
+        dialled = []
     }
 
     // MARK: What is due
@@ -75,9 +80,7 @@ final class Standby {
         for action in choice.due(now: session.now) {
             switch action {
             case .dial: dial()
-            case .giveUpDial:
-                dialled?.close()
-                dialled = nil
+            case .giveUpDials: closeDialled()
             case .sendHeartbeat: ready?.sendHeartbeat(requests.nextID())
             case .closeStandby:
                 ready?.close()
@@ -91,26 +94,29 @@ final class Standby {
         let ways = SecondWays(
             path, servers: session.configuration.servers.count, server: session.machine.server,
             address: session.connection?.socket.localAddress?.ipAddress, interfaces: .ofThisDevice())
-        guard let number = choice.way(of: ways.all.count) else { return choice.dialFailed(now: session.now) }
+        guard let number = choice.way(of: ways.all.count, now: session.now) else {
+            return choice.dialFailed(now: session.now)
+        }
         let way = ways.all[number]
         let server = session.configuration.servers[way.server]
         session.logger.debug(
             "opening a second connection",
             metadata: ["server": "\(server)", "interface": "\(way.interface ?? "")"])
-        let connection = StandbyConnection(self, server: way.server)
+        let connection = StandbyConnection(self, server: way.server, way: number)
         let socket = dialer.dial(server, over: way.interface, for: connection)
         connection.begin(socket, requests.nextID())
-        dialled = connection
+        dialled.append(connection)
     }
 
     // MARK: What the connections report
 
     func welcomed(_ connection: StandbyConnection, lifetime: Duration) {
-        guard connection === dialled else { return }
+        guard dialled.contains(where: { $0 === connection }) else { return }
         ready?.close()
         ready = connection
-        dialled = nil
-        choice.ready(lifetime: lifetime, now: session.now)
+        dialled.removeAll { $0 === connection }
+        closeDialled()
+        choice.ready(connection.way, lifetime: lifetime, now: session.now)
         timerFired()
     }
 
@@ -121,8 +127,8 @@ final class Standby {
 
     func ended(_ connection: StandbyConnection, _ cause: String) {
         connection.close()
-        if connection === dialled {
-            dialled = nil
+        if dialled.contains(where: { $0 === connection }) {
+            dialled.removeAll { $0 === connection }
             choice.dialFailed(now: session.now)
         } else if connection === ready {
             ready = nil
@@ -176,13 +182,16 @@ final class StandbyConnection: FrameReceiver {
 
     /// The index of its server.
     let server: Int
+    /// The number of its way.
+    let way: Int
     private unowned let standby: Standby
     private var hello: UInt64 = 0
     private(set) var socket: ServerConnection?
 
-    init(_ standby: Standby, server: Int) {
+    init(_ standby: Standby, server: Int, way: Int) {
         self.standby = standby
         self.server = server
+        self.way = way
     }
 
     func begin(_ socket: ServerConnection, _ hello: UInt64) {

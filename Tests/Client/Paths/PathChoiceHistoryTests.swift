@@ -115,7 +115,7 @@ private struct TwoPaths {
                 isDialling = false
                 if isGood {
                     isReady = true
-                    choice.ready(lifetime: .seconds(10), now: now)
+                    choice.ready(0, lifetime: .seconds(10), now: now)
                 } else {
                     choice.dialFailed(now: now)
                 }
@@ -132,7 +132,7 @@ private struct TwoPaths {
             if isDialling { findings.append("\(elapsed): two dials at once") }
             isDialling = true
             send(.dialled(true), over: 1)
-        case .giveUpDial:
+        case .giveUpDials:
             if !isDialling { findings.append("\(elapsed): gave up a dial that there was not") }
             isDialling = false
             arrivals.removeAll { if case .dialled = $0.what { true } else { false } }

@@ -13,7 +13,7 @@ struct PathChoiceTests {
         var choice = PathChoice(PathTiming())
         choice.connected(now: start)
         #expect(choice.due(now: start) == [.dial])
-        choice.ready(lifetime: .seconds(10), now: start)
+        choice.ready(0, lifetime: .seconds(10), now: start)
         return choice
     }
 
@@ -62,7 +62,7 @@ struct PathChoiceTests {
         var isBetter = choice.standbyAnswered(now: at(3.1))
         #expect(!isBetter)
         #expect(!choice.mayReplaceLost(now: at(3.1)))
-        choice.ready(lifetime: .seconds(10), now: at(3.5))
+        choice.ready(0, lifetime: .seconds(10), now: at(3.5))
         #expect(choice.due(now: at(3.5)) == [.sendHeartbeat])
         isBetter = choice.standbyAnswered(now: at(3.6))
         #expect(isBetter)
@@ -75,7 +75,7 @@ struct PathChoiceTests {
         #expect(choice.due(now: at(7.5)) == [.dial])
         #expect(choice.mayReplaceLost(now: at(7.6)))
         #expect(choice.due(now: at(9)) == [.closeStandby])
-        #expect(choice.due(now: at(12.5)) == [.giveUpDial])
+        #expect(choice.due(now: at(12.5)) == [.giveUpDials])
     }
 
     @Test("N-5: a way that leads nowhere gives way to the next at once; when all have, 1, 2, 4 … 32 s pass")
@@ -87,7 +87,7 @@ struct PathChoiceTests {
             for pause in [1, 2, 4, 8, 16, 32, 32] {
                 for number in 0..<count {
                     #expect(choice.due(now: now) == [.dial])
-                    let way = choice.way(of: count)
+                    let way = choice.way(of: count, now: now)
                     #expect(way == number)
                     choice.dialFailed(now: now)
                     let next = number == count - 1 ? now + .seconds(pause) : now
@@ -98,29 +98,47 @@ struct PathChoiceTests {
         }
     }
 
-    @Test("N-5: a way that answers nothing gives way to the next after 5 s, and one that leads on is kept")
+    @Test("N-5: beside a way that says nothing the next is tried after 250 ms, and one that leads on is kept")
     func silentWay() throws {
         var choice = PathChoice(PathTiming())
         choice.connected(now: start)
-        #expect(choice.due(now: start) == [.dial])
-        var way = choice.way(of: 3)
-        #expect(way == 0)
-        #expect(choice.due(now: at(5)) == [.giveUpDial, .dial], "without a pause")
-        way = choice.way(of: 3)
-        #expect(way == 1)
-        var time = at(5.1)
-        choice.ready(lifetime: .seconds(10), now: time)
+        for (number, time) in [0, 0.25, 0.5].enumerated() {
+            #expect(choice.deadline(now: at(time)) == at(time))
+            #expect(choice.due(now: at(time)) == [.dial])
+            let way = choice.way(of: 3, now: at(time))
+            #expect(way == number)
+        }
+        // One that fails leaves the others.
+        choice.dialFailed(now: at(0.6))
+        #expect(choice.deadline(now: at(0.6)) == at(5.5))
+        var time = at(0.7)
+        choice.ready(1, lifetime: .seconds(10), now: time)
         for _ in 1...4 {
             time = try #require(choice.deadline(now: time))
             #expect(choice.due(now: time) == [.dial])
-            way = choice.way(of: 3)
+            let way = choice.way(of: 3, now: time)
             #expect(way == 1, "the way that is known to lead somewhere")
-            choice.ready(lifetime: .seconds(10), now: time)
+            choice.ready(1, lifetime: .seconds(10), now: time)
         }
         choice.standbyLost(now: time + .seconds(1))
         #expect(choice.due(now: time + .seconds(2)) == [.dial])
-        way = choice.way(of: 3)
+        let way = choice.way(of: 3, now: time + .seconds(2))
         #expect(way == 2, "it has ended, so another one may be better")
+    }
+
+    @Test("N-5: when no way says anything, all are given up after 5 s, and a pause follows")
+    func silentWays() {
+        var choice = PathChoice(PathTiming())
+        choice.connected(now: start)
+        for time in [0, 0.25] {
+            #expect(choice.due(now: at(time)) == [.dial])
+            _ = choice.way(of: 2, now: at(time))
+        }
+        #expect(choice.due(now: at(5)).isEmpty)
+        #expect(choice.due(now: at(5.25)) == [.giveUpDials])
+        #expect(choice.deadline(now: at(5.25)) == at(6.25))
+        choice.dialFailed(now: at(5.3))
+        #expect(choice.due(now: at(6.25)) == [.dial], "what was given up doesn't fail once more")
     }
 
     @Test("N-5: where there is no other way, it is looked for one after 1, 2, 4 … 32 s")
@@ -130,7 +148,7 @@ struct PathChoiceTests {
         var now = start
         for pause in [1, 2, 4, 8, 16, 32, 32] {
             #expect(choice.due(now: now) == [.dial])
-            let way = choice.way(of: 0)
+            let way = choice.way(of: 0, now: now)
             #expect(way == nil)
             choice.dialFailed(now: now)
             #expect(choice.deadline(now: now) == now + .seconds(pause))
@@ -146,7 +164,7 @@ struct PathChoiceTests {
             choice.changed(now: now)
             choice.connected(now: now)
             #expect(choice.due(now: now) == [.dial])
-            choice.ready(lifetime: .seconds(1000), now: now)
+            choice.ready(0, lifetime: .seconds(1000), now: now)
             choice.sent(1, now: now)
             #expect(!choice.mayReplaceLost(now: now + .seconds(hold) - .milliseconds(1)))
             #expect(choice.deadline(now: now) == now + .seconds(hold))

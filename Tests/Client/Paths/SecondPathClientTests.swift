@@ -138,6 +138,28 @@ struct SecondPathClientTests {
         }
     }
 
+    @Test("N-5: a server that accepts connections and never answers holds up no other one")
+    func blackHole() async throws {
+        let edges = [
+            try await FakeEdge.start(), try await FakeEdge.start { _ in [] }, try await FakeEdge.start(),
+        ]
+        let client = try RTMClient.forTest(edges[0]) {
+            $0.servers += edges.dropFirst().map { ServerAddress(host: "127.0.0.1", port: $0.port) }
+            $0.secondPath = .otherServer
+            $0.timing.paths.dial = .seconds(1_000)
+        }
+        try await client.login()
+        try await eventually("the server behind it stands by") {
+            try await client.eventLoop.submit { [link = client.link] in link.value.standby?.server == 2 }
+                .get()
+        }
+        edges[0].dropConnections()
+        try await eventually("the session continues there") { edges[2].received.contains(where: \.isLogin) }
+        #expect(client.linkState == .connected)
+        await client.close()
+        for edge in edges { try await edge.stop() }
+    }
+
     @Test("N-5: a client without a second path opens one connection and sends no more heartbeats than before")
     func costsNothing() async throws {
         let other = try await FakeEdge.start()
