@@ -6,8 +6,9 @@ import Synchronization
 import Testing
 
 /// What a library for rooms does with the compatible API: a lock says who is the arbiter, who alone writes
-/// the chairs into the metadata, and everybody shows its chair as a state that is set before the subscribe. An
-/// own entry without a chair is that of somebody whom the arbiter has removed, so the library ends the room.
+/// the chairs into the metadata, and everybody shows its chair as a state that is set before the subscribe.
+/// An own entry without a chair is that of somebody whom the arbiter has removed, so the library ends the
+/// room.
 @Suite("A room with an owner", .ends(withinMinutes: 2))
 struct RoomOwnerTests {
     @Test("P-41, P-42, K-11: it survives its arbiter, a long absence, and who leaves and comes back")
