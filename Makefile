@@ -4,10 +4,9 @@ SHELL := /bin/bash
 release := .build/release
 swift_folders := Package.swift Shared Services Clients TestKit Samples Tests
 
-# POSTGRESQL=1 builds and tests storage on PostgreSQL, too, which needs libpq: it is a trait of the package. Every target
-# is compiled with it or without it, so changing it compiles all of them again.
+# POSTGRESQL=1 builds and tests storage on PostgreSQL, too, which needs libpq. Package.swift asks for it: with it there are a
+# room and its tests more, and the mains that offer it are compiled anew.
 export POSTGRESQL
-traits := $(if $(POSTGRESQL),--traits PostgreSQL)
 
 timed := ^(Integration|ServiceKit|ServiceLink|Redis|Presence|Client|AgoraRtmKit|AgoraRtmKitMainActor|AgoraRtmKitSamples|TestKit|Samples)Tests
 alone := (Chaos|Rolling|Mixed|KilledEdge|Holder|HostileCrowd)Tests
@@ -73,7 +72,7 @@ setup:
 
 # The commit shows in /version and in the metric rtm_build_info.
 build:
-	packaging/build.sh $(traits)
+	packaging/build.sh
 
 install: build
 	prefix=$(PREFIX) && packaging/install.sh $(release) '$(DESTDIR)' "$$(realpath -m "$$prefix")"
@@ -85,7 +84,7 @@ deb: setup
 
 # Without optimisation, which takes half of the time on a fresh machine, and `make test` needs the same files.
 run: setup scripts
-	EXECUTABLES='rtm rtm-standalone' swift build $(traits)
+	EXECUTABLES='rtm rtm-standalone' swift build
 	@exec .build/debug/rtm-standalone $(ARGS)
 
 # Integration tests start the service executables, so everything is built before any test runs. Tests with sockets, processes
@@ -94,7 +93,7 @@ run: setup scripts
 test: SETUP := tests
 test: setup scripts lint
 	@mkdir -p .build && : >.build/skipped
-	swift build --build-tests $(traits)
+	swift build --build-tests
 	$(run_tests) --filter '$(timed)' --skip '$(alone)'
 	TESTS_AT_ONCE=1 $(run_tests) --filter '$(alone)'
 	SEED=$$(git rev-parse --short=12 HEAD 2>/dev/null || true) $(run_tests) --skip '$(timed)'
@@ -105,22 +104,22 @@ test: setup scripts lint
 # One room's tests alone: the package has no other test target then, so nothing else is compiled. FILTER chooses among them.
 room:
 	@[ -d 'Tests/$(ROOM)' ] || { echo 'usage: make room ROOM=NAME, where Tests/NAME has the tests' >&2; exit 2; }
-	ROOM='$(ROOM)' swift build --product HeliographPackageTests $(traits)
+	ROOM='$(ROOM)' swift build --product HeliographPackageTests
 	ROOM='$(ROOM)' $(run_tests) --filter '$(or $(FILTER),^$(ROOM)Tests)'
 
 check: lint
 	.ci/subjects
-	swift build --build-tests $(traits)
+	swift build --build-tests
 	$(run_tests) --filter '$(timed)' --skip IntegrationTests
 	$(run_tests) --skip '$(timed)'
 	@.ci/sizes
 
 simulate:
-	swift build --build-tests $(traits)
+	swift build --build-tests
 	SEED=$(or $(SEED),1) TRACE='$(TRACE)' $(run_tests) --filter SimulationTests/chosen
 
 soak:
-	swift build --build-tests $(traits)
+	swift build --build-tests
 	SEEDS=$(or $(SEEDS),1000) FIRST=$(or $(FIRST),1000) $(run_tests) --filter SimulationTests/soak
 
 # What takes too long for each push: optimised programs, long series, and everything under sanitizers.
@@ -150,15 +149,15 @@ docs:
 	docs/site.sh
 
 compatibility:
-	swift build --build-tests $(traits)
+	swift build --build-tests
 	WRITE_COMPATIBILITY=1 $(run_tests) --filter LedgerTests
 
 configuration:
-	swift build --build-tests $(traits)
+	swift build --build-tests
 	WRITE_CONFIGURATION=1 $(run_tests) --filter DocumentTests
 
 vectors:
-	swift build --build-tests $(traits)
+	swift build --build-tests
 	WRITE_VECTORS=1 $(run_tests) --filter ProtocolDocumentTests/vectors
 
 # TARGETS chooses, KEEP=1 adds what reaches something new to Tests/Fuzz/corpus.
@@ -171,19 +170,19 @@ sanitize: setup
 
 # Two of each service (of storage, where it is built for PostgreSQL): every process is restarted in turn under load.
 rolling: setup
-	swift build --build-tests $(traits)
+	swift build --build-tests
 	ROLLING_TIMELINE=$(abspath .build/rolling.csv) $(run_tests) --filter 'IntegrationTests.RollingTests'
 	Tests/Benchmarks/rolling/plot.sh .build/rolling.csv docs/rolling.png
 
 # Without COMMIT the oldest one that today's programs may run beside (docs/operations/upgrade.md).
 test-mixed: SETUP := tests
 test-mixed: setup
-	swift build --build-tests $(traits)
+	swift build --build-tests
 	earlier=$$(Tests/Mixed/earlier.sh '$(or $(COMMIT),$(oldest))') && \
 		EARLIER=$$earlier $(run_tests) --filter 'IntegrationTests.MixedTests'
 
 chaos: setup
-	swift build --build-tests $(traits)
+	swift build --build-tests
 	CHAOS_MINUTES=$(or $(MINUTES),10) CHAOS_SEED=$(SEED) $(run_tests) --filter 'IntegrationTests.(Service)?ChaosTests'
 
 bench: bench-micro build
@@ -191,7 +190,7 @@ bench: bench-micro build
 
 # BASELINE=update writes Tests/Benchmarks/micro/baseline.txt instead of comparing with it.
 bench-micro:
-	packaging/build.sh $(traits) --product rtm-microbench
+	packaging/build.sh --product rtm-microbench
 	python3 Tests/Benchmarks/micro/measure.py $(BASELINE)
 
 # The load generator and the servers it is pointed at: Tests/Benchmarks/load. A whole run writes docs/performance.md.
@@ -202,20 +201,20 @@ bench-growth: build
 	Tests/Benchmarks/growth/run.sh
 
 bench-storage:
-	packaging/build.sh $(traits) --product rtm-storage-bench
+	packaging/build.sh --product rtm-storage-bench
 	$(release)/rtm-storage-bench $(PARTS)
 
 bench-storage-nodes:
-	packaging/build.sh $(traits) --product rtm-messaging
-	packaging/build.sh $(traits) --product rtm-storage
-	packaging/build.sh $(traits) --product rtm-storage-bench
+	packaging/build.sh --product rtm-messaging
+	packaging/build.sh --product rtm-storage
+	packaging/build.sh --product rtm-storage-bench
 	Tests/Benchmarks/storage/nodes.sh $(release)
 
 soak-storage:
-	swift build --build-tests $(traits)
-	SOAK=100 $(run_tests) --filter '^StorageTests.StorageKillTests'
+	swift build --build-tests
+	SOAK=100 $(run_tests) --filter '^(StorageTests.StorageKillTests|StoragePostgreSQLTests.PostgresKillTests)'
 	SEEDS=1000 $(run_tests) --filter '^StorageTests.SharedDatabaseTests'
-	SEEDS=100 $(run_tests) --filter '^StorageTests.EngineTests'
+	SEEDS=100 $(run_tests) --filter '^(StorageTests.EngineTests|StoragePostgreSQLTests.PostgresEngineTests)'
 
 bench-attacks: build
 	Tests/Benchmarks/attacks/run.sh
@@ -230,7 +229,7 @@ bench-http: build
 	Tests/Benchmarks/http/run.sh
 
 bench-presence: setup
-	packaging/build.sh $(traits) --product rtm-presence-bench
+	packaging/build.sh --product rtm-presence-bench
 	Tests/Benchmarks/presence/run.sh
 
 # PROGRAMS=host compiles with the toolchain of this machine; BUILD_IMAGE= and BASE_IMAGE= name other images than the official ones.
@@ -244,14 +243,14 @@ test-compose: setup
 
 # What a stranger's app fetches, compiles and needs (docs/packages.md).
 test-package: setup
-	swift build $(traits)
+	swift build
 	Tests/Package/apple.py
 	MEASURE='$(MEASURE)' Tests/Package/run.py
 
 # Requests that are made of docs/http/openapi.yaml, and their answers.
 test-http-api: SETUP := tests
 test-http-api: setup
-	swift build --product rtm-standalone $(traits)
+	swift build --product rtm-standalone
 	EXAMPLES='$(or $(EXAMPLES),100)' SEED='$(or $(SEED),1)' Tests/HTTP/run.sh
 
 # Before every build, so that the gateway has the web client's scripts in its binary.

@@ -47,8 +47,6 @@ let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "
 /// libcrypto, where there is no CryptoKit.
 let openSSL: Target.Dependency = .target(
     name: "CCrypto", condition: .when(platforms: [.linux, .android, .openbsd]))
-/// libpq, for storage on PostgreSQL. Whoever stores in SQLite neither installs nor links it.
-let postgres: Target.Dependency = .target(name: "CPQ", condition: .when(traits: ["PostgreSQL"]))
 let ordered: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 
@@ -75,7 +73,7 @@ func room(
 /// holds all its logic, and an executable of a few lines.
 func service(
     _ name: String, hasClient: Bool = true, calls: [String] = [], server: [Target.Dependency] = [],
-    main: [Target.Dependency] = [], resources: [Resource]? = nil
+    main: [Target.Dependency] = [], settings: [SwiftSetting] = strict, resources: [Resource]? = nil
 ) -> [Target] {
     let clients: [Target.Dependency] = ((hasClient ? [name] : []) + calls).map {
         .target(name: "RTM\($0)Client")
@@ -88,7 +86,7 @@ func service(
         Target.executableTarget(
             name: "rtm-" + name.lowercased(),
             dependencies: [.target(name: "RTM\(name)Server"), "RTMServiceKit", "RTMConfigurationFile"] + main,
-            path: "Services/\(name)/Main", swiftSettings: strict),
+            path: "Services/\(name)/Main", swiftSettings: settings),
     ]
     if hasClient {
         let client: [Target.Dependency] = ["RTMModel", "RTMWire", "RTMServiceLink", logging]
@@ -102,6 +100,30 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         name: "\(name)Tests", dependencies: dependencies + ["RTMTestSupport"], path: "Tests/\(name)",
         swiftSettings: strict)
 }
+
+/// Whether storage on PostgreSQL is built as well, which needs libpq. It is a target of its own, and only
+/// what depends on it is compiled anew when this changes: the mains that offer it, and its tests.
+let hasPostgreSQL = Context.environment["POSTGRESQL"].map { !$0.isEmpty } ?? false
+let postgresEngine: [Target.Dependency] = hasPostgreSQL ? ["RTMStoragePostgreSQL"] : []
+let mainSettings = strict + (hasPostgreSQL ? [.define("PostgreSQL")] : [])
+let postgresRoom: [Target] =
+    !hasPostgreSQL
+    ? []
+    : [
+        .systemLibrary(
+            name: "CPQ", path: "Shared/CPQ", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        room(
+            "RTMStoragePostgreSQL", "Services/Storage/PostgreSQL",
+            ["RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMStorageServer", "CPQ", ordered]),
+        // It runs the tests of storage over the other engine, too.
+        tests(
+            "StoragePostgreSQL",
+            [
+                "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMStorageServer", "StorageTests",
+                "RTMStoragePostgreSQL", "RTMProtocol", "CPQ", protobuf, logging,
+            ] + nio),
+    ]
 
 let shared: [Target] = [
     room("RTMModel", "Shared/Model", []),
@@ -121,10 +143,6 @@ let shared: [Target] = [
     .systemLibrary(
         name: "CSQLite", path: "Shared/CSQLite", pkgConfig: "sqlite3",
         providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
-    // Only the trait PostgreSQL needs it.
-    .systemLibrary(
-        name: "CPQ", path: "Shared/CPQ", pkgConfig: "libpq",
-        providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     // Without pkg-config: it names a flag that the package manager warns of, and the module map says enough.
     .systemLibrary(
         name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
@@ -175,7 +193,8 @@ let shared: [Target] = [
 ]
 
 let services: [Target] =
-    service(
+    postgresRoom
+    + service(
         "Messaging", server: ["RTMRedis", "RTMRedisConfiguration", collections],
         // The Lua scripts travel in the binary.
         resources: [.embedInCode("Scripts")])
@@ -184,7 +203,9 @@ let services: [Target] =
         server: ["RTMRedis", "RTMRedisConfiguration", collections, heap, ordered],
         // The Lua scripts travel in the binary.
         resources: [.embedInCode("Scripts")])
-    + service("Storage", server: ["RTMMessagingClient", "CSQLite", postgres, collections, heap, ordered])
+    + service(
+        "Storage", server: ["RTMMessagingClient", "CSQLite", collections, heap, ordered],
+        main: postgresEngine, settings: mainSettings)
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: [
@@ -213,8 +234,8 @@ let services: [Target] =
                 "RTMEdgeServer", "RTMGatewayServer", "RTMMessagingServer", "RTMPresenceServer",
                 "RTMStorageServer", "RTMAPIKey", "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink",
                 "RTMWebhookCall", logging,
-            ] + nio,
-            path: "Services/Standalone/Main", swiftSettings: strict),
+            ] + nio + postgresEngine,
+            path: "Services/Standalone/Main", swiftSettings: mainSettings),
     ]
 
 let clients: [Target] = [
@@ -302,7 +323,7 @@ let testing: [Target] = [
         "Storage",
         [
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMStorageServer", "RTMStorageClient",
-            "RTMMessagingClient", "RTMMessagingServer", "RTMProtocol", "CSQLite", postgres, protobuf, logging,
+            "RTMMessagingClient", "RTMMessagingServer", "RTMProtocol", "CSQLite", protobuf, logging,
             ordered,
         ] + nio),
     tests(
@@ -400,8 +421,8 @@ let testing: [Target] = [
         dependencies: [
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingServer",
             "RTMStorageServer", "CSQLite", logging,
-        ] + nio,
-        path: "Tests/Benchmarks/storage", swiftSettings: strict),
+        ] + nio + postgresEngine,
+        path: "Tests/Benchmarks/storage", exclude: ["nodes.sh"], swiftSettings: mainSettings),
     // What presence costs, in memory and over Redis (`make bench-presence`).
     .executableTarget(
         name: "rtm-presence-bench",
@@ -430,7 +451,10 @@ let testing: [Target] = [
 let targets: [Target] = {
     let all = shared + services + clients + testKit + samples + testing
     if let room = Context.environment["ROOM"] {
-        return all.filter { $0.type != .test || $0.name == room + "Tests" }
+        return all.filter {
+            $0.type != .test || $0.name == room + "Tests"
+                || $0.name == "StorageTests" && room == "StoragePostgreSQL"
+        }
     }
     guard let executables = Context.environment["EXECUTABLES"] else { return all }
     var wanted = executables.split(separator: " ").map(String.init)
@@ -454,11 +478,6 @@ let package = Package(
     products: [("AgoraRTM", "AgoraRtmKit"), ("RTMClient", "RTMClient"), ("RTMTestKit", "RTMTestKit")]
         .filter { product in targets.contains { $0.name == product.1 } }
         .map { .library(name: $0, targets: [$1]) },
-    traits: [
-        .trait(
-            name: "PostgreSQL",
-            description: "Storage on PostgreSQL, beside SQLite (docs/decisions/0030); needs libpq.")
-    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),

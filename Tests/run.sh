@@ -11,7 +11,7 @@ export SWIFT_DETERMINISTIC_HASHING=1
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-swift test --skip-build --disable-xctest ${POSTGRESQL:+--traits PostgreSQL} "$@" 2>&1 | tee "$log"
+swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 if [ "$status" -ne 0 ]; then
     echo

@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.."
 
 programs=$(cat packaging/programs)
 configuration=${CONFIGURATION:-release}
-[ "$configuration" = debug ] || packaging/build.sh --traits PostgreSQL
+[ "$configuration" = debug ] || POSTGRESQL=1 packaging/build.sh
 built=$(swift build -c "$configuration" --show-bin-path)
 
 rm -rf "$out"

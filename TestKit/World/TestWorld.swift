@@ -136,7 +136,7 @@ public final class TestWorld: Sendable {
 
     private static func load(_ keys: [String: String], app: String) throws -> RTMServiceKit.Configuration {
         let definitions = [
-            MessagingDefinition.service, PresenceDefinition.service, StorageDefinition.service,
+            MessagingDefinition.service, PresenceDefinition.service, StorageDefinition.service(),
             EdgeDefinition.service(hooks: nil, keys: nil),
         ]
         let schema = ConfigurationSchema(

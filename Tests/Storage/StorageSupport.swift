@@ -53,26 +53,17 @@ extension MetricsRegistry {
     }
 }
 
-/// The engines over which the service is tested.
-enum StorageEngine: Sendable {
-    case sqlite
-    /// With a server of the test's own.
-    case postgres
+/// An engine over which the service is tested.
+struct StorageEngine: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// That of `storage.database`; nil where everything is kept in a file.
+    let database: (any DatabaseEngine)?
 
-    /// Those of this build.
-    static var present: [StorageEngine] {
-        #if PostgreSQL
-            return [.sqlite, .postgres]
-        #else
-            return [.sqlite]
-        #endif
-    }
+    static let sqlite = StorageEngine(testDescription: "sqlite", database: nil)
 
     /// Runs the body with the value of `storage.database`, and with the server if there is one.
     func with(_ body: (_ url: String?, RunningPostgres?) async throws -> Void) async throws {
-        switch self {
-        case .sqlite: try await body(nil, nil)
-        case .postgres: try await RunningPostgres.with { try await body($0.url, $0) }
-        }
+        guard database != nil else { return try await body(nil, nil) }
+        try await RunningPostgres.with { try await body($0.url, $0) }
     }
 }

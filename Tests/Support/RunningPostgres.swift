@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import Testing
+package import Testing
 
 /// A PostgreSQL of the test's own, on a unix socket. Its data go with it. `POSTGRES_BIN` names another folder
 /// of programs than that of the newest version that Debian has installed.
@@ -15,6 +15,10 @@ package final class RunningPostgres: Sendable {
         let named = ProcessInfo.processInfo.environment["POSTGRES_BIN"].map { [$0] } ?? known
         return named.first { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }
     }()
+
+    /// Whether the programs have storage on PostgreSQL: by the variable that `Package.swift` asks, too.
+    package static let isBuilt =
+        ProcessInfo.processInfo.environment["POSTGRESQL"].map { !$0.isEmpty } ?? false
 
     package let directory: String
     private let arguments: [String]
@@ -286,5 +290,12 @@ package final class RunningPostgres: Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         return process
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// For tests whose programs keep everything in PostgreSQL.
+    package static var withPostgreSQL: Self {
+        .enabled(if: RunningPostgres.isBuilt, "the programs are built without PostgreSQL: POSTGRESQL=1")
     }
 }

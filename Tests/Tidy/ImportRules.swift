@@ -72,8 +72,9 @@ struct ImportRules {
         "Services/Storage/Server/Engines/SQLite": [
             "CSQLite", "RTMModel", "RTMWire", "Logging", "OrderedCollections",
         ],
-        "Services/Storage/Server/Engines/PostgreSQL": [
-            "CPQ", "RTMModel", "RTMServiceKit", "RTMWire", "OrderedCollections",
+        "Services/Storage/PostgreSQL": [
+            "CPQ", "RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMStorageServer", "RTMWire",
+            "OrderedCollections",
         ],
         "Services/Edge/WebSocket": ["RTMWire", "CZlib", "NIOCore", "NIOWebSocket"],
         "Services/Edge/Server": serving.union([
@@ -96,12 +97,15 @@ struct ImportRules {
 
         "Services/Messaging/Main": ["RTMMessagingServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Presence/Main": ["RTMPresenceServer", "RTMServiceKit", "RTMConfigurationFile"],
-        "Services/Storage/Main": ["RTMStorageServer", "RTMServiceKit", "RTMConfigurationFile"],
+        "Services/Storage/Main": [
+            "RTMStorageServer", "RTMStoragePostgreSQL", "RTMServiceKit", "RTMConfigurationFile",
+        ],
         "Services/Edge/Main": ["RTMEdgeServer", "RTMServiceKit", "RTMConfigurationFile", "RTMWebhookCall"],
         "Services/Gateway/Main": ["RTMGatewayServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Standalone/Main": [
             "RTMEdgeServer", "RTMGatewayServer", "RTMMessagingServer", "RTMPresenceServer",
-            "RTMStorageServer", "RTMAPIKey", "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink",
+            "RTMStorageServer", "RTMStoragePostgreSQL", "RTMAPIKey", "RTMServiceKit", "RTMConfigurationFile",
+            "RTMServiceLink",
             "RTMWebhookCall", "Logging", "NIOCore", "NIOPosix",
         ],
 
@@ -188,7 +192,7 @@ struct ImportRules {
         case "CSQLite":
             "only Services/Storage/Server/Engines/SQLite sees the database"
         case "CPQ":
-            "only Services/Storage/Server/Engines/PostgreSQL sees libpq"
+            "only Services/Storage/PostgreSQL sees libpq"
         case "RTMWire", "RTMServiceLink", "RTMServiceKit":
             room.hasPrefix("Clients/")
                 ? "clients speak the protocol through RTMProtocol" : "it lies above this room"

@@ -8,12 +8,21 @@ import RTMServiceLink
 import RTMStorageServer
 import RTMWebhookCall
 
+#if PostgreSQL
+    import RTMStoragePostgreSQL
+#endif
+
 /// All services in one process. The links between them stay inside it, and one event loop does everything
 /// unless more threads are configured.
 @main struct StandaloneMain: ServiceMain {
     private static let messaging = InProcessEndpoint(name: "messaging")
     private static let presence = InProcessEndpoint(name: "presence")
     private static let storage = InProcessEndpoint(name: "storage")
+    #if PostgreSQL
+        private static let engine: (any DatabaseEngine)? = PostgresDatabase()
+    #else
+        private static let engine: (any DatabaseEngine)? = nil
+    #endif
 
     static let program = ServiceProgram(
         section: "standalone",
@@ -22,7 +31,8 @@ import RTMWebhookCall
             StandaloneDirectory.definition,
             MessagingDefinition.inProcess(messaging),
             PresenceDefinition.inProcess(presence, messaging: messaging),
-            StorageDefinition.inProcess(storage, messaging: messaging, data: StandaloneDirectory.data),
+            StorageDefinition.inProcess(
+                storage, messaging: messaging, data: StandaloneDirectory.data, engine: engine),
             EdgeDefinition.inProcess(
                 messaging: messaging, presence: presence, storage: storage, hooks: HTTPPublishHook.make,
                 keys: HTTPKeyDownload.make),

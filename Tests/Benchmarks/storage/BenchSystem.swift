@@ -8,9 +8,19 @@ import RTMServiceLink
 import RTMStorageServer
 import RTMWire
 
+#if PostgreSQL
+    import RTMStoragePostgreSQL
+#endif
+
 /// Storage and messaging run on one event loop, as in a standalone system. The caller runs on another one,
 /// as an edge does.
 final class BenchSystem: Sendable {
+    #if PostgreSQL
+        private static let engine: (any DatabaseEngine)? = PostgresDatabase()
+    #else
+        private static let engine: (any DatabaseEngine)? = nil
+    #endif
+
     private let loop: any EventLoop
     private let caller: NIOLoopBound<BenchCaller>
     private let messaging: InProcessEndpoint
@@ -35,7 +45,7 @@ final class BenchSystem: Sendable {
             ServiceDefinition(name: "bench", summary: "", keys: [data.declaration]) {
                 Assembly([DataDirectory(data, $0.configuration)])
             },
-            StorageDefinition.inProcess(storage, messaging: messaging, data: data),
+            StorageDefinition.inProcess(storage, messaging: messaging, data: data, engine: engine),
         ]
         let schema = ConfigurationSchema(definitions.flatMap(\.keys), section: "bench")
         let configuration = try ConfigurationLoader(schema: schema, readFile: { _ in "" })

@@ -15,7 +15,7 @@ enum FuzzedConfiguration {
     private static let program = ServiceProgram(
         section: "fuzz", summary: "All services.",
         services: [
-            MessagingDefinition.service, PresenceDefinition.service, StorageDefinition.service,
+            MessagingDefinition.service, PresenceDefinition.service, StorageDefinition.service(),
             EdgeDefinition.service(hooks: HTTPPublishHook.make, keys: HTTPKeyDownload.make),
             GatewayDefinition.service,
         ],

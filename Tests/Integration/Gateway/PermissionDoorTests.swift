@@ -254,30 +254,30 @@ import Testing
         }
     }
 
-    #if PostgreSQL
-        @Test("SQL: a role to which nothing is granted publishes nothing, and changes nothing of others")
-        func sql() async throws {
-            try await RunningPostgres.with { server in
-                try await RunningSystem.with(.standalone, edge: ["--storage-database", server.url]) { _ in
-                    try server.query(
-                        "CREATE ROLE mallory LOGIN; GRANT USAGE ON SCHEMA heliograph TO mallory")
-                    let tables = try server.query(
-                        "SELECT string_agg(tablename, ',') FROM pg_tables WHERE schemaname = 'heliograph'"
-                    ).split(separator: ",")
-                    #expect(tables.count > 5 && tables.contains("metadata") && tables.contains("locks"))
-                    let statements =
-                        ["SELECT heliograph.heliograph_publish('dev', 'lobby', 'x', publisher => 'victim')"]
-                        + tables.flatMap {
-                            ["SELECT * FROM heliograph.\($0)", "DELETE FROM heliograph.\($0)"]
-                        }
-                    for statement in statements {
-                        let refused = #expect(throws: ServiceProcessFailure.self) {
-                            try server.query("SET ROLE mallory; \(statement)")
-                        }
-                        #expect(refused?.description.contains("permission denied") == true, "\(statement)")
+    @Test(
+        "SQL: a role to which nothing is granted publishes nothing, and changes nothing of others",
+        .withPostgreSQL)
+    func sql() async throws {
+        try await RunningPostgres.with { server in
+            try await RunningSystem.with(.standalone, edge: ["--storage-database", server.url]) { _ in
+                try server.query(
+                    "CREATE ROLE mallory LOGIN; GRANT USAGE ON SCHEMA heliograph TO mallory")
+                let tables = try server.query(
+                    "SELECT string_agg(tablename, ',') FROM pg_tables WHERE schemaname = 'heliograph'"
+                ).split(separator: ",")
+                #expect(tables.count > 5 && tables.contains("metadata") && tables.contains("locks"))
+                let statements =
+                    ["SELECT heliograph.heliograph_publish('dev', 'lobby', 'x', publisher => 'victim')"]
+                    + tables.flatMap {
+                        ["SELECT * FROM heliograph.\($0)", "DELETE FROM heliograph.\($0)"]
                     }
+                for statement in statements {
+                    let refused = #expect(throws: ServiceProcessFailure.self) {
+                        try server.query("SET ROLE mallory; \(statement)")
+                    }
+                    #expect(refused?.description.contains("permission denied") == true, "\(statement)")
                 }
             }
         }
-    #endif
+    }
 }

@@ -12,7 +12,7 @@ final class StorageDisk {
 
     init() throws {
         let schema = ConfigurationSchema(
-            StorageDefinition.service.keys + [CommonKeys.apps.declaration], section: "test")
+            StorageDefinition.service().keys + [CommonKeys.apps.declaration], section: "test")
         // A record by position.
         let place = AppRecord.fields.firstIndex { $0.name == "events" } ?? 0
         let app = "app" + String(repeating: ":", count: place) + "72h"

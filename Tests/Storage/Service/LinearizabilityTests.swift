@@ -16,13 +16,14 @@ struct LinearizabilityTests {
         _ engine: StorageEngine, _ body: @escaping (RunningStorage, StorageConnection) async throws -> Void
     ) async throws {
         try await engine.with { url, _ in
-            try await RunningStorage.withCaller(url.map { ["--storage-database", $0] } ?? [], body)
+            try await RunningStorage.withCaller(
+                url.map { ["--storage-database", $0] } ?? [], engine: engine.database, body)
         }
     }
 
     @Test(
         "D-17: compare-and-set and reads of 100 clients fit one order that agrees with real time",
-        arguments: StorageEngine.present)
+        arguments: [StorageEngine.sqlite])
     func metadata(_ engine: StorageEngine) async throws {
         try await Self.with(engine) { running, first in
             let callers = [
@@ -78,7 +79,7 @@ struct LinearizabilityTests {
 
     @Test(
         "K-4, K-5: of 100 clients that want one lock one has it at a time, and all get it",
-        arguments: StorageEngine.present)
+        arguments: [StorageEngine.sqlite])
     func lock(_ engine: StorageEngine) async throws {
         try await Self.with(engine) { running, first in
             let second = try await running.caller()

@@ -24,16 +24,18 @@ final class RunningStorage: Sendable {
     }
 
     /// - Parameters:
-    /// - directory: keeps the database from one run to the next.
-    /// - arguments: flags of the storage keys, such as `--storage-history-retention`.
+    ///   - directory: keeps the database from one run to the next.
+    ///   - arguments: flags of the storage keys, such as `--storage-history-retention`.
+    ///   - engine: that of `storage.database`.
     static func with(
-        _ directory: String, _ arguments: [String] = [], _ body: (RunningStorage) async throws -> Void
+        _ directory: String, _ arguments: [String] = [], engine: (any DatabaseEngine)? = nil,
+        _ body: (RunningStorage) async throws -> Void
     ) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let running = RunningStorage(group: group)
         let outcome: Result<Void, any Error>
         do {
-            let services = try await running.start(directory, arguments)
+            let services = try await running.start(directory, arguments, engine)
             do {
                 try await body(running)
                 outcome = .success(())
@@ -48,14 +50,16 @@ final class RunningStorage: Sendable {
         try outcome.get()
     }
 
-    private func start(_ directory: String, _ arguments: [String]) async throws -> [any Service] {
+    private func start(
+        _ directory: String, _ arguments: [String], _ engine: (any DatabaseEngine)?
+    ) async throws -> [any Service] {
         let data = ConfigurationKey<String>.string("test.data", default: directory, "The directory.")
         let directoryDefinition = ServiceDefinition(name: "test", summary: "", keys: [data.declaration]) {
             Assembly([DataDirectory(data, $0.configuration)])
         }
         let definitions = [
             MessagingDefinition.inProcess(messaging), directoryDefinition,
-            StorageDefinition.inProcess(storage, messaging: messaging, data: data),
+            StorageDefinition.inProcess(storage, messaging: messaging, data: data, engine: engine),
         ]
         let schema = ConfigurationSchema(definitions.flatMap(\.keys), section: "test")
         let configuration = try ConfigurationLoader(schema: schema, readFile: { _ in "" })
@@ -89,10 +93,11 @@ final class RunningStorage: Sendable {
 
     /// Runs the body with one caller, which is closed afterwards.
     static func withCaller(
-        _ arguments: [String] = [], _ body: (RunningStorage, StorageConnection) async throws -> Void
+        _ arguments: [String] = [], engine: (any DatabaseEngine)? = nil,
+        _ body: (RunningStorage, StorageConnection) async throws -> Void
     ) async throws {
         try await withDirectory { directory in
-            try await with(directory, arguments) { running in
+            try await with(directory, arguments, engine: engine) { running in
                 let caller = try await running.caller()
                 do {
                     try await body(running, caller)

@@ -23,16 +23,14 @@ struct StorageKillTests {
 
     @Test(
         "every acknowledged write is there, none by half, and each change was announced exactly once",
-        arguments: StorageEngine.present)
+        arguments: [StorageEngine.sqlite])
     func kill(_ engine: StorageEngine) async throws {
         try await with(engine) { host, directory, arguments, _ in
             try await kill(host, directory, arguments) { $0.signal(SIGKILL) }
         }
     }
 
-    @Test(
-        "the same holds when the database is killed in place of the service",
-        arguments: StorageEngine.present.filter { $0 == .postgres })
+    /// As `kill`, where the database is killed in place of the service.
     func killDatabase(_ engine: StorageEngine) async throws {
         try await with(engine) { host, directory, arguments, server in
             try await kill(host, directory, arguments) { process in
@@ -114,7 +112,7 @@ struct StorageKillTests {
 
     @Test(
         "H-10: every message whose storing was acknowledged is found after the kills, once and whole",
-        arguments: StorageEngine.present)
+        arguments: [StorageEngine.sqlite])
     func history(_ engine: StorageEngine) async throws {
         try await with(engine) { host, directory, arguments, _ in
             let stored = Shared(Stored())
@@ -176,7 +174,7 @@ struct StorageKillTests {
     }
 
     @Test(
-        "a lock has one owner over every crash, and its tokens only grow", arguments: StorageEngine.present)
+        "a lock has one owner over every crash, and its tokens only grow", arguments: [StorageEngine.sqlite])
     func locks(_ engine: StorageEngine) async throws {
         try await with(engine) { host, directory, arguments, _ in
             var tokens: [UInt64] = []

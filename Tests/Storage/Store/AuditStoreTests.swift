@@ -8,7 +8,7 @@ import Testing
 /// The audit trail as the store keeps it, over all engines.
 @Suite("W-31: an audit trail that is kept and bounded")
 struct AuditStoreTests {
-    private static let now = StorageNow(wall: 1_000_000, steady: 1_000)
+    static let now = StorageNow(wall: 1_000_000, steady: 1_000)
 
     private func write(_ whom: String, _ what: String, by: String = "key a", app: String = "app")
         -> StorageWrite
@@ -60,21 +60,7 @@ struct AuditStoreTests {
         }
     }
 
-    #if PostgreSQL
-        @Test("W-31: over PostgreSQL the trail is bounded in the same way")
-        func postgres() async throws {
-            try await RunningPostgres.with { server in
-                try await withDirectory { directory in
-                    try bound([
-                        Engine.file(directory, StorageRules(), Self.now),
-                        Engine.postgres(server, "audit", StorageRules(), Self.now),
-                    ])
-                }
-            }
-        }
-    #endif
-
-    private func bound(_ engines: [Engine]) throws {
+    func bound(_ engines: [Engine]) throws {
         defer { for engine in engines { engine.close() } }
         let busy = (0..<AuditTrail.linesPerKindMax + 5).map { write("\($0)", "POST tokens") }
         for group in [[write("ann", "POST users ban"), write("x", "POST tokens", by: "key b")], busy] {

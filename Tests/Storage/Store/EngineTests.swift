@@ -1,4 +1,3 @@
-import Foundation
 import NIOCore
 import RTMModel
 import RTMTestSupport
@@ -10,17 +9,14 @@ import Testing
 /// The store is an interface: the rules do the same over another engine as over SQLite.
 @Suite("Engines under the same rules")
 struct EngineTests {
-    private static let now = StorageNow(wall: 1_000_000, steady: 1_000)
+    static let now = StorageNow(wall: 1_000_000, steady: 1_000)
 
-    private static var rules: StorageRules {
+    static var rules: StorageRules {
         var rules = StorageRules()
         rules.quotas = AppUsage.Quotas(
             channelSets: 2, locks: 2, historyBytes: 60_000, metadataBytes: 400, eventBytes: 1_500)
         return rules
     }
-
-    /// How many histories are generated for PostgreSQL; `SEEDS=200` makes it a fuzzer that runs for minutes.
-    private static let seeds = ProcessInfo.processInfo.environment["SEEDS"].flatMap { UInt64($0) }
 
     @Test("the same writes have the same answers and leave the same behind", arguments: 0..<20)
     func same(_ seed: UInt64) async throws {
@@ -31,69 +27,8 @@ struct EngineTests {
         }
     }
 
-    #if PostgreSQL
-        @Test(
-            "H-15, D-17: over PostgreSQL the same writes have the same answers and leave the same behind, too"
-        )
-        func postgres() async throws {
-            try await RunningPostgres.with { server in
-                for seed in 0..<(Self.seeds ?? 8) {
-                    try await withDirectory { directory in
-                        let file = try Engine.file(directory, Self.rules, Self.now)
-                        let other = try Engine.postgres(server, "seed\(seed)", Self.rules, Self.now)
-                        try compare(file, other, seed: seed)
-                        let wrong = try server.query(Self.wrongUsages, database: "seed\(seed)")
-                        #expect(wrong == "0", "seed \(seed)")
-                    }
-                }
-            }
-        }
-
-        /// How many apps have another sum than their hours have, or hours other sums than their messages.
-        private static let wrongUsages = """
-            SELECT count(*) FROM (
-                (SELECT app, sum(bytes) FROM heliograph.history_usage GROUP BY app HAVING sum(bytes) <> 0
-                EXCEPT SELECT app, history_bytes FROM heliograph.usage)
-                UNION ALL
-                (SELECT hour::text, sum(messages) FROM heliograph.history_usage GROUP BY hour
-                    HAVING sum(messages) <> 0
-                EXCEPT SELECT ((expiry_ms - 1) / 3600000 + 1)::text, count(*) FROM heliograph.history GROUP BY 1)
-                ) w
-            """
-
-        @Test("W-41: over PostgreSQL the events of apps are the same, with the places in their feeds")
-        func events() async throws {
-            try await RunningPostgres.with { server in
-                for seed in 0..<(Self.seeds ?? 4) {
-                    try await withDirectory { directory in
-                        let file = try Engine.file(directory, Self.rules, Self.now)
-                        let other = try Engine.postgres(server, "seed\(seed)", Self.rules, Self.now)
-                        defer { for engine in [file, other] { engine.close() } }
-                        var feeds = GeneratedFeeds(seed: seed)
-                        for step in 0..<100 {
-                            let work = feeds.next()
-                            let outcomes = [file, other].map { $0.run([StorageWrite(work)], Self.now) }
-                            #expect(
-                                outcomes[0].eventsKept == outcomes[1].eventsKept, "seed \(seed), step \(step)"
-                            )
-                            #expect(outcomes[0].newEvents == outcomes[1].newEvents)
-                            #expect(outcomes[0].eventsExpired == outcomes[1].eventsExpired)
-                            #expect(
-                                outcomes[0].collected.map(\.isKept) == outcomes[1].collected.map(\.isKept))
-                            for request in feeds.requests {
-                                let first = try EventContents(file.reader, request)
-                                let second = try EventContents(other.reader, request)
-                                #expect(first == second, "seed \(seed), step \(step)")
-                                feeds.saw(first)
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    #endif
-
-    private func compare(_ first: Engine, _ second: Engine, seed: UInt64) throws {
+    /// Gives both engines the same generated writes.
+    func compare(_ first: Engine, _ second: Engine, seed: UInt64) throws {
         defer { for engine in [first, second] { engine.close() } }
         var writes = GeneratedWrites(seed: seed, hours: true)
         for step in 0..<150 {
@@ -301,30 +236,6 @@ final class Engine {
         let writer = try SQLiteWriter(options, source: source)
         return try Engine("SQLite", writer, SQLiteReader(options), rules, now)
     }
-
-    #if PostgreSQL
-        static func postgres(
-            _ server: RunningPostgres, _ name: String, _ rules: StorageRules, _ now: StorageNow
-        ) throws -> Engine {
-            try postgres(newDatabase(server, name), rules, now)
-        }
-
-        static func newDatabase(_ server: RunningPostgres, _ name: String) throws -> PostgresOptions {
-            try server.query("CREATE DATABASE \(name)")
-            var options = PostgresOptions(url: server.url(database: name))
-            // A server of a test shares the cores with others.
-            options.timeout = .seconds(10)
-            options.shards = 1
-            return options
-        }
-
-        static func postgres(
-            _ options: PostgresOptions, _ rules: StorageRules, _ now: StorageNow
-        ) throws -> Engine {
-            let writer = try PostgresWriter(options, source: source)
-            return try Engine("PostgreSQL", writer, PostgresReader(options), rules, now)
-        }
-    #endif
 }
 
 /// What an app's backends see of its events.

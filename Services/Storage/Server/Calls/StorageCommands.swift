@@ -4,7 +4,9 @@ import RTMServiceKit
 /// The commands that an operator may run instead of the service. All but `restore` work beside a running
 /// service.
 enum StorageCommands {
-    static func all(data: ConfigurationKey<String>) -> [ProgramCommand] {
+    static func all(
+        data: ConfigurationKey<String>, _ engine: (any DatabaseEngine)?
+    ) -> [ProgramCommand] {
         [
             ProgramCommand(
                 "backup", argument: "FILE",
@@ -55,45 +57,42 @@ enum StorageCommands {
                 "migrate", argument: "TARGET", options: [.init("force")],
                 "Copies everything from the file to storage.database, or back, and compares every row. "
                     + "TARGET is database or file. No storage may run meanwhile."
-            ) { call in try migrate(call, data) },
+            ) { call in try migrate(call, data, engine) },
         ]
     }
 
     private static func migrate(
-        _ call: ProgramCommand.Call, _ data: ConfigurationKey<String>
+        _ call: ProgramCommand.Call, _ data: ConfigurationKey<String>, _ engine: (any DatabaseEngine)?
     ) throws -> ProgramCommand.Result {
-        #if PostgreSQL
-            guard let direction = StoreMigration.Direction(rawValue: call.argument) else {
-                throw ServiceFailure.unavailable(
-                    "migrate", "\(call.argument) is no target. Say database or file")
-            }
-            guard let url = call.configuration[StorageKeys.database] else {
-                throw ServiceFailure.unavailable(
-                    "migrate", "storage.database isn't set. Name the database as postgres://…")
-            }
-            let password = call.configuration[StorageKeys.databasePassword]?.revealed
-            let options = PostgresOptions(
-                url: url, password: password, shards: call.configuration[StorageKeys.shards])
-            let isToDatabase = direction == .database
-            let path = isToDatabase ? try present(data, call.configuration) : file(call.configuration[data])
-            return try DataDirectory(data, call.configuration).hold {
-                do throws(StoreFailure) {
-                    let copied = try StoreMigration.run(
-                        direction, file: path, options, replacing: call.options["force"] != nil)
-                    let rows = copied.filter { $0.rows > 0 }.map { "\($0.table): \($0.rows)\n" }.joined()
-                    let (from, to) = isToDatabase ? (path, "storage.database") : ("storage.database", path)
-                    return .init(
-                        "\(rows)\(from) was copied to \(to), and every row was compared. "
-                            + "Start the service now, \(isToDatabase ? "with" : "without") storage.database\n"
-                    )
-                } catch {
-                    throw ServiceFailure.unavailable("migrate", error.sentence)
-                }
-            }
-        #else
+        guard let engine else {
             throw ServiceFailure.unavailable(
                 "migrate", "this program was built without PostgreSQL: 'make build POSTGRESQL=1' builds one")
-        #endif
+        }
+        guard let target = MigrationTarget(rawValue: call.argument) else {
+            throw ServiceFailure.unavailable(
+                "migrate", "\(call.argument) is no target. Say database or file")
+        }
+        guard let url = call.configuration[StorageKeys.database] else {
+            throw ServiceFailure.unavailable(
+                "migrate", "storage.database isn't set. Name the database as postgres://…")
+        }
+        let isToDatabase = target == .database
+        let path = isToDatabase ? try present(data, call.configuration) : file(call.configuration[data])
+        return try DataDirectory(data, call.configuration).hold {
+            do throws(StoreFailure) {
+                let copied = try engine.migrate(
+                    to: target, file: path, DatabaseSettings(call.configuration, url: url),
+                    replacing: call.options["force"] != nil)
+                let rows = copied.filter { $0.rows > 0 }.map { "\($0.table): \($0.rows)\n" }.joined()
+                let (from, to) = isToDatabase ? (path, "storage.database") : ("storage.database", path)
+                return .init(
+                    "\(rows)\(from) was copied to \(to), and every row was compared. "
+                        + "Start the service now, \(isToDatabase ? "with" : "without") storage.database\n"
+                )
+            } catch {
+                throw ServiceFailure.unavailable("migrate", error.sentence)
+            }
+        }
     }
 
     private static func checkFile(

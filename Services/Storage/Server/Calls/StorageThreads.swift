@@ -5,17 +5,25 @@ import RTMServiceKit
 
 /// The threads that wait for the disk, so that no event loop has to: one that writes, and some that read
 /// beside it.
-final class StorageThreads: Sendable {
+package final class StorageThreads: Sendable {
     /// Limit: writes of one group, so that an answer doesn't wait for thousands of others.
     private static let groupMax = 1_024
     /// Limit: reads that share one snapshot.
     private static let readsMax = 64
 
-    struct Stores: Sendable {
+    package struct Stores: Sendable {
         let openWriter: @Sendable () throws(StoreFailure) -> any WritableStore
         let openReader: @Sendable () throws(StoreFailure) -> any ReadableStore
         /// Whether this node wants the store; nil where no other node can have it.
         var claim: ShardClaim?
+
+        package init(
+            openWriter: @escaping @Sendable () throws(StoreFailure) -> any WritableStore,
+            openReader: @escaping @Sendable () throws(StoreFailure) -> any ReadableStore,
+            claim: ShardClaim? = nil
+        ) {
+            (self.openWriter, self.openReader, self.claim) = (openWriter, openReader, claim)
+        }
     }
 
     let queues: StorageQueues

@@ -1,5 +1,5 @@
 import NIOCore
-import RTMModel
+package import RTMModel
 import RTMWire
 
 /// Something that may change the store, on its way to the writer.
@@ -73,17 +73,17 @@ struct StorageWrite: Sendable {
 }
 
 /// The removal of a channel's stored messages, some at a time, so that no other write waits long.
-struct HistoryPurge: Sendable, Hashable {
-    let channel: ChannelKey
+package struct HistoryPurge: Sendable, Hashable {
+    package let channel: ChannelKey
     /// Those that are older, in milliseconds; 0 means all.
     let before: UInt64
     /// How many are removed in one write.
-    let limit: Int
+    package let limit: Int
     /// How many earlier writes have removed.
     private(set) var removed = 0
 
     /// Those that are older, by the number of the time; 0 means all.
-    var beforeTime: UInt64 { LogTime.range(ofBound: before).lowerBound.number }
+    package var beforeTime: UInt64 { LogTime.range(ofBound: before).lowerBound.number }
 
     init(_ request: PurgeHistoryRequest, limit: Int) {
         (channel, before, self.limit) = (request.channel, request.beforeMilliseconds, limit)

@@ -5,18 +5,18 @@
 /// gone, its events wait while others are announced for hours. So what is announced beyond the first event
 /// that waits is kept one by one. It can't be announced once more instead, because messaging forgets a
 /// channel that nobody uses, and with it what it has of a source (M-37).
-struct OutboxPosition: Sendable, Hashable {
+package struct OutboxPosition: Sendable, Hashable {
     /// Nothing up to here waits.
-    private(set) var sequence: UInt64
+    package private(set) var sequence: UInt64
     /// What is announced behind it, in ascending order. Between two ranges something waits.
     private var beyond: [ClosedRange<UInt64>] = []
 
-    init(_ sequence: UInt64) { self.sequence = sequence }
+    package init(_ sequence: UInt64) { self.sequence = sequence }
 
     /// Takes what was announced, as `OutboxSchedule.takeAcknowledged` returns it.
     ///
     /// - Returns: what of that is to be kept one by one, because something in front of it waits.
-    mutating func announced(_ ranges: [ClosedRange<UInt64>]) -> [ClosedRange<UInt64>] {
+    package mutating func announced(_ ranges: [ClosedRange<UInt64>]) -> [ClosedRange<UInt64>] {
         var merged: [ClosedRange<UInt64>] = []
         for range in (beyond + ranges).sorted(by: { $0.lowerBound < $1.lowerBound }) {
             let last = merged.last

@@ -4,7 +4,7 @@
 /// (`pg_stat_replication`), and it changes nothing about the meaning: a commit waits for those that are away.
 ///
 /// Pure.
-struct CommitDurability: Sendable, Hashable {
+package struct CommitDurability: Sendable, Hashable {
     /// `synchronous_commit` of a connection that writes.
     let synchronousCommit: String
     /// For how many standbys a commit waits.
@@ -17,7 +17,7 @@ struct CommitDurability: Sendable, Hashable {
     ///   - standbyNames: that of `synchronous_standby_names`: names, of which one has to answer, or
     ///     `FIRST n (…)`, `ANY n (…)` or `n (…)`. Empty: no standby is waited for.
     ///   - fsync: that of `fsync`.
-    init(synchronousCommit: String, standbyNames: String, fsync: String) {
+    package init(synchronousCommit: String, standbyNames: String, fsync: String) {
         self.synchronousCommit = synchronousCommit
         isSynced = fsync == "on"
         let waits = ["on", "remote_write", "remote_apply"].contains(synchronousCommit)

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Whether this node wants a shard. The thread that watches the owners says so, and the shard's writer takes
 /// the shard or gives it up accordingly, between two groups.
-final class ShardClaim: Sendable {
+package final class ShardClaim: Sendable {
     private struct State {
         var isWanted = false
         var wake: (@Sendable () -> Void)?
@@ -10,9 +10,11 @@ final class ShardClaim: Sendable {
 
     private let state = Mutex(State())
 
-    var isWanted: Bool { state.withLock { $0.isWanted } }
+    package init() {}
 
-    func set(_ isWanted: Bool) {
+    package var isWanted: Bool { state.withLock { $0.isWanted } }
+
+    package func set(_ isWanted: Bool) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
             defer { state.isWanted = isWanted }
             return state.isWanted == isWanted ? nil : state.wake

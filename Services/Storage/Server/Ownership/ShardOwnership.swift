@@ -11,13 +11,13 @@ import RTMServiceLink
 /// It decides nothing about safety: of two nodes that want the same shard the database gives it to one.
 ///
 /// Pure. Times are in milliseconds, on a clock that doesn't go back.
-struct ShardOwnership {
+package struct ShardOwnership {
     /// How long a shard is left to the node that should lead it.
     static let courtesy: UInt64 = 500
     /// For how long a node doesn't want a shard that it has given up for another one.
     static let moveTime: UInt64 = 2_000
     /// How often a node looks: usually, and while a shard is about to be given up for it.
-    static let usualInterval: UInt64 = 100
+    package static let usualInterval: UInt64 = 100
     static let shortInterval: UInt64 = 20
     /// How long a node that is about to end keeps its shards, so that each of the others looks often by then.
     static let notice: UInt64 = 150
@@ -37,7 +37,7 @@ struct ShardOwnership {
     ///   - instance: names this process among all that have had the name.
     ///   - pause: how long the list of nodes has to stay the same before a shard moves, and the time between
     ///     two moves.
-    init(of node: String, instance: String, shards: Int, pause: UInt64) {
+    package init(of node: String, instance: String, shards: Int, pause: UInt64) {
         self.node = node
         self.instance = instance
         balance = ShardBalance(of: node, shards: shards, pause: pause)
@@ -45,17 +45,17 @@ struct ShardOwnership {
         moves = Array(repeating: nil, count: shards)
     }
 
-    struct Decision: Equatable {
+    package struct Decision: Equatable {
         /// By shard: whether this node wants it, or wants to keep it.
-        var wanted: [Bool]
+        package var wanted: [Bool]
         /// How soon to look again.
-        var interval = ShardOwnership.usualInterval
+        package var interval = ShardOwnership.usualInterval
         /// Whether this node is about to end and there is nothing that it could still give to another one.
-        var hasLeft = false
+        package var hasLeft = false
     }
 
     /// The database has been asked.
-    mutating func learned(_ nodes: StorageNodes, now: UInt64) -> Decision {
+    package mutating func learned(_ nodes: StorageNodes, now: UInt64) -> Decision {
         let isLeaving = nodes.living.contains { $0.instance == instance && $0.isLeaving }
         let isListed = !isLeaving && nodes.living.contains { $0.instance == instance }
         leavingSince = isLeaving ? leavingSince ?? now : nil

@@ -1,5 +1,5 @@
 /// This node's place among those that share a database.
-protocol StorageMembership: Sendable {
+package protocol StorageMembership: Sendable {
     /// Takes the place, and says by the claims of the shards which of them this node wants. It blocks.
     ///
     /// - Parameter report: receives the nodes each time that something is new, on any thread.

@@ -1,7 +1,7 @@
 import RTMModel
 
 /// How much an app has of the things that have a quota (L-42). Pure.
-struct AppUsage: Sendable, Hashable {
+package struct AppUsage: Sendable, Hashable {
     enum Kind: Sendable, Hashable, CaseIterable {
         /// The metadata sets of channels, and of users, that are not empty.
         case channelSets, userSets
@@ -21,13 +21,23 @@ struct AppUsage: Sendable, Hashable {
         var eventBytes: Int?
     }
 
-    var channelSets = 0
-    var userSets = 0
-    var locks = 0
+    package var channelSets = 0
+    package var userSets = 0
+    package var locks = 0
     /// Bytes of stored messages.
-    var historyBytes = 0
+    package var historyBytes = 0
     /// Bytes of the metadata of channels and users.
-    var metadataBytes = 0
+    package var metadataBytes = 0
+
+    package init(
+        channelSets: Int = 0, userSets: Int = 0, locks: Int = 0, historyBytes: Int = 0, metadataBytes: Int = 0
+    ) {
+        self.channelSets = channelSets
+        self.userSets = userSets
+        self.locks = locks
+        self.historyBytes = historyBytes
+        self.metadataBytes = metadataBytes
+    }
 
     /// Why a message of so many bytes isn't stored; nil if there is room. Old messages expire, and then there
     /// is room again.

@@ -2,9 +2,9 @@ import RTMModel
 import RTMWire
 
 /// What is kept of the changes that holders of API keys make over HTTP (W-31). Gateways write the lines.
-enum AuditTrail {
+package enum AuditTrail {
     /// Limit: lines of one key and one kind of change in an app. There are about twenty kinds.
-    static let linesPerKindMax = 1_000
+    package static let linesPerKindMax = 1_000
     /// Limit: lines of a page.
     static let pageMax = 1_000
     /// Limit: bytes of a text of a line.

@@ -1,21 +1,25 @@
-import RTMModel
-import RTMWire
+package import RTMModel
+package import RTMWire
 
 /// What a store knows of the kept events of an app, and how it makes pages of them. Pure.
-struct EventLog {
+package struct EventLog {
     /// The offset of the newest event, and of the newest one that was removed.
     var newest: UInt64 = 0
     var removed: UInt64 = 0
-    var epochs = EventEpochs()
+    package var epochs = EventEpochs()
+
+    package init(newest: UInt64 = 0, removed: UInt64 = 0, epochs: EventEpochs = EventEpochs()) {
+        (self.newest, self.removed, self.epochs) = (newest, removed, epochs)
+    }
 
     /// The position of the newest event, and the one before the oldest.
-    var bounds: (newest: StreamPosition, oldest: StreamPosition) {
+    package var bounds: (newest: StreamPosition, oldest: StreamPosition) {
         (epochs.position(newest), epochs.position(removed))
     }
 
     /// Begins the page that a request asks for. Whoever continues from a place that is lost gets the gap
     /// first.
-    func page(_ request: EventsRequest) -> EventPage {
+    package func page(_ request: EventsRequest) -> EventPage {
         guard !request.fromNewest, newest > 0 || !epochs.beginnings.isEmpty else {
             return EventPage(EventsResponse(next: epochs.position(newest)), request, epochs, isWhole: true)
         }
@@ -42,15 +46,15 @@ struct EventLog {
 }
 
 /// A page of events while it is made of what a store has, in the order of the offsets. Pure.
-struct EventPage {
+package struct EventPage {
     /// Limit: events that are looked at for one page, with those that weren't asked for.
     private static let scanMax = 5_000
     /// Limit: bytes of the events of a page, unless one alone has more.
     static let bytesMax = 2 * 1024 * 1024
 
-    private(set) var response: EventsResponse
+    package private(set) var response: EventsResponse
     /// The offset of the last event that was looked at.
-    private(set) var last: UInt64
+    package private(set) var last: UInt64
     private let request: EventsRequest
     private let epochs: EventEpochs
     private let isWhole: Bool
@@ -68,11 +72,11 @@ struct EventPage {
     }
 
     /// Whether the store should look for more events.
-    var wantsMore: Bool { !isWhole && !response.hasMore }
+    package var wantsMore: Bool { !isWhole && !response.hasMore }
 
     /// Takes the next event; nil for one that this version doesn't know. Returns false if the page is full
     /// and needs no more.
-    mutating func take(_ event: AppEvent?, at offset: UInt64, limit: Int) -> Bool {
+    package mutating func take(_ event: AppEvent?, at offset: UInt64, limit: Int) -> Bool {
         guard scanned < Self.scanMax, response.events.count < limit, bytes < Self.bytesMax else {
             response.hasMore = true
             return false
@@ -89,16 +93,16 @@ struct EventPage {
 }
 
 /// Which epoch the offsets of an app belong to.
-struct EventEpochs {
+package struct EventEpochs {
     /// In ascending order. An epoch has the offsets behind its beginning.
-    var beginnings: [(after: UInt64, epoch: UInt64)] = []
+    package var beginnings: [(after: UInt64, epoch: UInt64)] = []
 
     /// Offset 0 belongs to the first one.
     func epoch(of offset: UInt64) -> UInt64 {
         beginnings.last { $0.after < offset }?.epoch ?? beginnings.first?.epoch ?? 0
     }
 
-    func position(_ offset: UInt64) -> StreamPosition {
+    package func position(_ offset: UInt64) -> StreamPosition {
         StreamPosition(epoch: epoch(of: offset), offset: offset)
     }
 }

@@ -1,7 +1,7 @@
 import NIOCore
-import OrderedCollections
-import RTMModel
-import RTMWire
+package import OrderedCollections
+package import RTMModel
+package import RTMWire
 
 /// What messaging has sent of an app: entries of all of its channels in a shard, in their order.
 struct CollectedFeed: Sendable {
@@ -36,64 +36,82 @@ extension CollectedFeed {
 }
 
 /// A user in a channel.
-struct EventMember: Sendable, Hashable {
-    let channel: ChannelKey
-    let user: String
+package struct EventMember: Sendable, Hashable {
+    package let channel: ChannelKey
+    package let user: String
 }
 
 /// What is known of a channel or user of which there were events.
-struct EventKey: Sendable, Hashable {
+package struct EventKey: Sendable, Hashable {
     /// The number and the offset of the newest event.
-    var number: UInt64 = 0
-    var offset: UInt64 = 0
+    package var number: UInt64 = 0
+    package var offset: UInt64 = 0
     /// How many users are in the channel, as far as the events say. Of a user: 1 while there is a session.
-    var members = 0
+    package var members = 0
     /// Whether the channel is occupied, or the user online, for those who read the events.
-    var isOccupied = false
+    package var isOccupied = false
     /// When the channel counts as vacated, or the user as offline, unless somebody returns; in milliseconds,
     /// on the clock of messaging.
-    var due: UInt64?
+    package var due: UInt64?
+
+    package init(
+        number: UInt64 = 0, offset: UInt64 = 0, members: Int = 0, isOccupied: Bool = false, due: UInt64? = nil
+    ) {
+        self.number = number
+        self.offset = offset
+        self.members = members
+        self.isOccupied = isOccupied
+        self.due = due
+    }
 }
 
 /// An event as it is kept.
-struct StoredEvent: Sendable, Hashable {
-    let offset: UInt64
-    let type: AppEventType
-    let key: ChannelKey
-    let number: UInt64
-    let time: UInt64
-    let body: [UInt8]
+package struct StoredEvent: Sendable, Hashable {
+    package let offset: UInt64
+    package let type: AppEventType
+    package let key: ChannelKey
+    package let number: UInt64
+    package let time: UInt64
+    package let body: [UInt8]
 
     /// What the event counts in the share of its app: its content, and about what its row takes.
-    var bytes: Int { body.count + key.name.utf8.count + StoredMessage.rowBytes }
+    package var bytes: Int { body.count + key.name.utf8.count + StoredMessage.rowBytes }
 }
 
 /// The events of apps as one group of writes sees them: it makes events of what messaging sends, counts them,
 /// and derives that channels are occupied and vacated and users are offline (W-43). Pure: the time comes with
 /// the entries.
-struct EventLogs: Sendable {
+package struct EventLogs: Sendable {
     /// How long a channel has to be empty, and a user without a session, before it is announced.
     static let hold: UInt64 = 5_000
 
-    struct FeedKey: Sendable, Hashable {
-        let appID: String
-        let shard: UInt32
+    package struct FeedKey: Sendable, Hashable {
+        package let appID: String
+        package let shard: UInt32
+
+        package init(appID: String, shard: UInt32) {
+            (self.appID, self.shard) = (appID, shard)
+        }
     }
 
-    struct FeedMark: Sendable, Hashable {
-        let position: FeedPosition
+    package struct FeedMark: Sendable, Hashable {
+        package let position: FeedPosition
         /// When it was reached, in milliseconds (UTC).
-        let time: UInt64
+        package let time: UInt64
+
+        package init(position: FeedPosition, time: UInt64) {
+            (self.position, self.time) = (position, time)
+        }
     }
 
     /// What is to be kept, in one transaction.
-    struct Changes: Sendable {
-        var events: [StoredEvent] = []
-        var keys: OrderedSet<ChannelKey> = []
-        var members: OrderedDictionary<EventMember, Bool> = [:]
-        var feeds: OrderedDictionary<FeedKey, FeedMark> = [:]
+    package struct Changes: Sendable {
+        package var events: [StoredEvent] = []
+        package var keys: OrderedSet<ChannelKey> = []
+        package var members: OrderedDictionary<EventMember, Bool> = [:]
+        package var feeds: OrderedDictionary<FeedKey, FeedMark> = [:]
 
-        var isEmpty: Bool { events.isEmpty && keys.isEmpty && feeds.isEmpty && members.isEmpty }
+        package var isEmpty: Bool { events.isEmpty && keys.isEmpty && feeds.isEmpty && members.isEmpty }
     }
 
     /// The offset of each app's newest event.

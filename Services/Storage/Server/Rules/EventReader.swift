@@ -1,9 +1,9 @@
-import RTMModel
+package import RTMModel
 import RTMWire
 
 /// A named subscriber of an app's events whose position is kept, such as a webhook. One node at a time owns
 /// it. Pure.
-struct EventReaderState: Sendable, Hashable {
+package struct EventReaderState: Sendable, Hashable {
     /// Limit: bytes of a state.
     static let stateBytesMax = 64 * 1024
     /// Limit: bytes of a name.
@@ -11,23 +11,23 @@ struct EventReaderState: Sendable, Hashable {
     /// Limit: readers of an app.
     static let perAppMax = 1_000
     /// Limit: dead letters of a reader. The oldest go.
-    static let lettersMax = 1_000
+    package static let lettersMax = 1_000
     /// Limit: dead letters of one `KeepReader`.
     static let lettersPerCallMax = 100
 
     /// Empty if nobody has ever owned it.
-    var owner = ""
+    package var owner = ""
     /// Greater than that of every owner before. It is taken from the counter of the store, so it also grows
     /// when the reader is forgotten and comes again.
-    var term: UInt64 = 0
+    package var term: UInt64 = 0
     /// When the lease ends, in milliseconds (UTC); 0 if it was given up.
-    var leaseEnd: UInt64 = 0
-    var position: StreamPosition
-    var state: [UInt8] = []
+    package var leaseEnd: UInt64 = 0
+    package var position: StreamPosition
+    package var state: [UInt8] = []
     /// The number of the newest dead letter.
-    var lastLetter: UInt64 = 0
+    package var lastLetter: UInt64 = 0
 
-    init(at position: StreamPosition) { self.position = position }
+    package init(at position: StreamPosition) { self.position = position }
 }
 
 extension EventReaderState {

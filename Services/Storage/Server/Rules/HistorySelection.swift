@@ -1,17 +1,17 @@
-import RTMModel
-import RTMWire
+package import RTMModel
+package import RTMWire
 
 /// Which messages a query asks for, and where the next page starts (H-3 to H-8). Pure.
 ///
 /// The walk goes from newer to older messages. Their times are unique within a channel, so a page that ends
 /// behind one message begins with the next one: nothing is lost or shown twice between pages. A bound is a
 /// millisecond, or, between messages that have the same one, a time.
-struct HistorySelection: Sendable, Hashable {
-    let channel: ChannelKey
-    let count: Int
+package struct HistorySelection: Sendable, Hashable {
+    package let channel: ChannelKey
+    package let count: Int
     /// The bounds of the times by their numbers, both inclusive; the range is empty when nothing can match.
-    let newest: UInt64
-    let oldest: UInt64
+    package let newest: UInt64
+    package let oldest: UInt64
     private let hasEnd: Bool
 
     init(_ request: GetHistory, of caller: Caller) throws(RTMError) {
@@ -76,17 +76,17 @@ struct HistorySelection: Sendable, Hashable {
 
 /// The matches of one query as a store finds them, newest first, up to a page. A store stops looking when the
 /// page is complete, so it reads one message more than it shows, and not a hundred.
-struct HistoryMatches: Sendable, Hashable {
+package struct HistoryMatches: Sendable, Hashable {
     private(set) var messages: [HistoryMessage] = []
     /// The time of the first message that the page has no room for, or nil if there is none.
     private(set) var next: LogTime?
     private let countMax: Int
     private var bytes = 0
 
-    init(of query: HistorySelection) { countMax = query.count }
+    package init(of query: HistorySelection) { countMax = query.count }
 
     /// Takes the next match. Returns false if the page was full before it and needs no more.
-    mutating func take(_ message: HistoryMessage) -> Bool {
+    package mutating func take(_ message: HistoryMessage) -> Bool {
         let length = message.encodedLength
         let isFitting = messages.isEmpty || bytes + length <= HistorySelection.pageBytesMax
         guard messages.count < countMax, isFitting else {

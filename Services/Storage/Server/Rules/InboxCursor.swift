@@ -10,24 +10,28 @@
 /// running at the last snapshot are looked for by their numbers.
 ///
 /// Pure.
-struct InboxCursor: Sendable, Hashable {
+package struct InboxCursor: Sendable, Hashable {
     /// A batch of which pages are left.
-    struct Open: Sendable, Hashable {
+    package struct Open: Sendable, Hashable {
         /// The batch is what this snapshot sees.
-        let until: InboxSnapshot
+        package let until: InboxSnapshot
         /// As `InboxCursor.floor`, for this snapshot.
-        let floor: Int64
+        package let floor: Int64
         /// Rows up to this id were drained.
-        var after: Int64
+        package var after: Int64
+
+        package init(until: InboxSnapshot, floor: Int64, after: Int64) {
+            (self.until, self.floor, self.after) = (until, floor, after)
+        }
     }
 
     /// The number of the last batch or page that was kept.
-    private(set) var number: Int64
+    package private(set) var number: Int64
     /// What this snapshot sees was drained.
-    private(set) var before: InboxSnapshot
+    package private(set) var before: InboxSnapshot
     /// Transactions that are newer than `before` have only greater ids than this one.
-    private(set) var floor: Int64
-    private(set) var open: Open?
+    package private(set) var floor: Int64
+    package private(set) var open: Open?
     /// The floor of a snapshot that is taken now.
     ///
     /// The function takes a number for its transaction first, and then an id. A snapshot doesn't count
@@ -36,27 +40,34 @@ struct InboxCursor: Sendable, Hashable {
     /// what is newer than that has greater ids than the last one before it.
     private var nextFloor: Int64
 
-    init(number: Int64, before: InboxSnapshot, floor: Int64, open: Open? = nil) {
+    package init(number: Int64, before: InboxSnapshot, floor: Int64, open: Open? = nil) {
         (self.number, self.before, self.floor, self.open) = (number, before, floor, open)
         nextFloor = floor
     }
 
     /// Rows above this id can be new, or be left of the open batch.
-    var after: Int64 { max(floor, open?.after ?? 0) }
+    package var after: Int64 { max(floor, open?.after ?? 0) }
 
     /// What one read has found.
-    struct Found: Sendable, Hashable {
+    package struct Found: Sendable, Hashable {
         let snapshot: InboxSnapshot
         /// The last id that was given out before the snapshot.
-        let lastID: Int64
+        package let lastID: Int64
         /// The id of the last row of the page; nil if there was none.
         let lastRow: Int64?
         let hasMore: Bool
+
+        package init(snapshot: InboxSnapshot, lastID: Int64, lastRow: Int64?, hasMore: Bool) {
+            self.snapshot = snapshot
+            self.lastID = lastID
+            self.lastRow = lastRow
+            self.hasMore = hasMore
+        }
     }
 
     /// The cursor behind a page. It counts when it was kept in the transaction that keeps the page, or if
     /// there is nothing to keep.
-    func following(_ found: Found) -> InboxCursor {
+    package func following(_ found: Found) -> InboxCursor {
         var next = self
         if found.hasMore, let last = found.lastRow {
             next.open = Open(
@@ -77,18 +88,22 @@ struct InboxCursor: Sendable, Hashable {
 /// Which transactions had ended at one moment, in PostgreSQL's words: `xmin:xmax:xip,xip`.
 ///
 /// Pure.
-struct InboxSnapshot: Sendable, Hashable {
-    let text: String
+package struct InboxSnapshot: Sendable, Hashable {
+    package let text: String
+
+    package init(text: String) {
+        self.text = text
+    }
 
     /// The transactions before `xmax` that were still running.
-    var running: [String] {
+    package var running: [String] {
         text.split(separator: ":", omittingEmptySubsequences: false).dropFirst(2).first.map {
             $0.split(separator: ",").map(String.init)
         } ?? []
     }
 
     /// As if the running ones had ended, too.
-    var withoutRunning: InboxSnapshot {
+    package var withoutRunning: InboxSnapshot {
         let end = text.split(separator: ":", omittingEmptySubsequences: false).dropFirst().first ?? "1"
         return InboxSnapshot(text: "\(end):\(end):")
     }

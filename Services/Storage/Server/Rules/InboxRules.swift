@@ -1,25 +1,45 @@
-import RTMModel
-import RTMWire
+package import RTMModel
+package import RTMWire
 
 /// A message that an app has published in its own transaction, as the database has it.
-struct InboxRow: Sendable, Hashable {
-    let id: Int64
+package struct InboxRow: Sendable, Hashable {
+    package let id: Int64
     let channel: ChannelKey
     let type: MessageType
     let customType: String
     let publisher: String
     let payload: [UInt8]
     let isStored: Bool
+
+    package init(
+        id: Int64, channel: ChannelKey, type: MessageType, customType: String, publisher: String,
+        payload: [UInt8], isStored: Bool
+    ) {
+        self.id = id
+        self.channel = channel
+        self.type = type
+        self.customType = customType
+        self.publisher = publisher
+        self.payload = payload
+        self.isStored = isStored
+    }
 }
 
 /// What one read of the inbox has found, in the order of publishing.
-struct InboxPage: Sendable {
-    let rows: [InboxRow]
+package struct InboxPage: Sendable {
+    package let rows: [InboxRow]
     /// How far the inbox is drained when these rows are.
-    let cursor: InboxCursor
+    package let cursor: InboxCursor
     let hasMore: Bool
     /// Whether anybody has ever published in this database.
     let isUsed: Bool
+
+    package init(rows: [InboxRow], cursor: InboxCursor, hasMore: Bool, isUsed: Bool) {
+        self.rows = rows
+        self.cursor = cursor
+        self.hasMore = hasMore
+        self.isUsed = isUsed
+    }
 }
 
 /// Which messages of the SQL inbox are published. The function that apps call refuses most of what is wrong

@@ -12,9 +12,9 @@ import RTMWire
 /// that it has lost the lock holds an older token than the present one. A user who comes back as another
 /// client object (another `instance`) and acquires a lock that it owns already gets a new token as well,
 /// because the old object may still be at work.
-struct LockTable: Sendable, Hashable {
+package struct LockTable: Sendable, Hashable {
     /// A session, and the link over which it is reached.
-    struct SessionPlace: Sendable, Hashable {
+    package struct SessionPlace: Sendable, Hashable {
         let session: SessionID
         let link: UInt64
     }
@@ -26,31 +26,45 @@ struct LockTable: Sendable, Hashable {
         let place: SessionPlace
     }
 
-    enum Presence: Sendable, Hashable {
+    package enum Presence: Sendable, Hashable {
         /// The owner is in the channel, and the ttl doesn't run.
         case here(SessionPlace)
         /// The owner is away. The lock is released at this time unless the owner comes back.
         case away(until: UInt64)
     }
 
-    struct Owner: Sendable, Hashable {
-        let user: String
-        var instance: UInt64
+    package struct Owner: Sendable, Hashable {
+        package let user: String
+        package var instance: UInt64
         var presence: Presence
+
+        package init(user: String, instance: UInt64, presence: Presence) {
+            (self.user, self.instance, self.presence) = (user, instance, presence)
+        }
     }
 
-    struct Waiter: Sendable, Hashable {
+    package struct Waiter: Sendable, Hashable {
         let claimant: Claimant
         let ticket: UInt64
     }
 
-    struct Lock: Sendable, Hashable {
-        let name: String
-        let ttlSeconds: UInt32
-        var owner: Owner?
+    package struct Lock: Sendable, Hashable {
+        package let name: String
+        package let ttlSeconds: UInt32
+        package var owner: Owner?
         /// The fencing token of the latest acquisition; 0 before the first.
-        var token: UInt64 = 0
+        package var token: UInt64 = 0
         var waiters: [Waiter] = []
+
+        package init(
+            name: String, ttlSeconds: UInt32, owner: Owner? = nil, token: UInt64 = 0, waiters: [Waiter] = []
+        ) {
+            self.name = name
+            self.ttlSeconds = ttlSeconds
+            self.owner = owner
+            self.token = token
+            self.waiters = waiters
+        }
 
         var detail: LockDetail {
             LockDetail(name: name, owner: owner?.user ?? "", ttlSeconds: ttlSeconds, fencingToken: token)
@@ -62,7 +76,9 @@ struct LockTable: Sendable, Hashable {
     /// Limit: how many may wait for one lock.
     static let waitersMax = 10_000
 
-    var locks: [String: Lock] = [:]
+    package var locks: [String: Lock] = [:]
+
+    package init() {}
 
     /// All locks of the channel by name (K-10).
     var details: [LockDetail] { locks.values.map(\.detail).sorted { $0.name < $1.name } }

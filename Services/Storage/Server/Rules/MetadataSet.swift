@@ -1,22 +1,26 @@
 import RTMModel
-import RTMWire
+package import RTMWire
 
 /// The metadata of one channel or user (D-1), and what a write does to it. Pure.
 ///
 /// A write compares the set's revision first, then those of its items (D-6). After that the whole write takes
 /// place, or nothing of it (D-7). Each write takes one new revision from the set's counter. The counter
 /// continues even when no item is left, so a comparison with an old revision can never succeed again (D-10).
-struct MetadataSet: Sendable, Hashable {
+package struct MetadataSet: Sendable, Hashable {
     /// An item and its place in the order of creation (D-31).
-    struct Entry: Sendable, Hashable {
-        let place: Int64
-        var item: MetadataItem
+    package struct Entry: Sendable, Hashable {
+        package let place: Int64
+        package var item: MetadataItem
+
+        package init(place: Int64, item: MetadataItem) {
+            (self.place, self.item) = (place, item)
+        }
     }
 
     /// What a write has changed, for the store that keeps the set.
-    struct Change: Sendable, Hashable {
+    package struct Change: Sendable, Hashable {
         /// The changed items by their keys; nil for one that was removed.
-        var entries: [String: Entry?] = [:]
+        package var entries: [String: Entry?] = [:]
 
         /// Adds what a later write has changed.
         mutating func merge(_ later: Self) { entries.merge(later.entries) { $1 } }
@@ -29,11 +33,11 @@ struct MetadataSet: Sendable, Hashable {
     }
 
     /// 0 if nothing was ever written.
-    private(set) var majorRevision: Int64
+    package private(set) var majorRevision: Int64
     /// The items in the order of their creation.
     private(set) var entries: [Entry]
 
-    init(majorRevision: Int64 = 0, entries: [Entry] = []) {
+    package init(majorRevision: Int64 = 0, entries: [Entry] = []) {
         self.majorRevision = majorRevision
         self.entries = entries
     }

@@ -8,27 +8,31 @@ package import RTMServiceLink
 
 /// The storage service as a part of a program.
 package enum StorageDefinition {
+    private static let name = "storage"
     private static let keys =
         CommonKeys.apps.declarations + ServiceLinkKeys.declarations + StorageKeys.declarations
     private static let summary = "Keeps metadata, locks and history in a database."
 
     /// The service that listens at `storage.listen` for edges in other processes.
-    package static let service = ServiceDefinition(
-        name: "storage", summary: summary,
-        keys: keys,
-        rules: ServiceLinkKeys.rules(listen: StorageKeys.listen) + [StorageKeys.messaging.rule]
-            + StorageKeys.rules,
-        check: problem,
-        commands: StorageCommands.all(data: StorageKeys.data)
-            + OperatorCommands.all(access),
-        descriptors: descriptors
-    ) { context in
-        let configuration = context.configuration
-        let data = configuration[StorageKeys.data]
-        let parts = try await parts(
-            context, data: data, messaging: StorageKeys.messaging.addresses(configuration),
-            at: .address(configuration[StorageKeys.listen]))
-        return Assembly([DataDirectory(StorageKeys.data, configuration)] + parts)
+    ///
+    /// - Parameter engine: that of `storage.database`; nil in a program that was built without it.
+    package static func service(_ engine: (any DatabaseEngine)? = nil) -> ServiceDefinition {
+        ServiceDefinition(
+            name: name, summary: summary,
+            keys: keys,
+            rules: ServiceLinkKeys.rules(listen: StorageKeys.listen) + [StorageKeys.messaging.rule]
+                + StorageKeys.rules(engine),
+            check: problem,
+            commands: StorageCommands.all(data: StorageKeys.data, engine) + OperatorCommands.all(access),
+            descriptors: descriptors
+        ) { context in
+            let configuration = context.configuration
+            let data = configuration[StorageKeys.data]
+            let parts = try await parts(
+                context, engine, data: data, messaging: StorageKeys.messaging.addresses(configuration),
+                at: .address(configuration[StorageKeys.listen]))
+            return Assembly([DataDirectory(StorageKeys.data, configuration)] + parts)
+        }
     }
 
     @Sendable private static func problem(
@@ -40,18 +44,21 @@ package enum StorageDefinition {
 
     /// The service for callers in the same process.
     ///
-    /// - Parameter data: the key of the directory, which the program has taken for itself.
+    /// - Parameters:
+    ///   - data: the key of the directory, which the program has taken for itself.
+    ///   - engine: that of `storage.database`; nil in a program that was built without it.
     package static func inProcess(
-        _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint, data: ConfigurationKey<String>
+        _ endpoint: InProcessEndpoint, messaging: InProcessEndpoint, data: ConfigurationKey<String>,
+        engine: (any DatabaseEngine)? = nil
     ) -> ServiceDefinition {
         ServiceDefinition(
-            name: service.name, summary: summary, keys: keys, isInProcess: true, rules: StorageKeys.rules,
-            commands: StorageCommands.all(data: data) + OperatorCommands.all(access(data)),
+            name: name, summary: summary, keys: keys, isInProcess: true, rules: StorageKeys.rules(engine),
+            commands: StorageCommands.all(data: data, engine) + OperatorCommands.all(access(data)),
             descriptors: descriptors
         ) { context in
             Assembly(
                 try await parts(
-                    context, data: context.configuration[data], messaging: [.inProcess(messaging)],
+                    context, engine, data: context.configuration[data], messaging: [.inProcess(messaging)],
                     at: .inProcess(endpoint)))
         }
     }
@@ -84,21 +91,23 @@ package enum StorageDefinition {
     }
 
     private static func parts(
-        _ context: ServiceContext, data: String, messaging: [ServiceLinkAddress],
-        at endpoint: ServiceLinkEndpoint
+        _ context: ServiceContext, _ engine: (any DatabaseEngine)?, data: String,
+        messaging: [ServiceLinkAddress], at endpoint: ServiceLinkEndpoint
     ) async throws -> [any Service] {
         let configuration = context.configuration
         let rules = StorageRules(configuration)
         let metrics = StorageMetrics(
             context.metrics, apps: configuration[CommonKeys.apps].map(\.id),
             bytesMax: configuration[StorageKeys.bytesMax])
-        let engine = ChosenEngine(
-            configuration, data: data, isNetworked: endpoint.isNetworked, connections: metrics.connections)
-        #if PostgreSQL
-            ChosenEngine.reportAuthorities(context)
-        #endif
-        let hasOthers = engine.membership != nil
-        let threads = engine.shards.map { stores in
+        let chosen = ChosenStores(
+            configuration, engine, data: data, isNetworked: endpoint.isNetworked,
+            connections: metrics.connections)
+        // Whoever connects reads them for each connection.
+        if let url = configuration[StorageKeys.database], let path = engine?.authorities(in: url) {
+            context.certificates.follow(StorageKeys.database, authoritiesIn: path)
+        }
+        let hasOthers = chosen.membership != nil
+        let threads = chosen.shards.map { stores in
             StorageThreads(
                 stores, readers: configuration[StorageKeys.readers],
                 queueMax: configuration[StorageKeys.queueMax], rules: rules, metrics: metrics)
@@ -111,7 +120,7 @@ package enum StorageDefinition {
         }
         let node = try await loop.submit {
             let shards = threads.enumerated().map { shard, threads in
-                let logger = context.logger(ofShard: shard, among: engine.shards.count)
+                let logger = context.logger(ofShard: shard, among: chosen.shards.count)
                 let outbox = StorageOutbox(
                     to: messaging, link, queues: threads.queues, metrics: metrics, probe: probes[shard],
                     endOfTurn: .shared(on: loop), logger: logger, isActive: !hasOthers)
@@ -119,7 +128,7 @@ package enum StorageDefinition {
                     from: messaging, link, queues: threads.queues, metrics: metrics,
                     endOfTurn: .shared(on: loop), logger: logger, wallClock: WallClock.milliseconds)
                 return StorageShard(
-                    shard, among: engine.shards.count, queues: threads.queues, retention: rules.retention,
+                    shard, among: chosen.shards.count, queues: threads.queues, retention: rules.retention,
                     outbox: outbox, collector: collector,
                     on: loop, metrics: metrics, logger: logger, hasOthers: hasOthers)
             }
@@ -149,7 +158,7 @@ package enum StorageDefinition {
         }
         let services: [any Service] = [
             StorageDatabase(
-                threads: threads, membership: engine.membership, node: node, loop: loop,
+                threads: threads, membership: chosen.membership, node: node, loop: loop,
                 events: rules.events,
                 probes: threads.indices.map { shard in
                     threads.count == 1 ? context.probe("database") : context.probe("database \(shard)")
@@ -158,7 +167,7 @@ package enum StorageDefinition {
                 logger: context.logger),
             ServiceLinkListener(listener, at: endpoint),
         ]
-        let transfer = engine.membership.map { ShardTransfer(membership: $0, loop: loop) }
+        let transfer = chosen.membership.map { ShardTransfer(membership: $0, loop: loop) }
         let last: [any Service] = transfer.map { [$0] } ?? []
         guard !endpoint.isNetworked else { return services + last }
         return services + [OperatorListener(listener, data: data, logger: context.logger)] + last

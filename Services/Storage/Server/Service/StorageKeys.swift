@@ -87,15 +87,17 @@ struct StorageKeys: ServiceKeys {
 }
 
 extension StorageKeys {
-    static let rules = [ConfigurationRule(table.database) { $0.flatMap(refusal) }]
+    /// - Parameter engine: that of the database; nil in a program that was built without it.
+    static func rules(_ engine: (any DatabaseEngine)?) -> [ConfigurationRule] {
+        [ConfigurationRule(table.database) { $0.flatMap { refusal($0, engine) } }]
+    }
 
     /// Why the database can't be used; nil if it can.
-    private static func refusal(_ url: String) -> String? {
-        #if PostgreSQL
-            return PostgresOptions.problem(of: url).map { "can't be used: \($0)" }
-        #else
+    private static func refusal(_ url: String, _ engine: (any DatabaseEngine)?) -> String? {
+        guard let engine else {
             return "is set, but this program was built without PostgreSQL: build it with POSTGRESQL=1"
-        #endif
+        }
+        return engine.problem(of: url).map { "can't be used: \($0)" }
     }
 }
 

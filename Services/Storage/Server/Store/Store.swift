@@ -1,5 +1,5 @@
-import RTMModel
-import RTMWire
+package import RTMModel
+package import RTMWire
 
 /// What the rules need of a database. SQLite is one; an SQL engine on several machines may take its place
 /// without a change of the rules (docs/decisions/0012-storage-on-sqlite.md).
@@ -7,7 +7,7 @@ import RTMWire
 /// This is the writing half, which one thread uses. A group of calls is one `read` and one `write`, however
 /// many calls there are, so an engine over a network needs two round trips for a group. An acknowledgement
 /// may be given once `write` has returned.
-protocol WritableStore: AnyObject {
+package protocol WritableStore: AnyObject {
     /// What the rules need to begin with. It is called again after a failure that ends what is known of the
     /// store (`StoreFailure.Kind.endsKnowledge`), and it fails as `.fenced` while another node has the store.
     func start() throws(StoreFailure) -> StoreStart
@@ -49,17 +49,21 @@ extension WritableStore {
 }
 
 /// What a store holds when it is opened.
-struct StoreStart: Sendable, Hashable {
+package struct StoreStart: Sendable, Hashable {
     /// In which term this node has the store; nil where no other node can have it.
     var term: UInt64?
     /// What the expiry clock had reached when it was last kept; nil in a new store.
-    var expiryClock: UInt64?
+    package var expiryClock: UInt64?
     /// The lock tables in which a lock has an owner, with all owners away.
-    var locks: [ChannelKey: LockTable] = [:]
+    package var locks: [ChannelKey: LockTable] = [:]
+
+    package init(term: UInt64? = nil, expiryClock: UInt64? = nil, locks: [ChannelKey: LockTable] = [:]) {
+        (self.term, self.expiryClock, self.locks) = (term, expiryClock, locks)
+    }
 }
 
 /// The reading half, which one thread uses. Within `snapshot` it sees one committed state.
-protocol ReadableStore: AnyObject {
+package protocol ReadableStore: AnyObject {
     func snapshot<Result>(_ body: () throws(StoreFailure) -> Result) throws(StoreFailure) -> Result
     func close()
 
@@ -86,49 +90,63 @@ protocol ReadableStore: AnyObject {
 }
 
 /// How much room a store takes, in bytes.
-struct StoreSize: Sendable, Hashable {
+package struct StoreSize: Sendable, Hashable {
     var total = 0
-    var historyByApp: [String: Int] = [:]
+    package var historyByApp: [String: Int] = [:]
+
+    package init(total: Int = 0) { self.total = total }
 }
 
 /// A message that was published to be stored.
-struct StoredMessage: Sendable, Hashable {
+package struct StoredMessage: Sendable, Hashable {
     /// Identifies a message of a client.
-    struct Origin: Sendable, Hashable {
-        let instance: UInt64
-        let sequence: UInt64
+    package struct Origin: Sendable, Hashable {
+        package let instance: UInt64
+        package let sequence: UInt64
     }
 
-    let channel: ChannelKey
-    var content: HistoryMessage
+    package let channel: ChannelKey
+    package var content: HistoryMessage
     /// Nil for a message that is never sent again.
-    var origin: Origin?
+    package var origin: Origin?
     /// When the message expires, in milliseconds (UTC); nil if it never does.
-    let expiry: UInt64?
+    package let expiry: UInt64?
 
     /// What the message counts in the quota of its app: its content, and about what its row takes.
-    var bytes: Int {
+    package var bytes: Int {
         content.payload.count + content.publisher.utf8.count + content.customType.utf8.count
             + Self.rowBytes
     }
 
-    static let rowBytes = 64
+    package static let rowBytes = 64
 }
 
 /// An event on its way to messaging. It is kept in the transaction that made it.
-struct StorageOutboxEvent: Sendable, Hashable {
-    let source: UInt64
-    let sequence: UInt64
-    let channel: ChannelKey
-    let publisher: String
-    let feature: SubscriptionFeatures
+package struct StorageOutboxEvent: Sendable, Hashable {
+    package let source: UInt64
+    package let sequence: UInt64
+    package let channel: ChannelKey
+    package let publisher: String
+    package let feature: SubscriptionFeatures
     /// The one field of `Publication.event`, with its key.
-    let event: [UInt8]
+    package let event: [UInt8]
+
+    package init(
+        source: UInt64, sequence: UInt64, channel: ChannelKey, publisher: String,
+        feature: SubscriptionFeatures, event: [UInt8]
+    ) {
+        self.source = source
+        self.sequence = sequence
+        self.channel = channel
+        self.publisher = publisher
+        self.feature = feature
+        self.event = event
+    }
 }
 
 /// Why the store could not do what it was asked to do.
-struct StoreFailure: Error, Sendable, Hashable {
-    enum Kind: String, Sendable, Hashable, CaseIterable {
+package struct StoreFailure: Error, Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// No room is left on the disk.
         case full
         /// Another process holds the database.
@@ -160,6 +178,10 @@ struct StoreFailure: Error, Sendable, Hashable {
     let kind: Kind
     /// The reason for the operator, with the engine's own words.
     let reason: String
+
+    package init(kind: Kind, reason: String) {
+        (self.kind, self.reason) = (kind, reason)
+    }
 }
 
 extension StoreFailure {
@@ -198,5 +220,5 @@ extension StoreFailure {
 }
 
 extension StoreFailure: CustomStringConvertible {
-    var description: String { reason }
+    package var description: String { reason }
 }

@@ -1,38 +1,38 @@
-import OrderedCollections
-import RTMModel
-import RTMWire
+package import OrderedCollections
+package import RTMModel
+package import RTMWire
 
 /// The keys of everything that the calls of one group may need from the store. They are collected first, so
 /// that the store is read once for the whole group.
-struct GroupKeys: Sendable {
+package struct GroupKeys: Sendable {
     /// The time in milliseconds (UTC). Bans that have ended by then count as gone.
-    let now: UInt64
+    package let now: UInt64
     /// How many bytes of stored messages an app may have; nil means no quota.
     let historyBytesMax: Int?
-    var sets: Set<ChannelKey> = []
-    var locks: Set<ChannelKey> = []
+    package var sets: Set<ChannelKey> = []
+    package var locks: Set<ChannelKey> = []
     /// The apps whose usage counts.
-    var apps: Set<String> = []
+    package var apps: Set<String> = []
     /// Messages of apps that have a quota of them.
-    var messages: [StoredMessage] = []
-    var bans: Set<BannedUser> = []
-    var listsBans = false
+    package var messages: [StoredMessage] = []
+    package var bans: Set<BannedUser> = []
+    package var listsBans = false
     /// Apps whose events are concerned.
-    var eventApps: Set<String> = []
-    var readers: Set<EventReaderKey> = []
-    var eventKeys: Set<ChannelKey> = []
-    var eventMembers: Set<EventMember> = []
+    package var eventApps: Set<String> = []
+    package var readers: Set<EventReaderKey> = []
+    package var eventKeys: Set<ChannelKey> = []
+    package var eventMembers: Set<EventMember> = []
     /// Apps of which everything is announced that is due by then, in milliseconds.
-    var settled: [String: UInt64] = [:]
+    package var settled: [String: UInt64] = [:]
 
-    var isEmpty: Bool {
+    package var isEmpty: Bool {
         sets.isEmpty && locks.isEmpty && apps.isEmpty && bans.isEmpty && !listsBans && eventApps.isEmpty
             && readers.isEmpty && eventKeys.isEmpty && settled.isEmpty
     }
 
     /// The messages that the store has to search, because they don't all fit into the quota of their app: one
     /// that is kept already needs no room. No message is searched where all of them fit.
-    func messagesToSearch(_ usages: [String: AppUsage]) -> [StoredMessage] {
+    package func messagesToSearch(_ usages: [String: AppUsage]) -> [StoredMessage] {
         guard let historyBytesMax, !messages.isEmpty else { return [] }
         var after = usages.mapValues(\.historyBytes)
         for message in messages { after[message.channel.appID, default: 0] += message.bytes }
@@ -41,144 +41,152 @@ struct GroupKeys: Sendable {
 }
 
 /// What the store holds of the keys of a group, all from one committed state.
-struct GroupState: Sendable {
+package struct GroupState: Sendable {
     /// The counter as it was last committed.
     var counter: UInt64 = 0
-    var sets: [ChannelKey: MetadataSet] = [:]
+    package var sets: [ChannelKey: MetadataSet] = [:]
     /// Lock tables, with all owners away.
-    var locks: [ChannelKey: LockTable] = [:]
-    var usages: [String: AppUsage] = [:]
+    package var locks: [ChannelKey: LockTable] = [:]
+    package var usages: [String: AppUsage] = [:]
     /// Those of `GroupKeys.messagesToSearch` that the store has.
-    var messages: Set<StoredMessage.Identity> = []
+    package var messages: Set<StoredMessage.Identity> = []
     /// Bans that hold: those of the keys, or all if the keys ask for a list.
-    var bans: [BannedUser: Ban] = [:]
+    package var bans: [BannedUser: Ban] = [:]
     /// How many bans hold; 0 if the keys have no bans.
-    var banCount = 0
-    var eventApps: [String: EventApp] = [:]
-    var readers: [EventReaderKey: EventReaderState] = [:]
-    var eventFeeds: [EventLogs.FeedKey: EventLogs.FeedMark] = [:]
+    package var banCount = 0
+    package var eventApps: [String: EventApp] = [:]
+    package var readers: [EventReaderKey: EventReaderState] = [:]
+    package var eventFeeds: [EventLogs.FeedKey: EventLogs.FeedMark] = [:]
     /// With those of which something is due in the apps that are settled.
-    var eventKeys: [ChannelKey: EventKey] = [:]
-    var eventMembers: Set<EventMember> = []
+    package var eventKeys: [ChannelKey: EventKey] = [:]
+    package var eventMembers: Set<EventMember> = []
+
+    package init(counter: UInt64 = 0) { self.counter = counter }
 }
 
-struct EventReaderKey: Sendable, Hashable {
-    let appID: String
-    let name: String
+package struct EventReaderKey: Sendable, Hashable {
+    package let appID: String
+    package let name: String
 }
 
 /// What the store has of the events of an app.
-struct EventApp: Sendable, Hashable {
+package struct EventApp: Sendable, Hashable {
     /// The position of the newest event; offset 0 if there was none.
-    var newest = StreamPosition(epoch: 0, offset: 0)
+    package var newest = StreamPosition(epoch: 0, offset: 0)
     /// How many readers there are.
-    var readers = 0
+    package var readers = 0
+
+    package init(newest: StreamPosition = StreamPosition(epoch: 0, offset: 0), readers: Int = 0) {
+        (self.newest, self.readers) = (newest, readers)
+    }
 }
 
-struct BannedUser: Sendable, Hashable {
-    let appID: String
-    let userID: String
+package struct BannedUser: Sendable, Hashable {
+    package let appID: String
+    package let userID: String
     /// Whether only the user's tokens are refused, which holds beside a ban of the user.
-    var isOfTokens = false
+    package var isOfTokens = false
 }
 
 extension BannedUser {
-    init(_ ban: Ban) {
+    package init(_ ban: Ban) {
         self.init(appID: ban.appID, userID: ban.userID, isOfTokens: ban.tokensBeforeSeconds > 0)
     }
 }
 
 extension StoredMessage {
     /// By what the store recognises a message that it has.
-    enum Identity: Sendable, Hashable {
+    package enum Identity: Sendable, Hashable {
         case origin(Origin, ChannelKey)
         case content(HistoryMessage, ChannelKey)
     }
 
-    var identity: Identity { origin.map { .origin($0, channel) } ?? .content(content, channel) }
+    package var identity: Identity { origin.map { .origin($0, channel) } ?? .content(content, channel) }
 }
 
 /// Everything that one group changes. The store keeps all of it in one transaction, or nothing. Each row
 /// occurs once, however many calls of the group have changed it, and the parts don't depend on each other,
 /// except that what expires goes first and the search for unused channels comes last.
-struct GroupChanges: Sendable {
-    struct SetChange: Sendable {
-        var set: MetadataSet
+package struct GroupChanges: Sendable {
+    package struct SetChange: Sendable {
+        package var set: MetadataSet
         /// What differs from the stored set.
-        var change: MetadataSet.Change
+        package var change: MetadataSet.Change
     }
 
-    struct LockName: Sendable, Hashable {
-        let channel: ChannelKey
-        let name: String
+    package struct LockName: Sendable, Hashable {
+        package let channel: ChannelKey
+        package let name: String
     }
 
-    struct EventsExpiry: Sendable, Hashable {
-        let cutoffs: [String: UInt64]
-        let limit: Int
+    package struct EventsExpiry: Sendable, Hashable {
+        package let cutoffs: [String: UInt64]
+        package let limit: Int
         /// How many bytes of events an app may have; nil means no limit.
-        let bytesMax: Int?
+        package let bytesMax: Int?
     }
 
-    struct LettersChange: Sendable, Hashable {
-        let reader: EventReaderKey
-        let kept: [DeadLetter]
-        let removed: [UInt64]
+    package struct LettersChange: Sendable, Hashable {
+        package let reader: EventReaderKey
+        package let kept: [DeadLetter]
+        package let removed: [UInt64]
     }
 
-    struct Expiry: Sendable, Hashable {
-        let time: UInt64
+    package struct Expiry: Sendable, Hashable {
+        package let time: UInt64
         let limit: Int
     }
 
     /// The counter's new value, if the group has used it.
-    var counter: UInt64?
-    var sets: OrderedDictionary<ChannelKey, SetChange> = [:]
+    package var counter: UInt64?
+    package var sets: OrderedDictionary<ChannelKey, SetChange> = [:]
     /// Changed locks; nil for a lock that was removed.
-    var locks: OrderedDictionary<LockName, LockTable.Lock?> = [:]
+    package var locks: OrderedDictionary<LockName, LockTable.Lock?> = [:]
     /// How much more each app has than before. The bytes of messages are 0 here, because only the store knows
     /// which messages it adds and removes, and counts them.
-    var usages: [String: AppUsage] = [:]
+    package var usages: [String: AppUsage] = [:]
     /// Messages to keep, unless the channel has them already: a message of the same origin, or without an
     /// origin one with the same time and content. When another message has the same time, this one gets a
     /// time after the channel's newest.
-    var messages: [StoredMessage] = []
+    package var messages: [StoredMessage] = []
     /// Changed bans; nil for one that was lifted.
-    var bans: OrderedDictionary<BannedUser, Ban?> = [:]
+    package var bans: OrderedDictionary<BannedUser, Ban?> = [:]
     /// Bans that have ended by this time are removed.
-    var bansEnded: UInt64?
+    package var bansEnded: UInt64?
     /// Messages that are removed before those of the group are kept.
-    var purges: [HistoryPurge] = []
+    package var purges: [HistoryPurge] = []
     /// Changed readers; nil for one that is forgotten.
-    var readers: OrderedDictionary<EventReaderKey, EventReaderState?> = [:]
+    package var readers: OrderedDictionary<EventReaderKey, EventReaderState?> = [:]
     /// Readers that are forgotten first, with their dead letters; some of them may have come again.
-    var forgottenReaders: Set<EventReaderKey> = []
+    package var forgottenReaders: Set<EventReaderKey> = []
     /// Dead letters to keep and to remove, in the order of the calls.
-    var letters: [LettersChange] = []
+    package var letters: [LettersChange] = []
     /// Audit lines to keep, in their order. The store numbers them, and removes the oldest of a key and kind
     /// beyond the limit.
-    var audit: [KeepAudit] = []
+    package var audit: [KeepAudit] = []
     /// The events of apps, with what is known of their channels and users.
-    var collected = EventLogs.Changes()
-    var collectedKeys: [ChannelKey: EventKey] = [:]
+    package var collected = EventLogs.Changes()
+    package var collectedKeys: [ChannelKey: EventKey] = [:]
     /// Events of apps that came before these times are removed, of other apps all, and the oldest of an app
     /// that has more bytes of them than its share; at most so many of each app.
-    var eventsExpiry: EventsExpiry?
+    package var eventsExpiry: EventsExpiry?
     /// New events, which wait for messaging.
-    var events: [StorageOutboxEvent] = []
+    package var events: [StorageOutboxEvent] = []
     /// How much of the database the changes may fill.
     var room = StorageRoom.usual
     /// The events that messaging has.
-    var announced: [ClosedRange<UInt64>] = []
-    var expiryClock: UInt64?
+    package var announced: [ClosedRange<UInt64>] = []
+    package var expiryClock: UInt64?
     /// Messages that have expired by then are removed, at most so many.
-    var expiry: Expiry?
+    package var expiry: Expiry?
     /// Gives back the space of channels about which nothing is kept any more. Each call visits so many other
     /// channels. Nobody notices: a channel whose metadata was ever written keeps its
     /// revision, from which the next one counts (D-10).
-    var unusedChannelsLimit: Int?
+    package var unusedChannelsLimit: Int?
     /// How far the inbox is drained, if the group has taken something out of it.
-    var inbox: InboxCursor?
+    package var inbox: InboxCursor?
+
+    package init() {}
 
     var isEmpty: Bool {
         counter == nil && sets.isEmpty && locks.isEmpty && usages.isEmpty && messages.isEmpty && bans.isEmpty
@@ -190,14 +198,18 @@ struct GroupChanges: Sendable {
 }
 
 /// What a store reports about changes that it has kept.
-struct GroupWritten: Sendable, Hashable {
+package struct GroupWritten: Sendable, Hashable {
     /// How many messages were removed, and how large the store is, if the group removed expired messages.
-    var expired: Int?
-    var size: StoreSize?
+    package var expired: Int?
+    package var size: StoreSize?
     /// For each purge: how many messages it has removed.
-    var purged: [Int] = []
+    package var purged: [Int] = []
     /// How many events of apps were removed, if the group did that.
-    var eventsExpired: Int?
+    package var eventsExpired: Int?
+
+    package init(expired: Int? = nil, size: StoreSize? = nil) {
+        (self.expired, self.size) = (expired, size)
+    }
 }
 
 /// The store as one group sees it: what was read, with what the calls of the group have changed so far. Each

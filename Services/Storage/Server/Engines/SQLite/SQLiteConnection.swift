@@ -3,8 +3,8 @@ import CSQLite
 /// One connection to the database file, which one thread uses. Statements are prepared once and kept.
 ///
 /// Every failure is a `StoreFailure` with SQLite's own words.
-final class SQLiteConnection {
-    enum Access {
+package final class SQLiteConnection {
+    package enum Access {
         case readWrite
         case read
     }
@@ -19,7 +19,7 @@ final class SQLiteConnection {
     private static let isConfigured = rtm_sqlite_count_no_memory() == SQLITE_OK
 
     /// - Parameter creating: whether a missing file is created.
-    init(
+    package init(
         path: String, _ access: Access, creating: Bool = false, fileSystem: String? = nil
     ) throws(StoreFailure) {
         self.path = path
@@ -49,21 +49,21 @@ final class SQLiteConnection {
     }
 
     /// Frees everything. The connection can't be used afterwards.
-    func close() {
+    package func close() {
         for statement in statements.values { statement.finalize() }
         statements = [:]
         sqlite3_close(handle)
     }
 
     /// Runs statements that have no parameters and whose rows are not needed.
-    func execute(_ sql: String) throws(StoreFailure) {
+    package func execute(_ sql: String) throws(StoreFailure) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code, doing: sql) }
     }
 
     /// Runs a kept statement for its effect. Returns how many rows it changed.
     @discardableResult
-    func run(_ sql: StaticString, _ values: SQLiteValue...) throws(StoreFailure) -> Int {
+    package func run(_ sql: StaticString, _ values: SQLiteValue...) throws(StoreFailure) -> Int {
         let statement = try prepared(sql)
         defer { statement.reset() }
         try check(statement.bind(values), doing: sql.description)
@@ -74,7 +74,7 @@ final class SQLiteConnection {
     }
 
     /// Runs a kept statement and gives every row to `body`.
-    func rows(
+    package func rows(
         _ sql: StaticString, _ values: SQLiteValue..., body: (SQLiteStatement) throws(StoreFailure) -> Void
     ) throws(StoreFailure) {
         try step(sql, values) { statement throws(StoreFailure) in
@@ -106,7 +106,7 @@ final class SQLiteConnection {
     }
 
     /// Runs a statement that isn't kept, and gives every row to `body`.
-    func rows(
+    package func rows(
         once sql: String, body: (SQLiteStatement) throws(StoreFailure) -> Void
     ) throws(StoreFailure) {
         let statement = try make(sql)
@@ -120,7 +120,7 @@ final class SQLiteConnection {
     }
 
     /// Runs a statement that isn't kept, for its effect, with one set of values after the other.
-    func run(once sql: String, _ sets: [[SQLiteValue]]) throws(StoreFailure) {
+    package func run(once sql: String, _ sets: [[SQLiteValue]]) throws(StoreFailure) {
         let statement = try make(sql)
         defer { statement.finalize() }
         for values in sets {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What an operator does with a database file, even while the service uses it.
-enum SQLiteMaintenance {
+package enum SQLiteMaintenance {
     /// Copies the database as it is at one moment to a new file, while the service runs. The copy gets its
     /// name only when it is complete and was found to be in order.
     static func backup(_ path: String, to target: String) throws(StoreFailure) {
@@ -32,7 +32,7 @@ enum SQLiteMaintenance {
         try replace(target) { part throws(StoreFailure) in try copy(backup, to: part) }
     }
 
-    static func checkReplacing(_ target: String, _ replacing: Bool) throws(StoreFailure) {
+    package static func checkReplacing(_ target: String, _ replacing: Bool) throws(StoreFailure) {
         guard replacing || !FileManager.default.fileExists(atPath: target) else {
             throw StoreFailure(
                 kind: .refused,
@@ -43,7 +43,7 @@ enum SQLiteMaintenance {
 
     /// Makes a file the database of the service, which doesn't run. Until `fill` is done and the file was
     /// found to be in order, nothing is changed.
-    static func replace(
+    package static func replace(
         _ target: String, _ fill: (String) throws(StoreFailure) -> Void
     ) throws(StoreFailure) {
         // The log of the database before would be applied to the new one. Without it that database is one

@@ -1,14 +1,15 @@
 /// The tables, as a list of steps from one version to the next. Steps are only ever added, and a file carries
 /// the number of steps it has been through.
-enum SQLiteSchema {
-    static var version: Int { steps.count }
+package enum SQLiteSchema {
+    package static var version: Int { steps.count }
 
     /// Marks the file as one of Heliograph: the bytes say "Heli".
     static let application = 0x4865_6C69
 
     /// Brings the file to the present version, each step in a transaction of its own. A file that a newer
     /// version has written is refused, because this version can't know what it means.
-    static func migrate(_ connection: SQLiteConnection, to target: Int = version) throws(StoreFailure) {
+    package static func migrate(_ connection: SQLiteConnection, to target: Int = version) throws(StoreFailure)
+    {
         let application = try number("application_id", connection)
         let found = try checkVersion(connection)
         guard application == Self.application || (application == 0 && found == 0) else {
@@ -27,7 +28,7 @@ enum SQLiteSchema {
     /// Returns the number of steps that the file has been through. Throws if this version doesn't know all
     /// of them.
     @discardableResult
-    static func checkVersion(_ connection: SQLiteConnection) throws(StoreFailure) -> Int {
+    package static func checkVersion(_ connection: SQLiteConnection) throws(StoreFailure) -> Int {
         let found = try number("user_version", connection)
         guard found > version else { return found }
         throw StoreFailure(
@@ -37,7 +38,7 @@ enum SQLiteSchema {
     }
 
     /// Throws if storage has not made the tables of this file, which may be an empty one.
-    static func checkOrigin(_ connection: SQLiteConnection) throws(StoreFailure) {
+    package static func checkOrigin(_ connection: SQLiteConnection) throws(StoreFailure) {
         guard try number("application_id", connection) != application else { return }
         let tables = try number("schema_version", connection)
         throw StoreFailure(

@@ -1,7 +1,7 @@
 import CSQLite
 
 /// A value of a column.
-enum SQLiteValue {
+package enum SQLiteValue {
     case integer(Int64)
     case text(String)
     case blob([UInt8])
@@ -22,7 +22,7 @@ extension SQLiteValue {
 }
 
 /// A prepared statement of one connection.
-final class SQLiteStatement {
+package final class SQLiteStatement {
     private let handle: OpaquePointer
     /// The texts and blobs of the values, one behind the other. SQLite reads them here and needn't make
     /// copies of its own.
@@ -86,19 +86,19 @@ final class SQLiteStatement {
 
     // MARK: The present row
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
     func number(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
 
-    func text(_ column: Int32) -> String {
+    package func text(_ column: Int32) -> String {
         guard let start = sqlite3_column_text(handle, column) else { return "" }
         let count = Int(sqlite3_column_bytes(handle, column))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    func blob(_ column: Int32) -> [UInt8] {
+    package func blob(_ column: Int32) -> [UInt8] {
         guard let start = sqlite3_column_blob(handle, column) else { return [] }
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }
