@@ -39,10 +39,7 @@ final class PostgresWriter: WritableStore {
     /// Nil if this process has no place among the nodes. Then its shard may be taken at any time.
     private let claim: ShardClaim?
     private var connection: PostgresConnection?
-    private var term: Int64 = 0
-    private var batch: Int64 = 0
-    /// Whether `batch` is the last group of this term; not while a term is being taken.
-    private var knowsLastBatch = false
+    private var groups = ShardGroups()
     private(set) var counter: UInt64 = 0
     private var position = OutboxPosition(0)
     private(set) var source: UInt64
@@ -115,21 +112,17 @@ final class PostgresWriter: WritableStore {
         let made = try PostgresConnection(options)
         connection = made
         connections += 1
-        if knowsLastBatch {
-            let rows = try made.run([lastBatchStatement], within: options.timeout)
-            try checkLast(rows[0], atLeast: batch)
+        if groups.isLastKnown {
+            let last = try made.run([lastGroup], within: options.timeout)[0].first?.integer(0) ?? 0
+            guard groups.isComplete(last) else { throw wentBack(to: last) }
         }
         return made
     }
 
-    /// Whether the server has what this owner has committed.
-    private func checkLast(_ rows: PostgresRows, atLeast known: Int64) throws(PostgresFailure) {
-        let last = rows.first?.integer(0) ?? 0
-        guard last < known else { return }
-        knowsLastBatch = false
-        throw PostgresFailure(
+    private func wentBack(to last: Int64) -> PostgresFailure {
+        PostgresFailure(
             cause: .wentBack,
-            reason: "the database went back from group \(known) to group \(last) of the shard \(shard)")
+            reason: "the database went back from group \(groups.last) to group \(last) of the shard \(shard)")
     }
 
     private func run(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
@@ -157,7 +150,7 @@ final class PostgresWriter: WritableStore {
                 connection = nil
                 throw fenced
             }
-            knowsLastBatch = false
+            groups.forgetLast()
             forgetChannels()
             lookup = HistoryLookup()
             inbox = nil
@@ -175,8 +168,8 @@ final class PostgresWriter: WritableStore {
                 throw fenced
             }
             // Each term but the first has a source of its own: another node may have kept events between.
-            if term != 0 { source = .random(in: 1...UInt64(Int64.max)) }
-            term = row.integer(0)
+            if groups.term != 0 { source = .random(in: 1...UInt64(Int64.max)) }
+            groups.take(term: row.integer(0))
             return try readStart()
         } catch {
             throw storeFailure(error, doing: "taking the shard")
@@ -191,7 +184,7 @@ final class PostgresWriter: WritableStore {
             try connected().execute(PostgresInbox.moving, within: Self.moveTimeout)
         }
         let rows = try run([
-            lastBatchStatement,
+            lastGroup,
             PostgresStatement("SELECT expiry_ms FROM clocks WHERE shard = $1", .integer(shard)),
             PostgresStatement(
                 """
@@ -201,25 +194,20 @@ final class PostgresWriter: WritableStore {
                     (SELECT channel FROM locks WHERE shard = $1 AND owner IS NOT NULL)
                 """, .integer(shard)),
         ])
-        take(lastBatch: rows[0])
-        knowsLastBatch = true
+        groups.begin(after: rows[0].first?.integer(0) ?? 0)
+        counter = rows[0].first?.number(1) ?? 0
         position = OutboxPosition(rows[0].first?.number(2) ?? 0)
-        var start = StoreStart(term: UInt64(term), expiryClock: rows[1].first?.number(0))
+        var start = StoreStart(term: UInt64(groups.term), expiryClock: rows[1].first?.number(0))
         expired = start.expiryClock ?? 0
         for row in rows[2] { start.locks[row.channelKey(0), default: LockTable()].take(row.lock(3)) }
         try partitions.load(connected())
         return start
     }
 
-    private var lastBatchStatement: PostgresStatement {
+    private var lastGroup: PostgresStatement {
         PostgresStatement(
             "SELECT batch, counter, announced FROM batches WHERE shard = $1 ORDER BY batch DESC LIMIT 1",
             .integer(shard))
-    }
-
-    private func take(lastBatch rows: PostgresRows) {
-        batch = rows.first?.integer(0) ?? 0
-        counter = rows.first?.number(1) ?? 0
     }
 
     private var fenced: PostgresFailure {
@@ -332,7 +320,7 @@ final class PostgresWriter: WritableStore {
                 }
                 return written
             }
-            batch += 1
+            groups.keep()
             if let cursor = changes.inbox { inbox = (cursor, connections) }
             for (channel, id) in made { remember(id, of: channel) }
             marks.kept(placed)
@@ -354,7 +342,7 @@ final class PostgresWriter: WritableStore {
     /// again, because rows of history that have expired still have it.
     private func number(_ wanted: Set<ChannelKey>) -> [ChannelKey: Int64] {
         let new = wanted.filter { channels[$0] == nil }
-        let ids = ((batch + 1) << Self.channelBits)...
+        let ids = (groups.next << Self.channelBits)...
         return Dictionary(uniqueKeysWithValues: zip(new, ids))
     }
 
@@ -388,7 +376,8 @@ final class PostgresWriter: WritableStore {
                 b AS (INSERT INTO batches (shard, batch, hour, term, counter, announced)
                     SELECT $1, $3, $4, $2, $5, $6 FROM f RETURNING 1)
             SELECT 1 / count(*) FROM b
-            """, .integer(shard), .integer(term), .integer(batch + 1), .integer(hour), .number(counter),
+            """, .integer(shard), .integer(groups.term), .integer(groups.next), .integer(hour),
+            .number(counter),
             .number(position.sequence))
     }
 
@@ -443,7 +432,7 @@ final class PostgresWriter: WritableStore {
             _ = try reading([
                 PostgresStatement(
                     "SELECT 1 / count(*) FROM shards WHERE shard = $1 AND term = $2", .integer(shard),
-                    .integer(term))
+                    .integer(groups.term))
             ])
         } catch {
             throw storeFailure(error, doing: "asking who has the shard")
@@ -526,8 +515,7 @@ final class PostgresWriter: WritableStore {
             }
             doubt = error
         }
-        let asked = batch + 1
-        guard try settle(asked, after: doubt) else {
+        guard try settle(after: doubt) else {
             throw PostgresFailure(cause: .lost, reason: "the group was not kept: \(doubt.reason)")
         }
         // What the group has made is read again when it is needed.
@@ -536,11 +524,9 @@ final class PostgresWriter: WritableStore {
     }
 
     /// Whether the group in doubt was kept. Afterwards this process has a new term.
-    private func settle(
-        _ asked: Int64, after doubt: PostgresFailure
-    ) throws(PostgresFailure) -> Bool {
+    private func settle(after doubt: PostgresFailure) throws(PostgresFailure) -> Bool {
         connection?.close()
-        knowsLastBatch = false
+        groups.forgetLast()
         let deadline = ContinuousClock.now + options.settleTimeout
         var reason = doubt.reason
         repeat {
@@ -553,12 +539,13 @@ final class PostgresWriter: WritableStore {
                 ])
                 guard let row = rows[0].first else { throw fenced }
                 guard connection?.hasWarned == false else { continue }
-                term = row.integer(0)
-                let last = try run([lastBatchStatement])[0]
-                try checkLast(last, atLeast: asked - 1)
-                take(lastBatch: last)
-                knowsLastBatch = true
-                return batch == asked
+                groups.take(term: row.integer(0))
+                let answer = try run([lastGroup])[0]
+                let found = answer.first?.integer(0) ?? 0
+                let settlement = groups.settle(found)
+                guard settlement != .wentBack else { throw wentBack(to: found) }
+                counter = answer.first?.number(1) ?? 0
+                return settlement == .kept
             } catch {
                 guard error.cause != .refused(Self.fencedState), error.cause != .wentBack else {
                     throw error
