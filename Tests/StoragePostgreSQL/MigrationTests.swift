@@ -121,6 +121,44 @@ struct MigrationTests {
         }
     }
 
+    /// A column that an engine gets and `MigratedTable` doesn't would be lost without a word.
+    @Test("every table and column of both engines is copied, but for what a copy counts and makes anew")
+    func tables() async throws {
+        func copied(_ name: KeyPath<MigratedTable.Column, String>) -> Set<String> {
+            Set(
+                MigratedTable.all.flatMap { table in
+                    table.columns.map { "\(table.name).\($0[keyPath: name])" }
+                })
+        }
+        try await withDirectory { directory in
+            let file = try SQLiteConnection(path: directory + "/storage.db", .readWrite, creating: true)
+            defer { file.close() }
+            try SQLiteSchema.migrate(file)
+            let found = Set(try file.texts(Self.columnsOfFile))
+            #expect(found == copied(\.sqlite).union(["event_apps.id", "event_apps.bytes"]))
+        }
+        try await RunningPostgres.with { server in
+            try Engine.postgres(server, "tables", .init(), Self.now).close()
+            let found = try server.query(Self.columnsOfDatabase, database: "tables").split(separator: ",")
+            let made = ["outbox.hour", "outbox.is_announced", "event_apps.bytes"]
+            #expect(Set(found.map(String.init)) == copied(\.postgres).union(made))
+        }
+    }
+
+    private static let columnsOfFile = """
+        SELECT t.name || '.' || c.name FROM sqlite_schema t, pragma_table_info(t.name) c
+        WHERE t.type = 'table' AND t.name NOT IN ('store', 'usage', 'room')
+        """
+
+    /// The shard follows from the channel, or from the app.
+    private static let columnsOfDatabase = """
+        SELECT string_agg(t.relname || '.' || c.attname, ',')
+        FROM pg_class t JOIN pg_attribute c ON c.attrelid = t.oid AND c.attnum > 0 AND NOT c.attisdropped
+        WHERE t.relnamespace = 'heliograph'::regnamespace AND t.relkind IN ('r', 'p') AND NOT t.relispartition
+            AND c.attname <> 'shard' AND t.relname NOT IN ('store', 'nodes', 'shards', 'batches', 'clocks',
+                'usage', 'history_usage', 'inbox', 'inbox_batches')
+        """
+
     @Test("a copy that differs isn't kept")
     func difference() async throws {
         try await RunningPostgres.with { server in
