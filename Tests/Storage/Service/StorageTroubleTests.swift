@@ -53,6 +53,21 @@ struct StorageTroubleTests {
         }
     }
 
+    @Test("a program that was built without PostgreSQL refuses a database, and says how one is built with it")
+    func withoutEngine() {
+        let definition = StorageDefinition.service()
+        let schema = ConfigurationSchema(definition.keys, section: "storage")
+        let loader = ConfigurationLoader(schema: schema, rules: definition.rules) { _ in "" }
+        let error = #expect(throws: ConfigurationError.self) {
+            try loader.load(arguments: ["--database", "postgres://rtm@db/rtm"], environment: [:])
+        }
+        let problems = error?.problems.map(\.description) ?? []
+        #expect(
+            problems.count == 1
+                && problems[0].contains("built without PostgreSQL: build it with POSTGRESQL=1")
+        )
+    }
+
     @Test("H-15: an app that has its share of history is refused by a typed limit, and others go on")
     func appShare() async throws {
         let arguments = ["--storage-history-app-bytes-max", "100KiB", "--apps", "app,second"]
