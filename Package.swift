@@ -414,16 +414,17 @@ let testing: [Target] = [
             "RTMEdgeServer", "RTMClient", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio,
-        path: "Tests/Benchmarks/micro", exclude: ["baseline.txt", "measure.py"], swiftSettings: strict),
-    // What storage does per second (`make bench-storage`).
+        path: "Tests/Benchmarks/micro", exclude: ["baseline.txt", "measure.py", "run.sh"],
+        swiftSettings: strict),
+    // What storage does per second (`make bench WHAT=storage`).
     .executableTarget(
         name: "rtm-storage-bench",
         dependencies: [
             "RTMModel", "RTMWire", "RTMServiceLink", "RTMServiceKit", "RTMMessagingServer",
             "RTMStorageServer", "CSQLite", logging,
         ] + nio + postgresEngine,
-        path: "Tests/Benchmarks/storage", exclude: ["nodes.sh"], swiftSettings: mainSettings),
-    // What presence costs, in memory and over Redis (`make bench-presence`).
+        path: "Tests/Benchmarks/storage", exclude: ["run.sh"], swiftSettings: mainSettings),
+    // What presence costs, in memory and over Redis (`make bench WHAT=presence`).
     .executableTarget(
         name: "rtm-presence-bench",
         dependencies: ["RTMModel", "RTMWire", "RTMRedis", "RTMPresenceServer", logging] + nio,

@@ -13,7 +13,7 @@ import sys
 
 COLUMNS = 110
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# Written by `make compatibility` from Clients/Ledger.
+# Written by `make write` from Clients/Ledger.
 GENERATED = {"docs/compatibility.md"}
 
 MARKER = re.compile(r"(?P<indent> *)(?P<marker>[-*+]|\d+[.)]) +(?=\S)")

@@ -8,7 +8,7 @@ CLIENT_REQUEST = "a client writes it; an edge reads it where it lies, as a case 
 CALL_TO_PRESENCE = "a client writes it; presence reads it where it lies, as a case of PresenceCall"
 CALL_TO_STORAGE = "a client writes it; storage reads it as a part of StorageRequest, which has another shape"
 MODEL = "the type belongs to Shared/Model, which knows nothing of the wire"
-HOT = "it is on the path of a published message, and its scan is measured by `make bench-micro`"
+HOT = "it is on the path of a published message, and its scan is measured by `make bench WHAT=micro`"
 RUN = "it is on the path of a published message, and its messages or events are passed on as one run of bytes"
 
 HAND_WRITTEN = {

@@ -67,7 +67,7 @@ struct SimulationTests {
     }
 
     /// One seed by itself, as a failure names it, in all scenes unless one is asked for.
-    @Test("a chosen seed", .enabled(if: !environment("SEED").isEmpty, "make simulate SEED=1"))
+    @Test("a chosen seed", .enabled(if: !environment("SEED").isEmpty, "make soak SEED=1"))
     func chosen() throws {
         let seed = try #require(Self.environment("SEED").first)
         var trace = ""

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The load generator is no target of the package, so nothing else would notice that it no longer compiles.
-/// What it does is checked by its own `make check`, which `make bench-peers` runs first.
+/// What it does is checked by its own `make check`, which `make bench WHAT=peers` runs first.
 @Suite("Load generator")
 struct LoadGeneratorTests {
     @Test(

@@ -1,4 +1,4 @@
-// What an hour does to a tab (`make soak-web`): the console's live tail and the sample, each in a tab, follow a channel with
+// What an hour does to a tab (`make soak WHAT=web`): the console's live tail and the sample, each in a tab, follow a channel with
 // 50 messages a second. Every ten minutes the server stands still for 20 seconds, or the tabs lose their connections for as
 // long, in turn. Every three minutes each tab's memory is written down, behind a collection of garbage.
 //

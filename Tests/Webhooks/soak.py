@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Events and webhooks of real processes while everything is killed (`make soak-webhooks`).
+"""Events and webhooks of real processes while everything is killed (`make soak WHAT=webhooks`).
 
 A receiver that takes 5 ms for its answer is away for MINUTES, while some 110 changes a second are made over
 HTTP and users come and go. The gateway is killed five times a minute, at random moments: 60 % of the times

@@ -66,7 +66,7 @@ struct ProtocolDocumentTests {
         if ProcessInfo.processInfo.environment["WRITE_VECTORS"] == "1" {
             try Data(text.utf8).write(to: file)
         }
-        #expect(try String(contentsOf: file, encoding: .utf8) == text, "make vectors writes it again")
+        #expect(try String(contentsOf: file, encoding: .utf8) == text, "make write writes it again")
     }
 
     private static func prefix(_ length: Int) -> [UInt8] {

@@ -127,7 +127,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("docs/compatibility.md is what the ledger says; `make compatibility` writes it")
+    @Test("docs/compatibility.md is what the ledger says; `make write` writes it")
     func document() throws {
         let introduction = try String(
             contentsOf: Self.root.appending(path: "Clients/Ledger/introduction.md"), encoding: .utf8)
@@ -137,7 +137,7 @@ struct LedgerTests {
             try Data(expected.utf8).write(to: file)
         }
         let present = try String(contentsOf: file, encoding: .utf8)
-        #expect(present == expected, "run make compatibility")
+        #expect(present == expected, "run make write")
     }
 
     @Test("the ledger refuses lines that it can't read")

@@ -284,7 +284,7 @@ def draw():
 def page():
     sections = ["""# How cost grows
 
-Written by `make bench-growth`; how it measures is said at the top of `Tests/Benchmarks/growth/measure.py`. Server pinned to one
+Written by `make bench WHAT=growth`; how it measures is said at the top of `Tests/Benchmarks/growth/measure.py`. Server pinned to one
 core, load to another core of the same machine, payload 128 bytes, one event loop per process. CPU is processor time of all our
 processes, user and kernel. Medians.
 

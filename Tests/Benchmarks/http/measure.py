@@ -10,7 +10,7 @@ QUICK = bool(os.environ.get("QUICK"))
 ROUNDS, SECONDS = (1, 2) if QUICK else (3, 6)
 CONNECTIONS = 64
 PAGE = pathlib.Path("docs/performance.md")
-BEGIN, END = "<!-- figures: make bench-http writes what is between here … -->", "<!-- … and here -->"
+BEGIN, END = "<!-- figures: make bench WHAT=http writes what is between here … -->", "<!-- … and here -->"
 TICKS = os.sysconf("SC_CLK_TCK")
 PORT, ADMIN = 7984, 7985
 KEYS = pathlib.Path(os.environ["BENCH_OUT"], "http.keys").absolute()

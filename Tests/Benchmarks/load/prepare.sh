@@ -4,7 +4,6 @@
 
 fail() { echo "$here: $*" >&2; exit 1; }
 
-export HELIOGRAPH_RELEASE=${HELIOGRAPH_RELEASE:-$PWD/.build/release}
 export PATH=$PATH:/usr/sbin PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH=$PWD/Tests/Benchmarks/load
 load=$PWD/Tests/Benchmarks/load
@@ -25,6 +24,9 @@ need util-linux taskset
 [[ ,$servers, != *-tls,* ]] || need openssl openssl
 [ ${#missing[@]} -eq 0 ] || fail "missing: ${missing[*]}. On Debian: apt-get install ${missing[*]}"
 
+# HELIOGRAPH_RELEASE=FOLDER takes programs that are there.
+[ -n "${HELIOGRAPH_RELEASE:-}" ] || packaging/build.sh >&2
+export HELIOGRAPH_RELEASE=${HELIOGRAPH_RELEASE:-$PWD/.build/release}
 for program in standalone edge messaging presence storage; do
     [ -x "$HELIOGRAPH_RELEASE/rtm-$program" ] || fail "$HELIOGRAPH_RELEASE/rtm-$program isn't there: make build"
 done

@@ -10,7 +10,7 @@ from results import Results
 from servers import SERVERS, is_ours
 from workloads import Workload
 
-BEGIN, END = "<!-- figures: make bench-peers writes what is between here … -->", "<!-- … and here -->"
+BEGIN, END = "<!-- figures: make bench WHAT=peers writes what is between here … -->", "<!-- … and here -->"
 # Medians of the same server differ by so much from run to run, so smaller differences are no loss.
 TOLERATED = 0.05
 

@@ -12,7 +12,7 @@ import RTMWire
     import Darwin
 #endif
 
-/// Measures what presence costs, in memory and over Redis (`make bench-presence`): joins in channels of
+/// Measures what presence costs, in memory and over Redis (`make bench WHAT=presence`): joins in channels of
 /// different sizes, churn, pages, sweeps over users that are simply online, memory, and commands to Redis.
 ///
 ///     rtm-presence-bench [PATH]    PATH is the unix socket of a redis-server; without it Redis is left out

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Measures what presence costs, in memory and over a redis-server that it starts for itself (make bench-presence).
+# Measures what presence costs, in memory and over a redis-server that it starts for itself (`make bench WHAT=presence`).
 set -euo pipefail
+cd "$(dirname "$0")/../../.."
+packaging/build.sh --product rtm-presence-bench >&2
 folder=$(mktemp -d)
 redis-server --port 0 --unixsocket "$folder/redis" --save '' --appendonly no --dir "$folder" >/dev/null &
 server=$!

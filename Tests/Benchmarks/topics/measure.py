@@ -7,7 +7,7 @@ from servers import SERVERS
 QUICK = bool(os.environ.get("QUICK"))
 ROUNDS, SECONDS = (1, 1) if QUICK else (5, 3)
 PAGE = pathlib.Path("docs/performance.md")
-BEGIN, END = "<!-- figures: make bench-topics writes what is between here … -->", "<!-- … and here -->"
+BEGIN, END = "<!-- figures: make bench WHAT=topics writes what is between here … -->", "<!-- … and here -->"
 CHANNEL, TOPIC = "heliograph", "topics"
 USERS = 1_000          # As many as a stream channel may have; some of them publish.
 SHAPES = [

@@ -1,7 +1,7 @@
 import Foundation
 import RTMTestSupport
 
-/// How long chaos lasts, and what its chance comes from. `make chaos` sets both.
+/// How long chaos lasts, and what its chance comes from. `make soak WHAT=chaos` sets both.
 enum ChaosSettings {
     /// Whether chaos has its time for itself, so that it may say what it did.
     static var isLong: Bool { ProcessInfo.processInfo.environment["CHAOS_MINUTES"] != nil }

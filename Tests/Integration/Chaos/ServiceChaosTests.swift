@@ -6,7 +6,7 @@ import Testing
 /// data are with which Redis comes back, everybody knows in the end who is there and with which states. No
 /// write is lost or twice, no lock has two owners, and what was stored is in the history once and in order.
 ///
-/// `make chaos` runs it as long as the other one.
+/// `make soak WHAT=chaos` runs it as long as the other one.
 @Suite(.serialized) struct ServiceChaosTests {
     private static let count = 8
     private static let presence = ["--debounce", "0s", "--lease-ttl", "3s"]

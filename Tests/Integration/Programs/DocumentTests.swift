@@ -16,7 +16,7 @@ import Testing
         "rtm-edge", "rtm-messaging", "rtm-presence", "rtm-storage", "rtm-gateway", "rtm-standalone",
     ]
 
-    @Test("docs/configuration.md ends with the keys of each program; `make configuration` writes them")
+    @Test("docs/configuration.md ends with the keys of each program; `make write` writes them")
     func configuration() throws {
         let file = Self.docs.appending(path: "configuration.md")
         let written = try String(contentsOf: file, encoding: .utf8)
@@ -25,7 +25,7 @@ import Testing
         if ProcessInfo.processInfo.environment["WRITE_CONFIGURATION"] == "1" {
             try Data(expected.utf8).write(to: file)
         }
-        #expect(try page("configuration.md") == expected, "run make configuration")
+        #expect(try page("configuration.md") == expected, "run make write")
     }
 
     private func reference(_ program: String) throws -> String {

@@ -2,7 +2,7 @@ import RTMTestSupport
 import Testing
 
 /// A rolling restart, as operators do it: every process is told to stop and is started anew, one after the
-/// other, while clients publish and write. `make rolling` runs it alone.
+/// other, while clients publish and write. `make bench WHAT=rolling` runs it alone.
 @Suite(.serialized) struct RollingTests {
     @Test(
         "Every process is restarted in turn under load, two storage nodes among them: nothing is lost, no call is without an end",

@@ -49,7 +49,7 @@ enum Simulation {
             let first = findings.first?.time ?? .zero
             let last = entries.filter { $0.time <= first || first == .zero }.suffix(60).map { "  \($0)" }
             return
-                (["seed \(seed), \(findings.count) findings: make simulate SEED=\(seed) SCENE=\(scene)"]
+                (["seed \(seed), \(findings.count) findings: make soak SEED=\(seed) SCENE=\(scene)"]
                 + shown
                 + ["the last before the first of them:"] + last).joined(separator: "\n")
         }

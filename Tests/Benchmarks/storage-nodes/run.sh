@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# usage: DATABASE=postgres://… nodes.sh PROGRAMS
+# usage: POSTGRESQL=1 DATABASE=postgres://… make bench WHAT=storage-nodes
 # Measures one storage node and two over one database, each of them held to a part of a core (CORE_PERCENT, 20),
 # so that on one machine the nodes are the limit and not the database. It needs root and the cgroup controller cpu.
 set -euo pipefail
 
-programs=$1
+cd "$(dirname "$0")/../../.."
+for program in rtm-messaging rtm-storage rtm-storage-bench; do packaging/build.sh --product "$program" >&2; done
+programs=.build/release
 percent=${CORE_PERCENT:-20}
 work=$(mktemp -d)
 group=/sys/fs/cgroup/cpu/storage-bench-$$
@@ -37,7 +39,7 @@ lead() { # PORT SHARDS
         curl -fs "http://127.0.0.1:$(($1 + 100))/metrics" | grep -qx "rtm_storage_leading $2" && return
         sleep 0.5
     done
-    echo "nodes: the node at $1 doesn't lead $2 shards" >&2
+    echo "storage-nodes: the node at $1 doesn't lead $2 shards" >&2
     return 1
 }
 

@@ -3,9 +3,12 @@
 # publisher to 100 and to 1000 subscribers, and 500 pairs. It prints deliveries per second, and seconds of the server's
 # processor time per million deliveries. The load comes from the same machine, so on few cores it takes its share of them.
 #
-# usage: Tests/Benchmarks/run.sh [options of `rtm bench`], for example --duration 10s --json
+# usage: ARGS='--duration 10s --json' make bench     ARGS are options of `rtm bench`
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
+
+packaging/build.sh >&2
+read -ra options <<<"${ARGS:-}"
 
 release=.build/release
 address=127.0.0.1:7910
@@ -23,5 +26,5 @@ done
 echo "release build, all services in one process, on this machine" >&2
 for shape in "--fan-out 100" "--fan-out 1000" "--pairs 500"; do
     # shellcheck disable=SC2086
-    "$release/rtm" bench $shape --server "$address" --server-pid "$server" "$@"
+    "$release/rtm" bench $shape --server "$address" --server-pid "$server" ${options[@]+"${options[@]}"}
 done
