@@ -294,8 +294,9 @@ let testing: [Target] = [
     // Nothing of ours but the model, so that the tests of a room depend on that room alone.
     room(
         "RTMTestSupport", "Tests/Support",
-        ["RTMModel", .product(name: "NIOHTTP1", package: "swift-nio")] + nio,
-        exclude: ["Client", "Redis", "Tokens"]),
+        ["RTMModel", "CSpawn", .product(name: "NIOHTTP1", package: "swift-nio")] + nio,
+        exclude: ["Client", "Redis", "Spawn", "Tokens"]),
+    .target(name: "CSpawn", path: "Tests/Support/Spawn"),
     room("RTMClientTestSupport", "Tests/Support/Client", ["RTMModel", "RTMClient"]),
     room("RTMRedisTestSupport", "Tests/Support/Redis", ["RTMTestSupport", "RTMRedis"] + nio),
     room("RTMTokenTestSupport", "Tests/Support/Tokens", ["RTMModel", "RTMAccessToken"]),

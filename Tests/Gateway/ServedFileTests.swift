@@ -13,7 +13,7 @@ struct ServedFileTests {
     func list() throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Services/Gateway/Files/generate.py")
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3", script.path, "--check"]
         try process.run()

@@ -302,7 +302,7 @@ struct StorageNodesTests {
 
     /// What a command prints.
     private func order(_ arguments: [String], at port: Int) throws -> String {
-        let process = Process()
+        let process = ChildProcess()
         let output = Pipe()
         process.executableURL = ServiceProcess.executables.appending(path: "rtm-storage")
         process.arguments = arguments + ["--listen", "127.0.0.1:\(port)"]

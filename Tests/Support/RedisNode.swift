@@ -8,14 +8,14 @@ package final class RedisNode: Sendable {
     static let program = ProcessInfo.processInfo.environment["REDIS_SERVER"] ?? "redis-server"
 
     package let port: Int
-    private let process: Process
+    private let process: ChildProcess
 
     /// - Parameter arguments: what follows the port and the directory.
     init(port: Int, in directory: URL, _ arguments: [String]) throws {
         self.port = port
         let place = directory.appending(path: "\(port)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        process = Process()
+        process = ChildProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [Self.program] + arguments
         process.currentDirectoryURL = place
@@ -43,7 +43,7 @@ package final class RedisNode: Sendable {
 
     @discardableResult
     package func command(_ words: [String]) throws -> String {
-        let client = Process()
+        let client = ChildProcess()
         client.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         client.arguments = ["redis-cli", "-e", "-p", "\(port)"] + words
         let output = Pipe()

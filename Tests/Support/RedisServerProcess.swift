@@ -10,7 +10,7 @@ package final class RedisServerProcess: Sendable {
     package let tlsPort: Int?
     private let directory: URL
     private let appendsToFile: Bool
-    private let process: Process
+    private let process: ChildProcess
 
     /// - Parameter password: the password of the user `rtm`, who may do everything. The default user is then
     ///   switched off.
@@ -30,7 +30,7 @@ package final class RedisServerProcess: Sendable {
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         self.directory = place
         socket = place.appending(path: "s").path
-        process = Process()
+        process = ChildProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
             [
@@ -102,7 +102,7 @@ package final class RedisServerProcess: Sendable {
 
     /// Sends a command of its own.
     package func command(_ words: [String]) throws {
-        let client = Process()
+        let client = ChildProcess()
         client.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         client.arguments = ["redis-cli", "-s", socket] + words
         client.standardOutput = FileHandle.nullDevice
@@ -121,7 +121,7 @@ package final class RedisServerProcess: Sendable {
 
     /// Whether the server can say that its append-only file is synced (WAITAOF). Redis can since 7.2.
     package static let confirmsSync: Bool = {
-        let program = Process()
+        let program = ChildProcess()
         program.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         program.arguments = [RedisNode.program, "--version"]
         let output = Pipe()

@@ -25,7 +25,7 @@ package final class RunningPostgres: Sendable {
     /// A part of the socket's name, even where the server listens at no port.
     private let port: String
     private static let usualPort = "5432"
-    private let server: Mutex<Process?>
+    private let server: Mutex<ChildProcess?>
 
     /// The URL of a database, as a user who may do everything.
     ///
@@ -278,8 +278,8 @@ package final class RunningPostgres: Sendable {
         }
     }
 
-    private static func process(_ program: String, _ arguments: [String], asServer: Bool) -> Process {
-        let process = Process()
+    private static func process(_ program: String, _ arguments: [String], asServer: Bool) -> ChildProcess {
+        let process = ChildProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         var entrance: [String] = []
         if asServer, let user { entrance = ["setpriv", "--reuid=\(user)", "--clear-groups"] }

@@ -1,14 +1,12 @@
 package import Foundation
-import Synchronization
 import Testing
 
 /// One of the project's executables as a real process, started on ports that the system chooses and that its
 /// start line reports.
 package final class ServiceProcess: Sendable {
     package let name: String
-    private let process: Mutex<Process>
+    private let process: ChildProcess
     private let output: URL
-    private let exited = Mutex(false)
 
     /// The folder where `swift build` puts executables: beside the test bundle that contains this code.
     package static let executables = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -30,7 +28,7 @@ package final class ServiceProcess: Sendable {
         self.name = name
         output = directory.appending(path: "\(name)-\(UUID().uuidString).log")
         try Data().write(to: output)
-        let process = Process()
+        let process = ChildProcess()
         let program = programs.appending(path: name)
         process.executableURL = entrance.isEmpty ? program : URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = entrance.isEmpty ? arguments : entrance + [program.path] + arguments
@@ -39,13 +37,13 @@ package final class ServiceProcess: Sendable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = try FileHandle(forWritingTo: output)
-        self.process = Mutex(process)
-        process.terminationHandler = { [weak self] _ in self?.exited.withLock { $0 = true } }
+        self.process = process
         try process.run()
+        process.standardError = nil
     }
 
-    package var pid: Int32 { process.withLock { $0.processIdentifier } }
-    package var hasExited: Bool { exited.withLock { $0 } }
+    package var pid: Int32 { process.processIdentifier }
+    package var hasExited: Bool { !process.isRunning }
 
     /// Everything that the process has logged.
     package var log: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
@@ -56,7 +54,7 @@ package final class ServiceProcess: Sendable {
         try await eventually("\(name) starts: \(log)", within: .seconds(30)) {
             found = startLine()
             guard found == nil, hasExited else { return found != nil }
-            let status = process.withLock { $0.terminationStatus }
+            let status = process.terminationStatus
             throw ServiceProcessFailure(
                 description: "\(name) ended with \(status) before it had started: \(log)")
         }
@@ -83,7 +81,7 @@ package final class ServiceProcess: Sendable {
     @discardableResult
     package func exit() async throws -> Int32 {
         try await eventually("\(name) ends", within: .seconds(30)) { hasExited }
-        return process.withLock { $0.terminationStatus }
+        return process.terminationStatus
     }
 }
 

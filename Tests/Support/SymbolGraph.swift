@@ -98,7 +98,7 @@ package struct SymbolGraph {
     }
 
     private static func complaints(of command: [String]) throws -> String? {
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = command
         let errors = Pipe()

@@ -10,7 +10,7 @@ package struct TestCertificate {
     package init(in directory: URL, names: String = "DNS:localhost,IP:127.0.0.1") throws {
         certificate = directory.appending(path: "cert.pem").path
         key = directory.appending(path: "key.pem").path
-        let openssl = Process()
+        let openssl = ChildProcess()
         openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         openssl.arguments = [
             "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",

@@ -1,10 +1,11 @@
 import Foundation
+import RTMTestSupport
 
 /// A program that a test runs in the root of the repository, to see what it says of the tree.
 enum Program {
     /// The first 4,000 characters of what it prints are enough to see what is wrong.
     static func run(_ path: String, _ arguments: String...) throws -> (status: Int32, output: String) {
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL =
             path.hasPrefix("/") ? URL(filePath: path) : SourceTree.root.appending(path: path)
         process.arguments = arguments

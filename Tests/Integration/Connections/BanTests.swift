@@ -18,7 +18,7 @@ import Testing
             isStandalone
             ? ["--data", system.directory.appending(path: "data").path]
             : ["--listen", system.address("storage")]
-        let process = Process()
+        let process = ChildProcess()
         let output = Pipe()
         process.executableURL = ServiceProcess.executables.appending(
             path: isStandalone ? "rtm-standalone" : "rtm-storage")

@@ -77,7 +77,7 @@ import Testing
             let text = (block.text + "\n" + more).replacing("127.0.0.1:7750", with: address)
                 .replacing("rtmk_…", with: key).replacing("/v1/chat/", with: "/v1/\(SampleApp.id)/")
             try write(text, to: name)
-            let process = Process()
+            let process = ChildProcess()
             process.executableURL = URL(filePath: "/usr/bin/env")
             process.arguments = interpreter + [name]
             process.currentDirectoryURL = folder
@@ -358,7 +358,7 @@ import Testing
                         continue
                     }
                     try desk.write(block.text.replacing("8787", with: "\(port)"), to: "hook.py")
-                    let process = Process()
+                    let process = ChildProcess()
                     process.executableURL = URL(filePath: "/usr/bin/env")
                     process.arguments = ["python3", "hook.py"]
                     process.currentDirectoryURL = desk.folder

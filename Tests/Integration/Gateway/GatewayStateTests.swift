@@ -233,7 +233,7 @@ import Testing
         "W-31: what an operator does at storage's socket is in the trail, and a backend's ban is there once")
     func operators() async throws {
         try await GatewaySystem.with { gateway in
-            let process = Process()
+            let process = ChildProcess()
             process.executableURL = ServiceProcess.executables.appending(path: "rtm-standalone")
             process.arguments = [
                 "ban", "dev/ben/1h", "--by", "ann", "--data",

@@ -96,7 +96,7 @@ struct GatewaySystem {
     }
 
     /// Starts `rtm` as a backend's operator does, whose key is in the environment.
-    func command(_ words: [String], key: String = "admin", input: Pipe? = nil) throws -> Process {
+    func command(_ words: [String], key: String = "admin", input: Pipe? = nil) throws -> ChildProcess {
         try system.command(
             words, input: input,
             environment: [

@@ -34,7 +34,7 @@ import Testing
     }
 
     private func setLimit(_ count: Int, of pid: Int32) throws {
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: "/usr/bin/prlimit")
         process.arguments = ["--pid", "\(pid)", "--nofile=\(count):\(count)"]
         try process.run()

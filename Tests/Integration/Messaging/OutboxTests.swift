@@ -40,7 +40,7 @@ import Testing
                     texts.append(text)
                 }
             }
-            func publisher(_ round: Int) throws -> Process {
+            func publisher(_ round: Int) throws -> ChildProcess {
                 try system.command([
                     "publish", "lobby", "run \(round)", "--outbox", file.path, "--user", "alice", "--server",
                     publishing,

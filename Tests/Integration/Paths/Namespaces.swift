@@ -105,7 +105,7 @@ final class Namespaces: Sendable {
     }
 
     private static func run(_ arguments: [String]) throws {
-        let ip = Process()
+        let ip = ChildProcess()
         ip.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         ip.arguments = ["ip"] + arguments
         ip.environment = environment

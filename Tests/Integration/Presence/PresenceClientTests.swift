@@ -225,7 +225,7 @@ import Testing
             // The states are gone with the subscription, even for the user itself (P-42).
             try await clients[1].unsubscribe(from: "lobby")
             try await clients[1].subscribe(to: "lobby")
-            try await records[1].expect(["snapshot anna ben", "snapshot anna ben"])
+            try await records[1].expect(["snapshot anna ben[a=1,b=2]", "snapshot anna ben"])
             #expect(try await clients[0].state(of: "ben", in: "lobby") == [:])
         }
     }

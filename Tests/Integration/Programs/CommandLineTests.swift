@@ -277,7 +277,7 @@ import Testing
         try await RunningSystem.with(.standalone) { system in
             let home = system.directory.appending(path: "home").path
             func rtm(_ words: [String]) async throws -> CommandOutcome {
-                let process = Process()
+                let process = ChildProcess()
                 process.executableURL = ServiceProcess.executables.appending(path: "rtm")
                 process.arguments = words
                 process.environment = ["PATH": "/usr/bin:/bin", "HOME": home]
@@ -352,7 +352,7 @@ import Testing
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        let server = Process()
+        let server = ChildProcess()
         server.executableURL = ServiceProcess.executables.appending(path: "rtm-standalone")
         server.arguments = ["--listen", listen, "--admin", "127.0.0.1:0", "--data", directory.path]
         server.environment = ["PATH": "/usr/bin:/bin"]

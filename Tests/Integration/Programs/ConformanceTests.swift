@@ -161,7 +161,7 @@ import Testing
                 try await system.withClients("bob") { clients in
                     var received = clients[0].events().makeAsyncIterator()
                     try await clients[0].subscribe(to: "lobby", features: .message)
-                    let python = Process()
+                    let python = ChildProcess()
                     python.executableURL = ForeignClient.python
                     python.arguments = [
                         script, system.address("edge"), "alice", "lobby", "hello from Python",

@@ -39,8 +39,8 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["output"])
     }
 
-    private func start(_ arguments: [String], in folder: URL, output: URL? = nil) throws -> Process {
-        let process = Process()
+    private func start(_ arguments: [String], in folder: URL, output: URL? = nil) throws -> ChildProcess {
+        let process = ChildProcess()
         process.executableURL = ServiceProcess.executables.appending(path: "rtm")
         process.arguments = arguments
         process.environment = ["PATH": "/usr/bin:/bin", "TMPDIR": folder.path]

@@ -29,7 +29,7 @@ import Testing
     }
 
     private func reference(_ program: String) throws -> String {
-        let process = Process()
+        let process = ChildProcess()
         let output = Pipe()
         process.executableURL = ServiceProcess.executables.appending(path: program)
         process.arguments = ["--print-reference"]

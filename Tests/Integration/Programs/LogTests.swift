@@ -14,7 +14,7 @@ import Testing
         let admin = "127.0.0.1:\(try FreePorts.take(1)[0])"
         let log = Pipe()
         fill(log.fileHandleForWriting.fileDescriptor)
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = ServiceProcess.executables.appending(path: "rtm-messaging")
         process.arguments = [
             "--listen", "127.0.0.1:0", "--admin", admin, "--log-format", "json", "--log-level", "debug",

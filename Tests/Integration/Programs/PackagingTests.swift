@@ -20,7 +20,7 @@ struct PackagingTests {
     private func run(
         _ command: String..., in folder: URL, _ variables: [String: String] = [:]
     ) throws -> (status: Int32, text: String) {
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = command
         process.currentDirectoryURL = folder

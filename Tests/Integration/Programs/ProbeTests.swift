@@ -25,7 +25,7 @@ import Testing
     }
 
     private func probe(_ program: String, of system: RunningSystem) throws -> (status: Int32, text: String) {
-        let process = Process()
+        let process = ChildProcess()
         let output = Pipe()
         process.executableURL = ServiceProcess.executables.appending(path: program)
         process.arguments = ["--probe", "--admin", system.address("\(program) admin")]

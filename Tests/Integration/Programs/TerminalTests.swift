@@ -45,7 +45,7 @@ import Testing
 
 /// `rtm-messaging` with a terminal of its own, which `script` holds open.
 private final class TerminalProgram: Sendable {
-    private let holder: Process
+    private let holder: ChildProcess
     private let keyboard = Pipe()
     private let output: URL
     private let number: URL
@@ -61,7 +61,7 @@ private final class TerminalProgram: Sendable {
                 "'\(program)'", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--log-format", "json",
             ]
         let command = "echo $$ > '\(number.path)'; exec \(words.joined(separator: " ")) 2> '\(output.path)'"
-        holder = Process()
+        holder = ChildProcess()
         holder.executableURL = URL(filePath: "/usr/bin/env")
         holder.arguments = ["SHELL=/bin/sh", "script", "--quiet", "--command", command, "/dev/null"]
         holder.currentDirectoryURL = directory

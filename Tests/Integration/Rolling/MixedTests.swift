@@ -71,7 +71,7 @@ private final class EarlierListener: Sendable {
     private static let user = "earlier"
     private let lines = Shared(Data())
     private let channels: [String]
-    private let process = Process()
+    private let process = ChildProcess()
 
     init(of programs: URL, to channels: [String], in system: RunningSystem) throws {
         self.channels = channels

@@ -76,7 +76,7 @@ struct SQLPublishTests {
 
 /// An app that keeps its connection.
 private final class PsqlSession {
-    private let process = Process()
+    private let process = ChildProcess()
     private let input = Pipe()
 
     init(_ server: RunningPostgres) throws {

@@ -13,8 +13,8 @@ extension RunningSystem {
     /// Starts `rtm`.
     func command(
         _ arguments: [String], input: Pipe? = nil, environment: [String: String] = [:]
-    ) throws -> Process {
-        let process = Process()
+    ) throws -> ChildProcess {
+        let process = ChildProcess()
         process.executableURL = ServiceProcess.executables.appending(path: "rtm")
         process.arguments = arguments
         // A sanitizer is told by the environment what to report and where.
@@ -30,7 +30,7 @@ extension RunningSystem {
         return process
     }
 
-    func end(_ process: Process) async throws -> CommandOutcome {
+    func end(_ process: ChildProcess) async throws -> CommandOutcome {
         try await eventually("rtm ends") { !process.isRunning }
         func lines(_ pipe: Any?) -> [String] {
             let data = (pipe as? Pipe)?.fileHandleForReading.readDataToEndOfFile() ?? Data()
@@ -42,7 +42,7 @@ extension RunningSystem {
     }
 
     /// The first line that the program writes, as soon as it is there; `end` has the others.
-    func firstLine(of process: Process) async -> String {
+    func firstLine(of process: ChildProcess) async -> String {
         guard let output = (process.standardOutput as? Pipe)?.fileHandleForReading else { return "" }
         return await withCheckedContinuation { line in
             DispatchQueue.global().async {

@@ -31,7 +31,7 @@ enum ForeignClient {
         let output = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString).log")
         try Data().write(to: output)
         defer { try? FileManager.default.removeItem(at: output) }
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = program
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice

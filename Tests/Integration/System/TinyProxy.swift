@@ -7,7 +7,7 @@ import Testing
 final class TinyProxy: Sendable {
     let port: Int
     private let directory: URL
-    private let process: Process
+    private let process: ChildProcess
     private let output: URL
 
     /// - Parameters:
@@ -41,7 +41,7 @@ final class TinyProxy: Sendable {
         output = directory.appending(path: "log")
         try Data().write(to: output)
         let log = try FileHandle(forWritingTo: output)
-        process = Process()
+        process = ChildProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["tinyproxy", "-d", "-c", file.path]
         process.standardOutput = log
