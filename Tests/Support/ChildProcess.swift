@@ -6,8 +6,8 @@ package import Foundation
 
     /// A program that runs beside the test: as much of Foundation's Process as tests use.
     ///
-    /// Foundation's own keeps what its children wrote to open for ever, hundreds of descriptors in a whole run,
-    /// and from 1,300 on it reads behind the list of them: the run then crashed by chance.
+    /// Foundation's own keeps what its children wrote to open for ever, hundreds of descriptors in a whole
+    /// run, and from 1,300 on it reads behind the list of them: the run then crashed by chance.
     // Safety: what is set before run() isn't set after it, and the outcome is under a lock.
     package final class ChildProcess: @unchecked Sendable {
         package var executableURL: URL?

@@ -126,7 +126,7 @@ struct ImportRules {
             "RTMEdgeServer", "RTMMessagingServer", "RTMPresenceServer", "RTMStorageServer", "SwiftProtobuf",
             "Logging", "NIOCore", "NIOEmbedded",
         ],
-        "Clients/Ledger": [],
+        "Clients/Ledger": ["CLedgerTexts"],
         "Clients/rtm": [
             "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", "RTMWebhookSignature",
             "Logging", "ArgumentParser",

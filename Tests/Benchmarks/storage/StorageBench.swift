@@ -5,8 +5,8 @@ import RTMServiceKit
 import RTMServiceLink
 
 /// Measures what storage does per second on this machine, with the links, the transactions and the disk of
-/// production (`make bench WHAT=storage`). The writes stand beside what SQLite alone makes of the same statements.
-/// Arguments choose parts: writes, database, nodes, appends, reads, locks, latency, history.
+/// production (`make bench WHAT=storage`). The writes stand beside what SQLite alone makes of the same
+/// statements. Arguments choose parts: writes, database, nodes, appends, reads, locks, latency, history.
 @main struct StorageBench {
     static func main() async throws {
         let isQuick = ProcessInfo.processInfo.environment["QUICK"] == "1"

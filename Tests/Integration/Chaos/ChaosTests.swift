@@ -7,8 +7,8 @@ import Testing
 /// The promise of the whole, on real processes: whatever dies and whichever line breaks, every subscriber
 /// receives the log, once and in its order, or is informed of the gap; and every call comes to its end.
 ///
-/// `make soak WHAT=chaos` runs it for ten minutes, and `MINUTES=60 SEED=1` behind it for another time and with a
-/// chosen seed. A failure names its seed.
+/// `make soak WHAT=chaos` runs it for ten minutes, and `MINUTES=60 SEED=1` behind it for another time and
+/// with a chosen seed. A failure names its seed.
 @Suite(.serialized) struct ChaosTests {
     /// No call may take longer: the time for one request, and for its connection before that.
     private static let callMax = Duration.seconds(30)

@@ -2,8 +2,8 @@ import Foundation
 import RTMTestSupport
 import Synchronization
 
-/// What happened when in a rolling restart, for the graph that `make bench WHAT=rolling` draws. It is written down only
-/// where ROLLING_TIMELINE names a file.
+/// What happened when in a rolling restart, for the graph that `make bench WHAT=rolling` draws. It is written
+/// down only where ROLLING_TIMELINE names a file.
 final class RollingTimeline: Sendable {
     /// The counters of one edge, since its start.
     struct EdgeCounters: Sendable {
