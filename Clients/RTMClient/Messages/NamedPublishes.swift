@@ -1,7 +1,7 @@
 import DequeModule
 import RTMModel
 
-/// The messages that the app has given an id, so that it may publish them again (M-40). Pure.
+/// The messages that the app has given an id, so that it may publish them again (M-42). Pure.
 ///
 /// The server recognises them as those of an outbox, by a number, which is made of the id here. How long ago
 /// a message was sent first says whether a log can still know it. Of a message that may have been published,
