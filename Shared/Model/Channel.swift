@@ -62,13 +62,23 @@ public struct SubscriptionFeatures: OptionSet, Sendable, Hashable {
     public static let lock = SubscriptionFeatures(rawValue: 8)
     /// The subscriber's own joins, leaves and states are not shown to others (M-7).
     public static let quiet = SubscriptionFeatures(rawValue: 16)
+    /// The subscriber's own messages, too (M-43). It lies among the features because it lives as long as they
+    /// do, and so that a subscriber needs no more memory. Services send it to each other; a client asks for
+    /// it by a field of its own, which an older edge skips.
+    package static let ownMessages = SubscriptionFeatures(rawValue: 32)
 
     /// What a subscription selects unless something else is asked for.
     public static let `default`: SubscriptionFeatures = [.message, .presence]
     /// Everything that a subscriber can receive. Being quiet is no such thing, and is asked for by its name.
     public static let all: SubscriptionFeatures = [.presence, .metadata, .message, .lock]
-    /// Every bit that has a meaning.
+    /// Every bit that has a meaning to clients.
     package static let known: SubscriptionFeatures = [.all, .quiet]
+
+    /// Whether an own entry of this feature is left out of what a subscriber with these features receives
+    /// (M-21).
+    package func leavesOutOwn(_ feature: SubscriptionFeatures) -> Bool {
+        feature != .message || !contains(.ownMessages)
+    }
 }
 
 /// A place in a channel's log: every entry up to and including `offset` has been seen.

@@ -390,7 +390,8 @@ extension BrokerHistory {
         let publisher = random.chance(1, in: 2) ? "bob" : ""
         let bytesMax = Int.random(in: 0...400, using: &random)
         let features: SubscriptionFeatures =
-            [.all, .message, .presence, .lock].randomElement(using: &random) ?? .all
+            [.all, .message, .presence, .lock, [.message, .ownMessages], [.presence, .ownMessages]]
+            .randomElement(using: &random) ?? .all
         var expected: [UInt64]?
         var offsets: [UInt64] = []
         var more = true

@@ -28,6 +28,22 @@ struct BrokerReadTests {
         }
     }
 
+    @Test("M-43: with own messages none of them is left out, and the loss of one is a gap")
+    mutating func ownMessages() throws {
+        broker = Broker(limits: .limits(entriesMax: 3), firstEpoch: 500)
+        let start = try broker.attach(interest, to: .message("a"), after: nil, now: 0).position
+        for publisher in ["anna", "bob", "anna"] {
+            _ = try broker.publish("m", to: .message("a"), by: publisher, now: 1)
+        }
+        let wanted: SubscriptionFeatures = [.message, .ownMessages]
+        let page = try broker.read(.message("a"), after: start, except: "anna", features: wanted, now: 2)
+        #expect(page.entries.map(\.offset) == [1, 2, 3] && !page.gap)
+        _ = try broker.publish("m", to: .message("a"), by: "anna", now: 2)
+        let others = try broker.read(.message("a"), after: start, except: "anna", features: .message, now: 2)
+        #expect(others.entries.map(\.offset) == [2] && !others.gap)
+        #expect(try broker.read(.message("a"), after: start, except: "anna", features: wanted, now: 2).gap)
+    }
+
     @Test("an entry without a publisher is nobody's own: an empty exception leaves nothing out")
     mutating func noPublisher() throws {
         let start = try broker.attach(interest, to: .message("a"), after: nil, now: 0).position

@@ -78,8 +78,9 @@ struct ModelLog {
         after offset: UInt64, except publisher: String, _ features: SubscriptionFeatures
     ) -> [Entry] {
         entries.filter {
-            $0.offset > offset && (publisher.isEmpty || $0.publisher != publisher)
-                && features.contains($0.feature)
+            $0.offset > offset && features.contains($0.feature)
+                && (publisher.isEmpty || $0.publisher != publisher
+                    || $0.feature == .message && features.contains(.ownMessages))
         }
     }
 

@@ -186,7 +186,7 @@ test('what is empty, null or undefined is not there in the configuration either'
   globalThis.WebSocket ??= WebSocket;
   for (const config of absent) assert.equal(new RTM('dev', 'alice', config).userId, 'alice');
   const more = ['encryptionMode', 'cipherKey', 'salt', 'presenceTimeout', 'heartbeatInterval', 'useStringUserId', 'token'];
-  for (const name of [...more, 'privateConfig', 'server', 'logLevel', 'logUpload', 'cloudProxy']) {
+  for (const name of [...more, 'echo', 'privateConfig', 'server', 'logLevel', 'logUpload', 'cloudProxy']) {
     for (const value of [null, undefined, '']) assert.ok(new RTM('dev', 'alice', { WebSocket, [name]: value }));
   }
   assert.equal(new RTM('dev', 7, { WebSocket, useStringUserId: false }).userId, '7');

@@ -68,11 +68,13 @@ test('clients with keys talk, and those without see bytes', async (t) => {
   const encrypted = () => loggedIn(t, server.url, { encryption: new Encryption([key]) });
   const [alice, bob, eve] = [await encrypted(), await encrypted(), await loggedIn(t, server.url)];
   for (const client of [bob, eve]) await client.subscribe(channel, { metadata: true });
-  await alice.subscribe(channel);
+  await alice.subscribe(channel, { echo: true });
   const texts = Array.from({ length: 30 }, (_, index) => `${index}`);
   await Promise.all(texts.map((text) => alice.publish(channel, text, { storeInHistory: true })));
   await bob.until(() => bob.received().length === texts.length);
   assert.deepEqual(bob.received(), texts);
+  await alice.until(() => alice.received().length === texts.length);
+  assert.deepEqual(alice.received(), texts);
   await eve.until(() => eve.received().length === texts.length);
   assert.ok(eve.received().every((payload) => payload instanceof Uint8Array && payload[0] === 0xf9));
   const { messages } = await bob.history.page(channel, { count: 2 });

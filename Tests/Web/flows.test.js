@@ -52,6 +52,9 @@ test('chat: JSON and bytes, listeners before the login, a listener that throws, 
     throw new Error('an app’s mistake');
   });
   bob.addEventListener('message', onMessage);
+  // What its own user says is shown when it comes back, too, as in a chat that keeps no list of its own.
+  const own = [];
+  alice.addEventListener('message', ({ publisher, channelType, customType }) => own.push([publisher, channelType, customType]));
   await Promise.all([alice.subscribe(room), bob.subscribe(room, { withMessage: true, withPresence: true, withMetadata: undefined })]);
   await alice.publish(room, JSON.stringify({ text: 'hi' }));
   await alice.publish(room, new TextEncoder().encode(JSON.stringify({ text: 'bytes' })), { customType: 'json', storeInHistory: true });
@@ -62,6 +65,7 @@ test('chat: JSON and bytes, listeners before the login, a listener that throws, 
     [alice.userId, 'MESSAGE', room, 'json', 'bytes'],
     [alice.userId, 'USER', bob.userId, '', 'private'],
   ]);
+  assert.deepEqual(own, [[alice.userId, 'MESSAGE', ''], [alice.userId, 'MESSAGE', 'json']]);
   assert.deepEqual(reported, ['an app’s mistake', 'an app’s mistake', 'an app’s mistake']);
   bob.removeEventListener('message', onMessage);
   const { messageList, newStart } = await bob.history.getMessages(room, 'MESSAGE');
@@ -109,6 +113,10 @@ test('poll: a host asks by a message, votes are counted by messages to the host,
   host.addEventListener('message', ({ channelType, publisher, message }) => {
     if (channelType === 'USER') votes.set(publisher, message);
   });
+  // The host shows its own question.
+  const questions = [];
+  await host.subscribe(room);
+  host.addEventListener('message', ({ customType, message }) => customType === 'question' && questions.push(message));
   const results = [];
   for (const voter of [ann, bea]) {
     await voter.subscribe(room, { withMetadata: true });
@@ -121,6 +129,7 @@ test('poll: a host asks by a message, votes are counted by messages to the host,
   }
   await host.publish(room, 'Shall we?', { customType: 'question' });
   await eventually(() => votes.size === 2, () => [...votes]);
+  assert.deepEqual(questions, ['Shall we?']);
   await host.storage.setChannelMetadata(room, 'MESSAGE', [{ key: 'result', value: JSON.stringify([...votes.values()].sort()) }]);
   await eventually(() => results.length === 2);
   assert.deepEqual(results, ['["no","yes"]', '["no","yes"]']);
@@ -252,15 +261,16 @@ test('call invitation: by user ids that are numbers, answered, refused, and to s
 test('gifts: a burst of messages in one turn arrives once and in order, above the rate of the server, too', async (t) => {
   const room = fresh('gifts');
   const { ann, bea, cid } = await users(t, ['ann', 'bea', 'cid']);
-  const got = { bea: [], cid: [] };
+  const got = { ann: [], bea: [], cid: [] };
+  ann.addEventListener('message', ({ message }) => got.ann.push(message));
   bea.addEventListener('message', ({ message }) => got.bea.push(message));
   cid.addEventListener('message', ({ message }) => got.cid.push(message));
-  await Promise.all([bea.subscribe(room), cid.subscribe(room)]);
+  await Promise.all([ann.subscribe(room), bea.subscribe(room), cid.subscribe(room)]);
   const sent = Array.from({ length: 120 }, (_, index) => `gift ${index}`);
   // Nobody awaits them.
   const all = Promise.all(sent.map((gift) => ann.publish(room, gift, { customType: 'gift' })));
-  await eventually(() => got.bea.length === 120 && got.cid.length === 120);
-  assert.deepEqual([got.bea, got.cid], [sent, sent]);
+  await eventually(() => Object.values(got).every(({ length }) => length === 120));
+  assert.deepEqual(got, { ann: sent, bea: sent, cid: sent });
   assert.ok((await all).every(({ channelName, timestamp }) => channelName === room && timestamp > 1e12));
 });
 
@@ -286,6 +296,40 @@ test('reconnect: the states that an app shows, messages of the time between, and
   await eventually(() => states.at(-1)[0] === 'CONNECTED' && got.length === 1, () => states);
   assert.deepEqual(states.at(-1), ['CONNECTED', 'RECONNECT_SUCCESS']);
   assert.deepEqual([statuses.includes('RECONNECTING'), statuses.at(-1), got], [true, 'CONNECTED', ['while she was away']]);
+});
+
+test('M-43: two users see one order with their own messages, over a cut, and `echo: false` ends that', async (t) => {
+  const wire = await startWire(server.url);
+  t.after(() => wire.stop());
+  const room = fresh('order');
+  const { ann } = await users(t, ['ann'], { server: wire.url });
+  const { bea } = await users(t, ['bea']);
+  const { cid } = await users(t, ['cid'], { echo: false });
+  const everybody = [ann, bea, cid];
+  const shown = new Map(everybody.map((user) => [user, []]));
+  for (const user of everybody) {
+    user.addEventListener('message', ({ message }) => shown.get(user).push(message));
+    await user.subscribe(room);
+  }
+  const links = [];
+  ann.addEventListener('linkState', ({ currentState }) => links.push(currentState));
+  const calls = [];
+  for (let number = 0; number < 30; number++) {
+    for (const user of everybody) calls.push(user.publish(room, `${everybody.indexOf(user)} ${number}`).then(() => true, () => false));
+    if (number === 15) {
+      // These are repeated, and nobody knows which of them were there already.
+      wire.cut();
+      await eventually(() => links.at(-1) === 'CONNECTED' && links.length > 1, () => links);
+    }
+  }
+  assert.ok((await Promise.all(calls)).filter(Boolean).length > 60);
+  await bea.publish(room, 'end');
+  await eventually(() => [...shown.values()].every((messages) => messages.at(-1) === 'end'), () => [...shown.values()]);
+  const order = shown.get(bea);
+  assert.equal(new Set(order).size, order.length);
+  assert.ok(order.includes('0 29') && order.includes('1 29') && order.includes('2 29'));
+  assert.deepEqual(shown.get(ann), order);
+  assert.deepEqual(shown.get(cid), order.filter((message) => !message.startsWith('2 ')));
 });
 
 test('listeners as a framework mounts them: added twice, removed, all at once, and again after a logout', async (t) => {

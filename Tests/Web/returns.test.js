@@ -49,6 +49,7 @@ test('lost connections lose, double and reorder nothing, and the session is resu
   t.after(() => wires.forEach((wire) => wire.stop()));
   const [alice, bob] = [await loggedIn(t, wires[0].url), await loggedIn(t, wires[1].url)];
   await bob.subscribe(channel, { metadata: true });
+  await alice.subscribe(channel, { echo: true });
   const publishing = publisher(alice, channel);
   for (const wire of [wires[0], wires[1], wires[0], wires[1]]) {
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -64,6 +65,8 @@ test('lost connections lose, double and reorder nothing, and the session is resu
   await alice.publish(channel, `${alice.userId} 1000000`);
   await bob.until(({ payload }) => payload === `${alice.userId} 1000000`);
   judge(outcomes, bob.received());
+  await alice.until(({ payload }) => payload === `${alice.userId} 1000000`);
+  assert.deepEqual(alice.received(), bob.received(), 'M-43');
   assert.ok(outcomes.filter(({ ok }) => ok).length > 20);
   assert.ok(!bob.seen.some(({ type }) => type === 'gap'));
 });

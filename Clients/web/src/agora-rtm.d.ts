@@ -122,6 +122,8 @@ export interface RTMConfig {
   server?: string | string[];
   /** An addition: the WebSocket to use where none is built in. */
   WebSocket?: unknown;
+  /** An addition: with false no message channel delivers this user's own messages. True by default. */
+  echo?: boolean;
 }
 
 // MARK: The client

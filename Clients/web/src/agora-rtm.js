@@ -22,13 +22,15 @@ let defaultServers = [];
 export class RTM extends Listeners {
   #client;
   #streams = new Map();
+  #echo;
 
   constructor(appId, userId, rtmConfig) {
     super();
     try {
       const config = optionsOf(rtmConfig);
       const { encryptionMode = 'NONE', cipherKey, salt, useStringUserId = true, privateConfig } = config;
-      const { heartbeatInterval, presenceTimeout } = config;
+      const { heartbeatInterval, presenceTimeout, echo = true } = config;
+      this.#echo = !!echo;
       if (!useStringUserId && !(Number.isInteger(+userId) && +userId >= 1 && +userId < 2 ** 32)) {
         throw new RTMError(-10006, 'without string user ids the user id is a number from 1 to 4294967295');
       }
@@ -84,7 +86,7 @@ export class RTM extends Listeners {
   subscribe(channelName, options) {
     const subscribe = async ({ withMessage, withPresence, beQuiet, withMetadata, withLock }) => {
       const wanted = { messages: withMessage, presence: withPresence, quiet: beQuiet, metadata: withMetadata, locks: withLock };
-      await this.#client.subscribe(asName(channelName, 'channel'), wanted);
+      await this.#client.subscribe(asName(channelName, 'channel'), { ...wanted, echo: this.#echo });
       return { channelName };
     };
     return this.#perform('subscribe', subscribe, options);

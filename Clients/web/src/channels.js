@@ -3,7 +3,7 @@
 import { late, RTMError } from './errors.js';
 import { loss } from './losses.js';
 import { types } from './names.js';
-import { subscribeRequest } from './subscriptions.js';
+import { echo, subscribeRequest } from './subscriptions.js';
 import { text } from './wire.js';
 
 const codes = [-11019, -10025];
@@ -205,8 +205,8 @@ export function makeChannels(session) {
         for (const kind of Object.keys(events)) session.tell(kind, events[kind], { entry, publisher, offset, timestamp });
         return;
       }
-      // An own message can come back after a return. Only the own inbox shows what this user has sent.
-      if (channelType !== 3 && publisher === session.userId) return;
+      // An own message can come back after a return. The own inbox shows what this user has sent (M-33), and a channel with echo.
+      if (channelType !== 3 && publisher === session.userId && !(subscriptions.about(publication).features & echo)) return;
       const { type, customType } = message;
       const payload = type === 1 ? text(message.payload) : message.payload.slice();
       const place = { channelType: types[channelType], channelName: channel, topic: '' };

@@ -254,6 +254,8 @@ export interface SubscribeOptions {
   locks?: boolean;
   /** Hides the own coming, going and states. */
   quiet?: boolean;
+  /** The own messages as well, each at its place in the channel. False by default. */
+  echo?: boolean;
 }
 
 export interface Subscription {

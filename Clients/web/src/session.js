@@ -12,7 +12,7 @@ import { watch } from './page.js';
 import { makeParts } from './parts.js';
 import { makePublisher } from './publisher.js';
 import { makeRequests } from './requests.js';
-import { makeSubscriptions } from './subscriptions.js';
+import { echo, makeSubscriptions } from './subscriptions.js';
 import { makeTokens } from './tokens.js';
 import { frame, frames, WireError } from './wire.js';
 
@@ -32,7 +32,7 @@ export function openSession(client, config, environment) {
     userId,
     encryption,
     /** The bits of what a subscriber may receive, by the options of a subscribe; modules add theirs. */
-    features: { messages: 4, quiet: 16 },
+    features: { messages: 4, quiet: 16, echo },
     subscriptions: makeSubscriptions(userId),
     link: makeLink({
       token,

@@ -12,7 +12,7 @@ export interface TopicSubscription {
 export declare class StreamChannel {
   constructor(client: RTMClient, name: string);
   readonly name: string;
-  join(options?: Omit<SubscribeOptions, 'messages'> & { token?: string }): Promise<Subscription>;
+  join(options?: Omit<SubscribeOptions, 'messages' | 'echo'> & { token?: string }): Promise<Subscription>;
   leave(): Promise<void>;
   renewToken(token: string): Promise<void>;
   joinTopic(topic: string, options?: { meta?: string; priority?: 'normal' | 'highest' | 'high' | 'low' }): Promise<void>;

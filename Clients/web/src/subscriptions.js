@@ -2,6 +2,9 @@
 //
 // An entry is a channel, the roster of a stream channel's topics, a topic, or a user whose metadata is followed (type 0).
 
+/** Of the features: own messages, for which a Subscribe has a field. */
+export const echo = 32;
+
 export function makeSubscriptions(userId) {
   const entries = new Map();
 
@@ -93,8 +96,9 @@ export function makeSubscriptions(userId) {
 export const subscribeRequest = ({ type, name, features, token, publishers, position }) => ({
   channel: name,
   channelType: type === 1 ? 0 : type,
-  features: type === 5 ? 0 : features,
+  features: type === 5 ? 0 : features & ~echo,
   after: position,
   token,
   publishers,
+  ownMessages: !!(features & echo),
 });

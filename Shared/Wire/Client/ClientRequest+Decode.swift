@@ -177,7 +177,8 @@ extension ClientRequest.Subscribe: WireListElement {
             features: SubscriptionFeatures(rawValue: subscribe.features),
             after: StreamPosition(subscribe.after), requestID: subscribe.request_id,
             token: WireText(subscribe.token),
-            publishers: WireTexts(subscribe.publishers, count: subscribe.n_publishers))
+            publishers: WireTexts(subscribe.publishers, count: subscribe.n_publishers),
+            ownMessages: subscribe.own_messages != 0)
     }
 }
 

@@ -70,6 +70,8 @@ package struct ClientRequest {
         package let token: WireText
         /// Whose messages of a topic are delivered.
         package let publishers: WireTexts
+        /// Whether the subscriber of a message channel receives its own messages.
+        package let ownMessages: Bool
     }
 
     package struct Unsubscribe {

@@ -19,6 +19,7 @@ extension Schema {
         package static var channelType: SchemaField<Enumeration> { SchemaField(5) }
         package static var token: SchemaField<String> { SchemaField(6) }
         package static var publishers: SchemaField<[String]> { SchemaField(7) }
+        package static var ownMessages: SchemaField<Bool> { SchemaField(8) }
     }
 
     /// rtm.client.Subscribed

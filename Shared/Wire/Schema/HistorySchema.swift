@@ -91,8 +91,8 @@ package struct HistoryPage: ServerFrameBody, Sendable, Hashable {
     package static var field: SchemaField<Fields> { Schema.ServerFrame.historyPage }
     /// Newest first.
     package var messages: [HistoryMessage]
-    /// GetHistory.start_ms of the next page; 0 = there is none. From 10^14 on it is a thousand times a
-    /// millisecond, and the place in it.
+    /// GetHistory.start_ms of the next page; 0 = there is none. From 10^14 on it is 1,024 times a
+    /// millisecond, plus the place in it.
     package var newStart: UInt64
 
     package init(messages: [HistoryMessage] = [], newStart: UInt64 = 0) {

@@ -782,7 +782,8 @@ package struct ReadRequest: WireMessage, Sendable, Hashable {
     package var after: StreamPosition
     /// Entries published by this user are left out; empty = none.
     package var exceptPublisher: String
-    /// Only entries that one of these subscription features selects.
+    /// Only entries that one of these subscription features selects; with 32 the user's own messages are not
+    /// left out.
     package var features: SubscriptionFeatures
 
     package init(

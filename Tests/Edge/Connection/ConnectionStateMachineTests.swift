@@ -154,7 +154,7 @@ struct ConnectionStateMachineTests {
             .subscribe(
                 .init(
                     channelType: .message, channel: channel, features: .message, after: nil, requestID: 0,
-                    token: .empty, publishers: WireTexts()))
+                    token: .empty, publishers: WireTexts(), ownMessages: false))
         case .unsubscribe: .unsubscribe(.init(channelType: .message, channel: channel))
         case .publish:
             .publish(

@@ -37,10 +37,12 @@ struct LoginSubscriptionTests {
     }
 
     private static func subscribe(
-        _ id: UInt64, _ channel: String, features: UInt32 = 4, after: Rtm_Client_StreamPosition? = nil
+        _ id: UInt64, _ channel: String, features: UInt32 = 4, after: Rtm_Client_StreamPosition? = nil,
+        ownMessages: Bool = false
     ) -> Rtm_Client_Subscribe {
         .with {
             ($0.requestID, $0.channel, $0.features) = (id, channel, features)
+            $0.ownMessages = ownMessages
             if let after { $0.after = after }
         }
     }
@@ -70,6 +72,31 @@ struct LoginSubscriptionTests {
         #expect(refusal.code == .errorChannelSubscribeFailed && refusal.limit.value == 50)
         client.subscribe(4, "channel 51", .message)
         #expect(client.take().first?.error.code == .errorOperationRateExceedLimitation)
+    }
+
+    @Test("M-43: own messages are asked for within a login, and a bit of the features is no way to do it")
+    func ownMessages() throws {
+        defer { fixture.end() }
+        let client = logIn("anna", instance: 1) { login in
+            login.subscriptions = [
+                Self.subscribe(3, "a", ownMessages: true), Self.subscribe(4, "b"),
+                Self.subscribe(5, "c", features: 4 + 32),
+            ]
+        }
+        answerJoins()
+        let refusal = try #require(client.take().first { $0.requestID == 5 })
+        #expect(refusal.error.code == .errorInvalidParameter)
+        for channel in ["a", "b"] {
+            client.send(
+                7,
+                .publish(
+                    .with {
+                        ($0.channelType, $0.channel) = (.message, channel)
+                        $0.payload = .init(channel.utf8)
+                    }))
+        }
+        let texts = client.take().map { String(decoding: $0.publication.message.payload, as: UTF8.self) }
+        #expect(texts.filter { !$0.isEmpty } == ["a"])
     }
 
     @Test("S-20: each continues behind its position, and a gap is said of the one that has it")

@@ -179,8 +179,11 @@ struct EdgeHistory {
     }
 
     mutating func anyFeatures() -> SubscriptionFeatures {
-        [[.message], [.message, .presence], [.message, .metadata], [.presence], []]
-            .randomElement(using: &random) ?? []
+        [
+            [.message], [.message, .presence], [.message, .metadata], [.presence], [],
+            [.message, .ownMessages], [.message, .presence, .ownMessages], [.presence, .ownMessages],
+        ]
+        .randomElement(using: &random) ?? []
     }
 
     /// Whether a session's client has read what was sent before.
@@ -207,8 +210,9 @@ extension EdgeHistory {
         let after = anyMemory(of: key)
         requests[requestID] = Request(key: key, features: features, after: after)
         let request = SubscribeRequest(
-            session: viewer.key, requestID: requestID, channel: key, purpose: .subscribe, features: features,
-            after: after)
+            session: viewer.key, requestID: requestID, channel: key, purpose: .subscribe,
+            features: features.subtracting(.ownMessages), after: after,
+            ownMessages: features.contains(.ownMessages))
         change { index, _ in index.enter(request) }
     }
 

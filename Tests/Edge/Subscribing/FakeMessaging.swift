@@ -13,6 +13,12 @@ struct FakeMessaging {
             publisherSession: 0, feature: SubscriptionFeatures(rawValue: 1 << 30))
 
         var isOfAnotherChannel: Bool { feature == Self.ofAnotherChannel.feature }
+
+        /// Whether a session that subscribed with these features may see it (M-2, M-21, M-43).
+        func isFor(_ session: UInt64, _ features: SubscriptionFeatures) -> Bool {
+            guard features.contains(feature) else { return false }
+            return publisherSession != session || feature == .message && features.contains(.ownMessages)
+        }
     }
 
     struct Read {
@@ -154,8 +160,7 @@ struct FakeMessaging {
             return Page(offsets: [], position: start, gap: true, more: start != head)
         }
         let isSelected = { (entry: Entry) in
-            !entry.isOfAnotherChannel && entry.publisherSession != read.session
-                && read.features.contains(entry.feature)
+            !entry.isOfAnotherChannel && entry.isFor(read.session, read.features)
         }
         if lost(read.after, read.channel).contains(where: isSelected) {
             return Page(offsets: [], position: head, gap: true, more: false)

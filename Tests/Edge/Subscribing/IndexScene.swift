@@ -46,7 +46,7 @@ struct IndexScene {
 
     // MARK: Events
 
-    /// Returns the request's number.
+    /// Returns the request's number. `.ownMessages` among the features asks for these.
     @discardableResult
     mutating func enter(
         _ session: SessionKey, _ channel: ChannelKey = .test("a"), features: SubscriptionFeatures = .message,
@@ -54,8 +54,9 @@ struct IndexScene {
     ) -> UInt64 {
         lastRequest += 1
         let request = SubscribeRequest(
-            session: session, requestID: lastRequest, channel: channel, purpose: purpose, features: features,
-            after: after)
+            session: session, requestID: lastRequest, channel: channel, purpose: purpose,
+            features: features.subtracting(.ownMessages), after: after,
+            ownMessages: features.contains(.ownMessages))
         change { $0.enter(request) }
         return lastRequest
     }

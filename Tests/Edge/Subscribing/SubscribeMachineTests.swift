@@ -90,6 +90,21 @@ struct SubscribeMachineTests {
         #expect(scene.taken(session).isEmpty)
     }
 
+    @Test("M-43: an own message that came meanwhile is read, if it is wanted")
+    mutating func ownMessage() throws {
+        let session = scene.session(1)
+        let interest = try scene.subscribe(scene.session(2))
+        for features in [[.message], [.message, .ownMessages]] as [SubscriptionFeatures] {
+            scene.forget()
+            scene.presenceAnswers = false
+            scene.enter(session, features: features)
+            scene.gather((scene.position()?.offset ?? 0) + 1, interest: interest, from: 1)
+            scene.presenceAnswered(try #require(scene.questions.last).id)
+            #expect(scene.reads.map(\.features) == (features == .message ? [] : [features]))
+            scene.leave(session)
+        }
+    }
+
     @Test("S-19: who continues may get a later position than the one it named, with nothing lost in between")
     mutating func laterPosition() throws {
         let session = scene.session(1)

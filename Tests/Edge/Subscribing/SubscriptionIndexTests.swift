@@ -162,6 +162,40 @@ struct SubscriptionIndexTests {
         #expect(scene.taken(all).isEmpty && scene.deliveries == 7)
     }
 
+    @Test("M-43: who asked for its own messages gets them at their places, and nothing else of its own")
+    mutating func ownMessages() throws {
+        let (author, reader) = (scene.session(1), scene.session(2))
+        let interest = try scene.subscribe(author, features: [.message, .presence, .ownMessages])
+        try scene.subscribe(reader, features: [.message, .presence])
+        scene.gather(8, interest: interest, from: 2)
+        scene.gather(9, interest: interest, from: 1)
+        scene.gather(10, interest: interest, from: 1, feature: .presence)
+        scene.gather(11, interest: interest)
+        scene.flush()
+        #expect(scene.taken(author) == [8, 9, 11])
+        #expect(scene.taken(reader) == [9, 10, 11])
+        #expect(scene.deliveries == 6)
+    }
+
+    @Test("M-43: subscribing again replaces it, and a new snapshot keeps it")
+    mutating func ownMessagesReplaced() throws {
+        let author = scene.session(1)
+        let interest = try scene.subscribe(author, features: [.message, .presence, .ownMessages])
+        let channelIndex = try #require(scene.index.channels.index(of: .test("a")))
+        scene.change { $0.refresh(author, at: channelIndex) ?? [] }
+        scene.gather(8, interest: interest, from: 1)
+        scene.flush()
+        #expect(scene.taken(author) == [8])
+        scene.gather(9, interest: interest, from: 1)
+        scene.enter(author, features: .message)
+        #expect(scene.taken(author) == [9], "what came before it")
+        scene.gather(10, interest: interest, from: 1)
+        scene.enter(author, features: [.message, .ownMessages])
+        scene.gather(11, interest: interest, from: 1)
+        scene.flush()
+        #expect(scene.taken(author) == [11])
+    }
+
     @Test("entries that came together go on together, those among them that were seen before left out")
     mutating func together() throws {
         let (publisher, session) = (scene.session(1), scene.session(2))

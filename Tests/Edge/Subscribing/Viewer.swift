@@ -159,7 +159,7 @@ final class Viewer {
             let lost = (archive[seen.epoch] ?? []).prefix(Int(starts[seen.epoch] ?? 0))
             let features = subscribed[key]?.features ?? []
             let isReason = lost.dropFirst(Int(seen.offset)).contains {
-                features.contains($0.feature) && (isOwn || $0.publisherSession != id)
+                isOwn ? features.contains($0.feature) : $0.isFor(id, features)
             }
             #expect(isReason, "\(what): nothing is lost after \(seen)")
         } else {
@@ -190,8 +190,7 @@ final class Viewer {
         guard let entries = archive[position.epoch], position.offset <= entries.count, position.offset > 0,
             let features = subscribed[key]?.features
         else { return false }
-        let entry = entries[Int(position.offset) - 1]
-        return entry.publisherSession != id && features.contains(entry.feature)
+        return entries[Int(position.offset) - 1].isFor(id, features)
     }
 }
 

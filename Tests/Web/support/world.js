@@ -149,10 +149,10 @@ export class World {
     }
   }
 
-  subscribe(socket, { channel, after }, requestId) {
+  subscribe(socket, { channel, after, ownMessages }, requestId) {
     const hasGap = after && after.epoch !== this.epoch;
     const position = hasGap ? { epoch: this.epoch, offset: 0 } : (after ?? { epoch: this.epoch, offset: this.offset });
-    socket.subscribed.set(`1/${channel}`, true);
+    socket.subscribed.set(`1/${channel}`, { ownMessages });
     socket.push(requestId, 'subscribed', { position, gap: hasGap });
     for (const entry of this.log(1, channel)) if (entry.offset > position.offset) socket.push(0, 'publication', entry);
   }
@@ -180,7 +180,8 @@ export class World {
     const entry = { channelType, channel, offset, timestampMs: this.now, publisher: socket.user, message };
     this.log(channelType, channel).push(entry);
     for (const other of this.sockets) {
-      if (other.subscribed?.has(key) && other.user !== socket.user) other.push(0, 'publication', entry);
+      const subscription = other.subscribed?.get(key);
+      if (subscription && (other !== socket || subscription.ownMessages)) other.push(0, 'publication', entry);
     }
     return answer('published', { offset, timestampMs: this.now });
   }

@@ -27,7 +27,9 @@ struct DeliveryBatch {
     /// The number of all entries.
     private(set) var count = 0
     private var slices: [Slice] = []
-    /// A subscriber that wants all of these features and is none of these publishers may see everything.
+    /// A subscriber that wants all of these features and is none of these publishers may see everything. One
+    /// that wants its own messages gets a selection as well when it has published, so that nobody else pays
+    /// for looking.
     private var features: SubscriptionFeatures = []
     private var publishers: [UInt64] = []
     /// In a topic, who wants whose messages; nil for every other channel.
@@ -86,10 +88,12 @@ struct DeliveryBatch {
             && audience?.wants(subscriber.session.id, all: topicPublishers) != false
     }
 
-    /// What a subscriber gets that may not see everything (M-2, M-21, C-8).
+    /// What a subscriber gets that may not see everything (M-2, M-21, M-43, C-8).
     func selection(for subscriber: Subscriber) -> [Slice] {
         slices.filter {
-            $0.publisherSession != subscriber.session.id.rawValue && subscriber.features.contains($0.feature)
+            subscriber.features.contains($0.feature)
+                && ($0.publisherSession != subscriber.session.id.rawValue
+                    || !subscriber.features.leavesOutOwn($0.feature))
                 && audience?.wants(subscriber.session.id, $0.publisher) != false
         }
     }

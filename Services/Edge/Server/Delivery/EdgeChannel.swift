@@ -6,6 +6,7 @@ import RTMWire
 /// A subscriber of a channel. A delivery needs nothing else of its session.
 struct Subscriber: Hashable {
     let session: SessionKey
+    /// With `.ownMessages`, if the subscriber wants them.
     let features: SubscriptionFeatures
 
     var withoutPresence: Subscriber {
@@ -151,7 +152,9 @@ struct CaughtUpSubscribers {
     mutating func missed(_ delivery: DeliveryPush) {
         let publisher = SessionID(rawValue: delivery.publisherSession)
         for features in Array(sessions.keys) where features.contains(delivery.feature) {
-            sessions[features] = sessions[features]?.contains(publisher) == true ? [publisher] : nil
+            let isLeftOut =
+                features.leavesOutOwn(delivery.feature) && sessions[features]?.contains(publisher) == true
+            sessions[features] = isLeftOut ? [publisher] : nil
         }
     }
 

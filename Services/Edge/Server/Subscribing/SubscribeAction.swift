@@ -89,7 +89,8 @@ struct PageQuery: Hashable {
     let channel: ChannelKey
     let after: StreamPosition
     let features: SubscriptionFeatures
-    /// The owner of an inbox sees the messages that he sent himself (M-33).
+    /// The owner of an inbox sees the messages that he sent himself (M-33). In a message channel the features
+    /// say so (M-43).
     let showsOwn: Bool
     /// In a topic, the publishers whose messages are wanted.
     var publishers: [String] = []

@@ -275,8 +275,7 @@ extension SubscribeMachine {
         state = .reading
         let query = PageQuery(
             id: id, session: request.session, channel: request.channel, after: given,
-            features: request.features,
-            showsOwn: request.isLogin, publishers: request.publishers)
+            features: request.delivered, showsOwn: request.isLogin, publishers: request.publishers)
         return Step(actions: actions, transition: .read(query))
     }
 

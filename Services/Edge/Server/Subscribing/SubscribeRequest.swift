@@ -28,15 +28,21 @@ struct SubscribeRequest {
     let requestID: UInt64
     let channel: ChannelKey
     let purpose: Purpose
+    /// What the client has asked for by its bits.
     let features: SubscriptionFeatures
     /// Where the client wants to continue; nil if it begins at the channel's position.
     let after: StreamPosition?
     /// In a topic, the publishers whose messages are delivered.
     var publishers: [String] = []
+    /// In a message channel, whether the session's own messages are delivered (M-43).
+    var ownMessages = false
     /// What lets the user join a stream channel; empty where there is none.
     var token = ""
 
-    var subscriber: Subscriber { Subscriber(session: session, features: features) }
+    var subscriber: Subscriber { Subscriber(session: session, features: delivered) }
+
+    /// The features by which entries are selected.
+    var delivered: SubscriptionFeatures { ownMessages ? features.union(.ownMessages) : features }
 
     var isLogin: Bool { if case .login = purpose { true } else { false } }
 
@@ -98,7 +104,8 @@ extension SubscribeRequest {
             session: session, requestID: requestID,
             channel: ChannelKey(appID: appID, type: type, name: request.channel.string), purpose: .subscribe,
             features: type == .topic ? .message : request.features, after: request.after,
-            publishers: request.publishers.map(\.string), token: request.token.string)
+            publishers: request.publishers.map(\.string),
+            ownMessages: type == .message && request.ownMessages, token: request.token.string)
     }
 
     /// The metadata of a user. The empty id is the session's own user.

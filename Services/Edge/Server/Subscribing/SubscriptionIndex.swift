@@ -84,7 +84,7 @@ extension SubscriptionIndex {
     {
         switch subscription {
         case .live(let index): channels[channelIndex].subscribers[index].features
-        case .subscribing(let id): subscribes[id]?.request.features
+        case .subscribing(let id): subscribes[id]?.request.delivered
         }
     }
 }
@@ -192,7 +192,8 @@ extension SubscriptionIndex {
             return enter(
                 SubscribeRequest(
                     session: session, requestID: 0, channel: channels[channelIndex].key, purpose: .refresh,
-                    features: features, after: nil))
+                    features: features.subtracting(.ownMessages), after: nil,
+                    ownMessages: features.contains(.ownMessages)))
         case .subscribing(let id):
             // It gets the snapshot when it is live.
             missRefresh(id)

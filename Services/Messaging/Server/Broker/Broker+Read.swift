@@ -13,7 +13,8 @@ extension Broker {
     }
 
     /// The entries after a position, up to `bytesMax` bytes of frames but at least one entry. Entries of
-    /// `exceptPublisher` that its own session doesn't receive are left out.
+    /// `exceptPublisher` that its own session doesn't receive are left out, but for the messages among them
+    /// if the features ask for these (M-43).
     package mutating func read(_ request: ReadRequest, bytesMax: Int, now: UInt64) throws(RTMError) -> Page {
         let slot = try channels.occupy(request.channel, by: .anybody, now: now)
         let head = channels.position(of: slot)
@@ -38,7 +39,8 @@ extension Broker {
         var bytes = 0
         for place in places {
             let entry = tail.entry(at: place)
-            guard !entry.isFrom(request.exceptPublisher) else { continue }
+            let leavesOutOwn = request.features.leavesOutOwn(entry.feature)
+            guard !leavesOutOwn || !entry.isFrom(request.exceptPublisher) else { continue }
             bytes += entry.frame.readableBytes
             if bytes > bytesMax, let last = page.last {
                 let position = StreamPosition(epoch: head.epoch, offset: last.offset)

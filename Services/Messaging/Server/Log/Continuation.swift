@@ -13,8 +13,10 @@ struct ReadScope {
     /// Limit: entries that are looked at for one reader, with those that aren't for it.
     var stepsMax: Int { 1_024 + 4 * countMax }
 
-    /// Whether it is very likely one of the reader's own: the name in the frame is sure.
-    func isOwn(_ entry: EntryRecord) -> Bool { user != 0 && entry.owner == user }
+    /// Whether it is very likely one of the reader's own that isn't for it: the name in the frame is sure.
+    func leavesOut(_ entry: EntryRecord) -> Bool {
+        user != 0 && entry.owner == user && features.leavesOutOwn(entry.feature)
+    }
 }
 
 /// What a reader that has seen everything up to a position receives next.
@@ -66,7 +68,11 @@ extension ChannelChain {
     ) -> SubscriptionFeatures {
         if unknownUntil > offset { return scope.features.intersection(.ofEntries) }
         if !isWhole { return present }
-        return lost.features(after: offset, except: scope.user).intersection(scope.features)
+        var missing = lost.features(after: offset, except: scope.user)
+        if !scope.features.leavesOutOwn(.message), lost.newestOffset(of: .message) > offset {
+            missing.insert(.message)
+        }
+        return missing.intersection(scope.features)
     }
 
     private struct Walk {
@@ -92,7 +98,7 @@ extension ChannelChain {
                 break
             }
             if scope.features.contains(entry.feature) {
-                if !scope.isOwn(entry) { (count, bytes) = (count + 1, bytes + Int(entry.length)) }
+                if !scope.leavesOut(entry) { (count, bytes) = (count + 1, bytes + Int(entry.length)) }
                 guard count <= scope.countMax, bytes <= scope.bytesMax else {
                     walk.isWhole = false
                     break

@@ -463,7 +463,7 @@ const ProtobufCMessageDescriptor rtm__client__stream_position__descriptor =
   (ProtobufCMessageInit) rtm__client__stream_position__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[7] =
+static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[8] =
 {
   {
     "channel",
@@ -549,12 +549,25 @@ static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "own_messages",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Subscribe, own_messages),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__subscribe__field_indices_by_name[] = {
   2,   /* field[2] = after */
   0,   /* field[0] = channel */
   4,   /* field[4] = channel_type */
   1,   /* field[1] = features */
+  7,   /* field[7] = own_messages */
   6,   /* field[6] = publishers */
   3,   /* field[3] = request_id */
   5,   /* field[5] = token */
@@ -562,7 +575,7 @@ static const unsigned rtm__client__subscribe__field_indices_by_name[] = {
 static const ProtobufCIntRange rtm__client__subscribe__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor rtm__client__subscribe__descriptor =
 {
@@ -572,7 +585,7 @@ const ProtobufCMessageDescriptor rtm__client__subscribe__descriptor =
   "Rtm__Client__Subscribe",
   "rtm.client",
   sizeof(Rtm__Client__Subscribe),
-  7,
+  8,
   rtm__client__subscribe__field_descriptors,
   rtm__client__subscribe__field_indices_by_name,
   1,  rtm__client__subscribe__number_ranges,

@@ -215,6 +215,9 @@ package nonisolated struct Rtm_Client_Subscribe: Sendable {
   /// of a topic: whose messages are delivered; at least one user id, at most 64
   package var publishers: [String] = []
 
+  /// of a message channel: the subscriber's own messages are delivered, too, each at its place
+  package var ownMessages: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -434,7 +437,7 @@ nonisolated extension Rtm_Client_StreamPosition: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Subscribe"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}features\0\u{1}after\0\u{3}request_id\0\u{3}channel_type\0\u{1}token\0\u{1}publishers\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}features\0\u{1}after\0\u{3}request_id\0\u{3}channel_type\0\u{1}token\0\u{1}publishers\0\u{3}own_messages\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -449,6 +452,7 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
       case 5: try { try decoder.decodeSingularEnumField(value: &self.channelType) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.token) }()
       case 7: try { try decoder.decodeRepeatedStringField(value: &self.publishers) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.ownMessages) }()
       default: break
       }
     }
@@ -480,6 +484,9 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
     if !self.publishers.isEmpty {
       try visitor.visitRepeatedStringField(value: self.publishers, fieldNumber: 7)
     }
+    if self.ownMessages != false {
+      try visitor.visitSingularBoolField(value: self.ownMessages, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -491,6 +498,7 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.channelType != rhs.channelType {return false}
     if lhs.token != rhs.token {return false}
     if lhs.publishers != rhs.publishers {return false}
+    if lhs.ownMessages != rhs.ownMessages {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -833,7 +833,7 @@ package nonisolated struct Rtm_Service_ReadRequest: Sendable {
   /// entries published by this user are left out; empty = none
   package var exceptPublisher: String = String()
 
-  /// only entries that one of these subscription features selects
+  /// only entries that one of these subscription features selects; with 32 the user's own messages are not left out
   package var features: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

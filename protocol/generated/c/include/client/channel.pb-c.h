@@ -124,10 +124,14 @@ struct  Rtm__Client__Subscribe
    */
   size_t n_publishers;
   char **publishers;
+  /*
+   * of a message channel: the subscriber's own messages are delivered, too, each at its place
+   */
+  protobuf_c_boolean own_messages;
 };
 #define RTM__CLIENT__SUBSCRIBE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__subscribe__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, NULL, 0, RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, 0,NULL }
+    , (char *)protobuf_c_empty_string, 0, NULL, 0, RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, 0,NULL, 0 }
 
 
 struct  Rtm__Client__Subscribed

@@ -664,7 +664,7 @@ struct  Rtm__Service__ReadRequest
    */
   char *except_publisher;
   /*
-   * only entries that one of these subscription features selects
+   * only entries that one of these subscription features selects; with 32 the user's own messages are not left out
    */
   uint32_t features;
 };
