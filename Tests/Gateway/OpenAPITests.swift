@@ -59,7 +59,7 @@ struct OpenAPITests {
             bodyBytesMax: 1,
             logger: Logger(label: "test"))
         return Set(
-            api.router(.init()).routes.compactMap { route in
+            api.router(.init(), origins: AllowedOrigins([])) { true }.routes.compactMap { route in
                 // Files are no part of the API.
                 if ["/console", "**"].contains(where: "\(route.path)".hasSuffix) { return nil }
                 let path = "\(route.path)".split(separator: "/").map { piece in
@@ -67,6 +67,12 @@ struct OpenAPITests {
                 }
                 return "\(route.method.rawValue) /\(path.joined(separator: "/"))"
             })
+    }
+
+    @Test("its version is the product's")
+    func version() throws {
+        let about = try #require(document["info"] as? [String: Any])
+        #expect(about["version"] as? String == Release.version)
     }
 
     @Test("it has every route of the router, and no other")
@@ -131,6 +137,7 @@ struct OpenAPITests {
         let explanation = DeliveryExplanation(verdict: .unknown, hop: .log, reason: "", tree: hop)
         let record = APIKeyRecord(id: "", hash: "", app: "", scopes: [])
         for (schema, value) in [
+            ("Health", HealthRoutes.Health() as Any),
             ("Published", MessageRoutes.Published(published) as Any),
             ("Outcomes", MessageRoutes.Outcomes(results: [])),
             ("Error", error), ("HistoryPage", HistoryRoutes.Page(messages: [])),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs schemathesis against a server of this build: requests made of docs/http/openapi.yaml, right and wrong ones, whose
-# answers have to be those of the document (`make test-http-api`).
+# Runs against a server of this build what others make of docs/http/openapi.yaml (`make test-http-api`): a client that
+# openapi-python-client generates, and then schemathesis, whose right and wrong requests have to get answers of the document.
 #
 #   EXAMPLES=100   requests of each kind for each operation
 #   SEED=1         the same requests again
@@ -30,6 +30,10 @@ for _ in $(seq 100); do
     kill -0 $server || { cat "$data/log" >&2; exit 1; }
     sleep 0.1
 done
+
+"$env/bin/openapi-python-client" generate --path docs/http/openapi.yaml --output-path "$data/generated" --meta none \
+    --config Tests/HTTP/generator.yaml --fail-on-warning
+PYTHONPATH=$data "$env/bin/python" Tests/HTTP/generated_calls.py http://127.0.0.1:7959 "$key"
 
 # What a body may be beyond its schema (names, lengths in bytes) is refused with 400, so an accepted answer isn't expected of
 # every request that fits the schema; and one that doesn't fit may name something that isn't there.

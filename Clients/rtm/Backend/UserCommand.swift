@@ -133,7 +133,9 @@ struct ModerationArguments: ParsableArguments {
         let ended = (outcome["sessions"]?.int ?? 0).counted("session") + " of \(user) ended"
         let until = outcome["until"]?.time.map { transcript.time($0) } ?? ""
         switch command {
-        case "ban": return "\(user) is banned until \(until); \(ended)"
+        case "ban":
+            let term = outcome["forever"]?.isTrue == true ? "for ever" : "until \(until)"
+            return "\(user) is banned \(term); \(ended)"
         case "unban":
             return outcome["untilBefore"] == nil ? "\(user) was not banned" : "\(user) may log in again"
         case "revoke-tokens":
@@ -171,9 +173,19 @@ struct UserBanCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("for"), help: .init("How long, from a second on.", valueName: "duration"),
         transform: { try Duration(argument: $0) })
-    var time: Duration
+    var time: Duration?
 
-    func run() async throws { try await whom.carryOut("ban", [.seconds(time)]) }
+    @Flag(help: "Until the user is unbanned, in place of a time.")
+    var forever = false
+
+    func validate() throws {
+        guard (time == nil) == forever else { throw ValidationError("Name either --for or --forever.") }
+    }
+
+    func run() async throws {
+        let term = time.map { JSON.Field.seconds($0) } ?? JSON.Field(name: "forever", value: .literal("true"))
+        try await whom.carryOut("ban", [term])
+    }
 }
 
 struct UserUnbanCommand: AsyncParsableCommand {

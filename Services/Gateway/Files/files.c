@@ -229,6 +229,9 @@ static const unsigned char file_73[] = {
 static const unsigned char file_74[] = {
 #embed "../../../Clients/web/sample/sample.js"
 };
+static const unsigned char file_75[] = {
+#embed "../../../docs/http/openapi.yaml"
+};
 
 static const struct gateway_file gateway_files[] = {
     {"console/api.js", file_0, sizeof file_0},
@@ -306,6 +309,7 @@ static const struct gateway_file gateway_files[] = {
     {"web/sample/index.html", file_72, sizeof file_72},
     {"web/sample/sample.css", file_73, sizeof file_73},
     {"web/sample/sample.js", file_74, sizeof file_74},
+    {"openapi.yaml", file_75, sizeof file_75},
 };
 
 const size_t gateway_files_count = sizeof gateway_files / sizeof gateway_files[0];

@@ -22,6 +22,7 @@ FOLDERS = [
     ("Services/Gateway/Console", "console", (".html", ".js", ".css", ".svg")),
     ("Clients/web/src", "web/src", (".js",)),
     ("Clients/web/sample", "web/sample", (".html", ".js", ".css")),
+    ("docs/http", "", (".yaml",)),
 ]
 
 
@@ -32,7 +33,8 @@ def text() -> str:
             name = file.relative_to(root / folder).as_posix()
             source = Path("../../..") / folder / name
             arrays.append(f'static const unsigned char file_{len(rows)}[] = {{\n#embed "{source.as_posix()}"\n}};')
-            rows.append(f'    {{"{path}/{name}", file_{len(rows)}, sizeof file_{len(rows)}}},')
+            served = f"{path}/{name}".removeprefix("/")
+            rows.append(f'    {{"{served}", file_{len(rows)}, sizeof file_{len(rows)}}},')
     return (
         "// Written by generate.py.\n\n#include \"gateway_files.h\"\n\n"
         "#pragma clang diagnostic ignored \"-Wc23-extensions\"\n\n"

@@ -36,6 +36,10 @@ package struct BanTable {
     private var revocationsMax = Self.countMaxAtFirst
     package static let countMaxAtFirst = 1_000
 
+    /// The end of a ban that has none, in milliseconds since 1970: the end of the year 9999, which is the
+    /// last time that texts of times have.
+    package static let forever: UInt64 = 253_402_300_799_999
+
     package var count: Int { entries.count + revocations.count }
 
     package init() {}
@@ -46,8 +50,9 @@ package struct BanTable {
             entry.until > nowMilliseconds
         else { return }
         let seconds = (entry.until - nowMilliseconds + 999) / 1_000
+        let term = entry.until >= Self.forever ? "any more" : "for \(seconds) s"
         let why = entry.reason.isEmpty ? "" : ": \(entry.reason)"
-        throw RTMError(.loginRejected, "user \"\(userID)\" may not log in for \(seconds) s\(why)")
+        throw RTMError(.loginRejected, "user \"\(userID)\" may not log in \(term)\(why)")
     }
 
     /// Until when a user is banned; nil if the user isn't.

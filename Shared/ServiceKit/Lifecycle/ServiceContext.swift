@@ -54,6 +54,9 @@ package struct ServiceContext: Sendable {
     /// What this process reports at `/node`; nil in a test without a program.
     package var report: NodeReport? { reporting?() }
 
+    /// Whether all probes are ready that the program needs.
+    package var isReady: Bool { readiness.snapshot.isReady }
+
     /// Adds a readiness probe of this service. It is not ready until the service reports it.
     ///
     /// - Parameter isRequired: whether the program is ready only if the probe is.

@@ -5,8 +5,8 @@ import RTMServiceKit
 import RTMWire
 
 /// Leaves a line in the log for every change that a backend makes or tries: who, what, whom, and with which
-/// outcome. docs/http/moderate.md describes the line, which stays as it is. What holders of keys change is
-/// also kept by storage (W-31).
+/// outcome. What a rate refuses leaves none. docs/http/moderate.md describes the line, which stays as it is.
+/// What holders of keys change is also kept by storage (W-31).
 struct AuditLog: RouterMiddleware {
     typealias Context = GatewayContext
 
@@ -17,7 +17,7 @@ struct AuditLog: RouterMiddleware {
         _ request: Request, context: GatewayContext,
         next: @concurrent (Request, GatewayContext) async throws -> Response
     ) async throws -> Response {
-        guard request.method != .get, let client = context.client else {
+        guard request.method != .get, request.method != .head, let client = context.client else {
             return try await next(request, context)
         }
         func line(_ outcome: String) {
@@ -32,6 +32,7 @@ struct AuditLog: RouterMiddleware {
                 metadata: [
                     "by": "\(line.by)", "app": "\(client.app)", "what": "\(line.what)",
                     "whom": "\(line.whom)", "outcome": "\(line.outcome)", "address": "\(line.address)",
+                    "request": "\(context.requestID)",
                 ])
             if client.user == nil { keeper.keep(line, of: client.app) }
         }
@@ -41,6 +42,8 @@ struct AuditLog: RouterMiddleware {
             return response
         } catch {
             let failure = APIError.of(error)
+            // Nothing was tried that the caller's rate allows, and lines of it would hide the others.
+            guard failure?.status != .tooManyRequests else { throw error }
             line(failure.map { "\($0.status.code) \($0.body.name)" } ?? "500 internal")
             throw error
         }

@@ -25,10 +25,17 @@ struct GatewayAPI: Sendable {
     let publisher = "server"
 
     /// All routes. A test holds the OpenAPI document against them.
-    func router(_ console: ConsoleRoutes.Settings) -> Router<GatewayContext> {
-        let router = Router(context: GatewayContext.self)
+    ///
+    /// - Parameter isReady: whether everything is there that the program needs.
+    func router(
+        _ console: ConsoleRoutes.Settings, origins: AllowedOrigins, isReady: @escaping @Sendable () -> Bool
+    ) -> Router<GatewayContext> {
+        let router = Router(context: GatewayContext.self, options: .autoGenerateHeadEndpoints)
         let paths = PathTable()
-        router.add(middleware: ErrorAnswers(paths: paths, metrics: metrics, logger: logger))
+        router.add(middleware: AnswerHeaders(rates: rates, origins: origins))
+        router.add(
+            middleware: ErrorAnswers(paths: paths, origins: origins, metrics: metrics, logger: logger))
+        HealthRoutes(isReady: isReady).add(to: router)
         ConsoleRoutes(api: self, settings: console).add(to: router)
         let version = router.group("v1")
         KeyRoutes(api: self).add(to: version)
@@ -42,6 +49,7 @@ struct GatewayAPI: Sendable {
         ExplainRoutes(api: self).add(to: app)
         let keeper = AuditKeeper(backend, metrics, logger)
         let audited = app.group().add(middleware: AuditLog(logger: logger, keeper: keeper))
+            .add(middleware: IdempotencyRule(rates: rates))
         PresenceRoutes(api: self).add(to: audited)
         StorageRoutes(api: self).add(to: audited)
         HistoryRoutes(api: self).add(to: audited)
@@ -73,7 +81,9 @@ struct GatewayAPI: Sendable {
     func admitHolder(_ headers: HTTPFields, _ context: GatewayContext) throws -> APIKeyRecord {
         let record = try authentication.key(in: headers, now: Date())
         context.credentialAccepted()
-        try rates.spend(by: APIClient(record, app: record.app), now: .now())
+        let client = APIClient(record, app: record.app)
+        context.client = client
+        try rates.spend(by: client, now: .now())
         return record
     }
 
@@ -145,8 +155,12 @@ struct GatewayAPI: Sendable {
 
     /// Admits a call that asks and changes at most one thing.
     func admit(_ context: GatewayContext, _ scope: APIScope) throws -> APIClient {
-        let client = try context.admitted(scope)
+        guard let client = context.client else {
+            throw APIError(.unauthorized, "missingKey", "send an API key")
+        }
+        // What a key may not do counts, too: each refusal may be a line in the log.
         try rates.spend(by: client, now: .now())
+        try client.require(scope)
         return client
     }
 
@@ -170,15 +184,6 @@ struct GatewayAPI: Sendable {
     }
 }
 
-extension GatewayContext {
-    /// Who calls, if they have the scope.
-    func admitted(_ scope: APIScope) throws(APIError) -> APIClient {
-        guard let client else { throw APIError(.unauthorized, "missingKey", "send an API key") }
-        try client.require(scope)
-        return client
-    }
-}
-
 /// Lets in who may call for the app of the path.
 struct AuthenticationMiddleware: RouterMiddleware {
     typealias Context = GatewayContext
@@ -188,7 +193,6 @@ struct AuthenticationMiddleware: RouterMiddleware {
         _ request: Request, context: GatewayContext,
         next: @concurrent (Request, GatewayContext) async throws -> Response
     ) async throws -> Response {
-        var context = context
         let app = try context.parameter("app")
         context.client = try authentication.client(
             of: authentication.credentials(of: request), app: app, now: Date())
@@ -220,5 +224,49 @@ struct GatewayMemory: Sendable {
             "gateway.bodies.totalBytesMax", bytesMax: max(bodiesBytesMax, Self.bodiesAtOnce * bodyBytesMax))
         pages = SharedMemory("gateway.pages.totalBytesMax", bytesMax: pagesBytesMax)
         work = LongWork(atOnceMax: max(1, processors / 2))
+    }
+}
+
+/// Refuses an Idempotency-Key where it would have no effect: whoever sends one counts on it (W-24).
+struct IdempotencyRule: RouterMiddleware {
+    typealias Context = GatewayContext
+    let rates: RequestRates
+
+    func handle(
+        _ request: Request, context: GatewayContext,
+        next: @concurrent (Request, GatewayContext) async throws -> Response
+    ) async throws -> Response {
+        guard request.method != .get, request.method != .head, request.headers.contains(.idempotencyKey)
+        else {
+            return try await next(request, context)
+        }
+        if let client = context.client { try rates.spend(by: client, now: .now()) }
+        throw APIError(
+            .badRequest, "idempotencyKeyUnknown",
+            "an Idempotency-Key is for messages; leave it out, and make this call safe by \"revision\" or by "
+                + "repeating it")
+    }
+}
+
+/// Whether this gateway should get requests, for load balancers that reach no admin port. It says no more
+/// than that, because nobody is asked for a key.
+struct HealthRoutes: Sendable {
+    /// Whether everything is there that the program needs.
+    let isReady: @Sendable () -> Bool
+
+    func add(to router: Router<GatewayContext>) { router.get("health", use: health) }
+
+    struct Health: Encodable, Sendable { var ready = true }
+
+    @Sendable func health(_ request: Request, _ context: GatewayContext) throws -> Response {
+        _ = try request.query([])
+        guard isReady() else {
+            throw APIError(
+                .serviceUnavailable, "notReady", "a service that this gateway needs is away",
+                retryAfter: .seconds(1))
+        }
+        var response = Response(json: Health())
+        response.headers[.cacheControl] = "no-store"
+        return response
     }
 }

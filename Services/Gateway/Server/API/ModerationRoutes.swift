@@ -3,6 +3,7 @@ import Logging
 import RTMAPIKey
 import RTMAccessToken
 import RTMModel
+import RTMStorageClient
 import RTMWire
 
 /// Ends sessions and shuts users out. Every edge acts within a second, and the log has a line for each.
@@ -24,9 +25,21 @@ struct ModerationRoutes: Sendable {
     }
 
     struct Term: APIBody {
-        var seconds: UInt64
+        /// For how long; or for ever, which somebody who forgets the time must not get.
+        var seconds: UInt64?
+        var forever: Bool?
         var reason: String?
-        enum CodingKeys: String, CodingKey, CaseIterable { case seconds, reason }
+        enum CodingKeys: String, CodingKey, CaseIterable { case seconds, forever, reason }
+
+        fileprivate func until(now: UInt64) throws(APIError) -> UInt64 {
+            switch (seconds, forever ?? false) {
+            case (nil, true): return BanTable.forever
+            case (let seconds?, false): return now + (try ModerationRoutes.term(seconds)) * 1_000
+            default:
+                throw APIError(
+                    .badRequest, "invalidBody", "a ban has either \"seconds\" or \"forever\", which is true")
+            }
+        }
     }
 
     struct TokenRevocation: APIBody {
@@ -47,6 +60,8 @@ struct ModerationRoutes: Sendable {
         let answered: UInt32
         /// Until when the user is shut out, or the revocation is kept; absent if there is neither.
         var until: UInt64?
+        /// True if the user is shut out for ever. `until` is the end of the year 9999 then.
+        var forever: Bool?
         /// The same of what held before.
         var untilBefore: UInt64?
         /// Only tokens that were issued earlier are refused.
@@ -61,6 +76,8 @@ struct ModerationRoutes: Sendable {
             let user: String
             let since: UInt64
             let until: UInt64
+            /// True if it has no end. `until` is the end of the year 9999 then.
+            var forever: Bool?
             let reason: String
             let by: String
         }
@@ -78,7 +95,7 @@ struct ModerationRoutes: Sendable {
     @Sendable func ban(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try admit(context)
         let body = try await api.body(Term.self, of: request, by: client)
-        let until = WallClock.milliseconds() + (try Self.term(body.seconds)) * 1_000
+        let until = try body.until(now: WallClock.milliseconds())
         return try await carryOut(context, client, until: until, body.reason, endsSession: true)
     }
 
@@ -109,7 +126,7 @@ struct ModerationRoutes: Sendable {
             tokensBefore: (before + 999) / 1_000)
     }
 
-    private static func term(_ seconds: UInt64) throws(APIError) -> UInt64 {
+    fileprivate static func term(_ seconds: UInt64) throws(APIError) -> UInt64 {
         guard seconds > 0, seconds <= 100 * 365 * 86_400 else {
             throw APIError(.badRequest, "invalidBody", "\"seconds\" is from 1 to a hundred years")
         }
@@ -134,7 +151,8 @@ struct ModerationRoutes: Sendable {
         return Response(
             json: Outcome(
                 sessions: outcome.sessions, asked: outcome.asked, answered: outcome.answered,
-                until: until == 0 ? nil : until, untilBefore: outcome.before?.untilMilliseconds,
+                until: until == 0 ? nil : until, forever: until.isForever,
+                untilBefore: outcome.before?.untilMilliseconds,
                 issuedBefore: tokensBefore == 0 ? nil : tokensBefore * 1_000,
                 isDurable: until != 0 || !endsSession))
     }
@@ -148,10 +166,15 @@ struct ModerationRoutes: Sendable {
         let own = page.bans.filter { $0.appID == client.app }
         let bans = own.map {
             Bans.Ban(
-                user: $0.userID, since: $0.sinceMilliseconds, until: $0.untilMilliseconds, reason: $0.reason,
-                by: $0.by)
+                user: $0.userID, since: $0.sinceMilliseconds, until: $0.untilMilliseconds,
+                forever: $0.untilMilliseconds.isForever, reason: $0.reason, by: $0.by)
         }
         let hasMore = page.hasMore && page.bans.last?.appID == client.app
         return Response(json: Bans(bans: bans, nextAfter: hasMore ? own.last?.userID : nil))
     }
+}
+
+extension UInt64 {
+    /// True for the end of a ban that has none; otherwise nil, which no answer shows.
+    fileprivate var isForever: Bool? { self == BanTable.forever ? true : nil }
 }

@@ -94,7 +94,7 @@ struct VendorRoutes: Sendable {
             code = waits ? "message_offline" : "message_sent"
         case .failure(let error): throw error
         }
-        return Response(json: Sent(requestID: context.id, code: code))
+        return Response(json: Sent(requestID: context.requestID, code: code))
     }
 
     @Sendable func messageToChannel(_ request: Request, _ context: GatewayContext) async throws -> Response {
@@ -104,7 +104,7 @@ struct VendorRoutes: Sendable {
             body.payload, toChannel: body.channel, nil,
             isStored: body.isStored ?? false, request, context, client
         ).get()
-        return Response(json: Sent(requestID: context.id, code: "message_sent"))
+        return Response(json: Sent(requestID: context.requestID, code: "message_sent"))
     }
 
     private static func isOffline(_ error: APIError) -> Bool {
@@ -165,7 +165,7 @@ struct VendorRoutes: Sendable {
         }
         return try await api.page(
             History(
-                requestId: context.id, timestamp: WallClock.milliseconds(),
+                requestId: context.requestID, timestamp: WallClock.milliseconds(),
                 data: .init(messageList: messages, count: messages.count, newStart: page.newStartMs)),
             bytes: page.payloadBytes, share, to: client)
     }

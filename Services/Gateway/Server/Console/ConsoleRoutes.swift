@@ -25,6 +25,7 @@ struct ConsoleRoutes: Sendable {
         router.get("console", use: console)
         router.get("console/**", use: file)
         router.get("web/**", use: file)
+        router.get("openapi.yaml", use: file)
         router.get("console/session", use: current)
         router.post("console/session", use: login)
         router.delete("console/session", use: logout)

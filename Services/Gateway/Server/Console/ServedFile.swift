@@ -4,7 +4,8 @@ import Hummingbird
 import NIOCore
 import RTMCryptography
 
-/// A file of the console, of the web client or of its sample, from the binary itself.
+/// A file of the console, of the web client or of its sample, or the OpenAPI document: from the binary
+/// itself.
 struct ServedFile: Sendable {
     let content: ByteBuffer
     let contentType: String
@@ -14,7 +15,7 @@ struct ServedFile: Sendable {
     let gzipped: ByteBuffer?
     /// Whether the name changes with the content, so that a browser may keep it for good.
     let isLasting: Bool
-    /// Whether pages of other servers may load it: the web client is for them.
+    /// Whether pages of other servers may load it: the web client and the OpenAPI document are for them.
     let isForAll: Bool
 
     /// All of them, by path below the root of the server.
@@ -43,6 +44,7 @@ struct ServedFile: Sendable {
             case "js": "text/javascript; charset=utf-8"
             case "css": "text/css; charset=utf-8"
             case "svg": "image/svg+xml"
+            case "yaml": "application/yaml"
             default: "application/octet-stream"
             }
         let code = MessageCode.make(over: Array(bytes), key: Array("etag".utf8))
@@ -50,7 +52,7 @@ struct ServedFile: Sendable {
         let compressed = UnsafeRawBufferPointer(start: file.gzipped, count: file.gzipped_length)
         gzipped = compressed.isEmpty ? nil : ByteBuffer(bytes: compressed)
         self.isLasting = isLasting
-        isForAll = path.hasPrefix("web/")
+        isForAll = path.hasPrefix("web/") || path == "openapi.yaml"
     }
 
     /// - Parameters:

@@ -21,6 +21,8 @@ final class APIError: Error {
         /// Seconds until a repetition may succeed.
         var retryAfter: Double?
         var conflict: Conflict?
+        /// The id of the request, which the header `x-request-id` has, too.
+        var requestId: String?
     }
 
     struct Limit: Encodable, Sendable {
@@ -130,7 +132,10 @@ final class APIError: Error {
         APIError(.forbidden, "missingScope", "this needs the scope \"\(scope.rawValue)\"")
     }
 
-    var response: Response {
+    /// - Parameter request: the id of the request.
+    func response(to request: String) -> Response {
+        var body = body
+        body.requestId = request
         var response = Response(json: Envelope(error: body), status: status)
         if let retryAfter = body.retryAfter {
             response.headers[.retryAfter] = "\(max(1, Int(retryAfter.rounded(.up))))"

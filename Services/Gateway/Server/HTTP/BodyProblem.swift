@@ -10,18 +10,33 @@ enum BodyProblem {
             "\(place(context.codingPath)) is null, and has to be \(noun(type))"
         case .typeMismatch(let type, let context): "\(place(context.codingPath)) has to be \(noun(type))"
         case .dataCorrupted(let context) where context.codingPath.isEmpty: unreadable(body)
-        case .dataCorrupted(let context): "\(place(context.codingPath)): \(context.debugDescription)"
+        case .dataCorrupted(let context):
+            "\(place(context.codingPath)) \(flaw(at: context.codingPath, of: body))"
         @unknown default: "the body can't be read"
         }
     }
 
-    private static func place(_ path: [any CodingKey]) -> String {
+    static func place(_ path: [any CodingKey]) -> String {
         guard !path.isEmpty else { return "the body" }
         let text = path.reduce("") { text, key in
             if let index = key.intValue { return "\(text)[\(index)]" }
             return text.isEmpty ? key.stringValue : "\(text).\(key.stringValue)"
         }
         return "\"\(text)\""
+    }
+
+    /// Of the texts in bodies only those of bytes have a form that can be wrong.
+    private static func flaw(at path: [any CodingKey], of body: [UInt8]) -> String {
+        let whole = try? JSONSerialization.jsonObject(with: Data(body))
+        let value = path.reduce(whole) { value, key in
+            guard let index = key.intValue else { return (value as? [String: Any])?[key.stringValue] }
+            return (value as? [Any]).flatMap { $0.indices.contains(index) ? $0[index] : nil }
+        }
+        return switch value {
+        case is String: "is not Base64"
+        case let number as NSNumber: "is \(number), which is outside its range"
+        default: "can't be read"
+        }
     }
 
     private static func noun(_ type: any Any.Type) -> String {

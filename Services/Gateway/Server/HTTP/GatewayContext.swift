@@ -5,12 +5,14 @@ import RTMAccessToken
 import RTMModel
 import RTMPermissions
 import RTMWire
+import Synchronization
 
 /// What is known of one HTTP request on its way to the function that answers it.
 struct GatewayContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// Who calls, and for which app. It is set before any function of an app is called.
-    var client: APIClient?
+    /// The id of the request, in its answer and in lines of the log.
+    var requestID = ""
+    private let caller = Caller()
     /// From where the request came; empty where that has no address. Behind a proxy it is the proxy's.
     let address: String
     private let channel: any Channel
@@ -19,6 +21,17 @@ struct GatewayContext: RequestContext {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
         address = source.channel.remoteAddress?.ipAddress ?? ""
+    }
+
+    /// Who calls, and for which app. It is set before any function of an app is called, and all copies of the
+    /// context have it: the outermost middleware writes into the answer what the caller has left.
+    var client: APIClient? {
+        get { caller.client.withLock { $0 } }
+        nonmutating set { caller.client.withLock { $0 = newValue } }
+    }
+
+    private final class Caller: Sendable {
+        let client = Mutex<APIClient?>(nil)
     }
 
     /// A key or a token was accepted: from now on the connection keeps its place when others want it.

@@ -177,9 +177,10 @@ struct Strict<Body: APIBody>: Decodable, Sendable {
         let container = try decoder.container(keyedBy: AnyKey.self)
         for key in container.allKeys where Body.CodingKeys(stringValue: key.stringValue) == nil {
             let known = Body.CodingKeys.allCases.map { "\"\($0.stringValue)\"" }.joined(separator: ", ")
-            throw DecodingError.dataCorruptedError(
-                forKey: key, in: container,
-                debugDescription: "there is no key \"\(key.stringValue)\"; there are \(known)")
+            let place = BodyProblem.place(decoder.codingPath + [key])
+            throw APIError(
+                .badRequest, "invalidBody",
+                "\(place): there is no key \"\(key.stringValue)\"; there are \(known)")
         }
         body = try Body(from: decoder)
     }

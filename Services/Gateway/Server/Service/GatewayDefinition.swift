@@ -45,7 +45,8 @@ package enum GatewayDefinition {
             keys: ConfiguredApp.keys + ServiceLinkKeys.declarations + GatewayKeys.declarations
                 + PublishHookKeys.declarations,
             isInProcess: !isNetworked,
-            rules: ConfiguredApp.rules + [nodesRule] + webhookRules + PublishHookKeys.rules
+            rules: ConfiguredApp.rules + [nodesRule, AllowedOrigins.rule] + webhookRules
+                + PublishHookKeys.rules
                 + (isNetworked
                     ? [GatewayKeys.messaging.rule, GatewayKeys.presence.rule, GatewayKeys.storage.rule] : []),
             check: isNetworked ? problemOnNetwork : problem

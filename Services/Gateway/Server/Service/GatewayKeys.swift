@@ -33,6 +33,11 @@ package struct GatewayKeys: ServiceKeys {
         "The API keys, as \"rtm key create\" makes them: id, hash of the secret, app (* for all), scopes joined by "
             + "+ (read, publish, moderate, admin), and optionally the channels' prefix and the day of expiry."
     ).live
+    /// Live, so that a page gets access without a restart.
+    package let origins = ConfigurationKey<[String]>.list(
+        "gateway.origins", countMax: 100,
+        "Origins such as https://app.example.com whose pages may call the API from a browser, with a key or token of their own (W-81)."
+    ).live
     package let webhooks = ConfigurationKey<[WebhookRecord]>.records(
         "gateway.webhooks.endpoints", default: [], countMax: 1_000,
         "Where events are posted to: app, name, url, secret (as \"rtm webhook secret\" makes it), and "

@@ -28,6 +28,7 @@ struct GatewayNode {
         let authentication = Authentication(
             keys, bans, apps, places: places, secret: configuration[ServiceLinkKeys.secret]?.revealed)
         let rates = RequestRates(RequestRates.Rates(configuration))
+        let origins = AllowedOrigins(configuration[GatewayKeys.origins])
         let eventLoop = context.eventLoopGroup.next()
         let probes = GatewayCalls.Probes(
             messaging: context.probe("messaging"), presence: context.probe("presence", isRequired: false),
@@ -56,6 +57,7 @@ struct GatewayNode {
                 places.take(records, countMax: next[GatewayKeys.eventsPerKeyMax])
                 authentication.take(apps)
                 rates.take(RequestRates.Rates(next))
+                origins.take(next[GatewayKeys.origins])
                 webhooks.take(next[GatewayKeys.webhooks])
                 nodes.take(Self.nodePlaces(next))
                 hooks.take(callers.take(next))
@@ -73,7 +75,7 @@ struct GatewayNode {
             logger: context.logger)
         assembly = Assembly(
             [callers, fetches, GatewayLinks(calls: calls, eventLoop: eventLoop), webhooks]
-                + (try Self.listeners(context, api, console, isBesideOthers: developmentKey != nil)))
+                + (try Self.listeners(context, api, origins, console, isBesideOthers: developmentKey != nil)))
     }
 
     @Sendable private static func nodePlaces(_ configuration: Configuration) -> [HostPort] {
@@ -105,7 +107,8 @@ struct GatewayNode {
     }
 
     private static func listeners(
-        _ context: ServiceContext, _ api: GatewayAPI, _ console: ConsoleRoutes.Settings, isBesideOthers: Bool
+        _ context: ServiceContext, _ api: GatewayAPI, _ origins: AllowedOrigins,
+        _ console: ConsoleRoutes.Settings, isBesideOthers: Bool
     ) throws -> [GatewayListener] {
         let configuration = context.configuration
         func listener(
@@ -114,7 +117,8 @@ struct GatewayNode {
             var console = console
             console.isSecure = tls != nil
             return GatewayListener(
-                purpose: purpose, at: place, isOptional: isOptional, tls: tls, api.router(console),
+                purpose: purpose, at: place, isOptional: isOptional, tls: tls,
+                api.router(console, origins: origins) { context.isReady },
                 idleTimeout: configuration[GatewayKeys.idleTimeout], GatewayPlaces.Limits(configuration),
                 accepting: context.accepting, api.metrics, on: context.eventLoopGroup, context.logger)
         }
