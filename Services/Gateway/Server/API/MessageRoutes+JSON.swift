@@ -17,7 +17,7 @@ extension MessageRoutes.Message {
             switch CodingKeys(rawValue: name) {
             case .channel?: try channel.take(json.text())
             case .user?: try user.take(json.text())
-            case .message?: try message.take(json.text())
+            case .message?: try message.take(TextPayload(json.text()))
             case .data?: try data.take(json.base64())
             case .customType?: try customType.take(json.text())
             case .publisher?: try publisher.take(json.text())
@@ -64,7 +64,7 @@ extension MessageRoutes.Broadcast {
                         json.list(upTo: MessageRoutes.messagesMax) {
                             (json) throws(PlainJSON.Stop) in try json.text()
                         })
-                case .message?: try body.message.take(json.text())
+                case .message?: try body.message.take(TextPayload(json.text()))
                 case .data?: try body.data.take(json.base64())
                 case .customType?: try body.customType.take(json.text())
                 case .publisher?: try body.publisher.take(json.text())

@@ -24,12 +24,13 @@ struct MessageRoutes: Sendable {
 
     struct Message: APIBody, Equatable {
         static var listRefusal: (countMax: Int, error: APIError) { (messagesMax, .tooManyMessages) }
+        static let payloadDepth: Int? = 1
 
         /// The channel, or the user to whose inbox the message goes: one of the two.
         var channel: String?
         var user: String?
-        /// The payload: a text, or bytes in Base64.
-        var message: String?
+        /// The payload: a text or JSON, or bytes in Base64.
+        var message: TextPayload?
         var data: Data?
         var customType: String?
         /// The publisher that subscribers see.
@@ -69,8 +70,10 @@ struct MessageRoutes: Sendable {
     }
 
     struct Broadcast: APIBody, Equatable {
+        static let payloadDepth: Int? = 1
+
         var channels: NameList
-        var message: String?
+        var message: TextPayload?
         var data: Data?
         var customType: String?
         var publisher: String?
@@ -85,6 +88,8 @@ struct MessageRoutes: Sendable {
     }
 
     struct Batch: APIBody, Equatable {
+        static let payloadDepth: Int? = 3
+
         var messages: StrictList<Message>
 
         enum CodingKeys: String, CodingKey, CaseIterable { case messages }
@@ -194,11 +199,12 @@ struct MessageRoutes: Sendable {
         let channel = try api.channel(body.channel, body.user, of: client)
         let (type, payload): (MessageType, ByteBuffer)
         switch (body.message, body.data) {
-        case (let text?, nil): (type, payload) = (.text, ByteBuffer(string: text))
+        case (let message?, nil): (type, payload) = (.text, ByteBuffer(string: message.text))
         case (nil, let data?): (type, payload) = (.binary, ByteBuffer(bytes: data))
         default:
             throw APIError(
-                .badRequest, "invalidBody", "a message has either \"message\", a text, or \"data\", Base64")
+                .badRequest, "invalidBody",
+                "a message has either \"message\", a text or JSON, or \"data\", Base64")
         }
         let publisher = try client.actingUser(body.publisher) ?? api.publisher
         let condition = try body.condition
@@ -207,7 +213,8 @@ struct MessageRoutes: Sendable {
             throw APIError(
                 .forbidden, "keyNeeded", "a \"version\" needs an API key; a user's token is not enough")
         }
-        let content = Idempotency.Content(type, payload, customType: body.customType ?? "")
+        let customType = body.customType ?? (body.message?.isJSON == true ? TextPayload.customType : "")
+        let content = Idempotency.Content(type, payload, customType: customType)
         let origin =
             if let key = body.idempotencyKey {
                 try Idempotency(checking: key, of: client).origin(of: content)
@@ -218,7 +225,7 @@ struct MessageRoutes: Sendable {
             return Item(
                 message: try GatewayMessage(
                     to: channel, by: publisher, type, payload,
-                    customType: body.customType ?? "", origin: origin, condition: condition),
+                    customType: customType, origin: origin, condition: condition),
                 isStored: body.store ?? false)
         } catch {
             throw APIError(error)

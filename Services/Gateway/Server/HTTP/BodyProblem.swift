@@ -52,7 +52,7 @@ enum BodyProblem {
     }
 
     /// The decoder gives no cause for these.
-    private static func unreadable(_ body: [UInt8]) -> String {
+    static func unreadable(_ body: [UInt8]) -> String {
         guard String(validating: body, as: UTF8.self) != nil else { return "the body is not UTF-8" }
         if let half = halfCharacter(in: body) {
             return "a text has half a character, \(half): UTF-16 writes it as two halves, one after the other"

@@ -13,10 +13,14 @@ protocol APIBody: Decodable, Sendable {
 
     /// How many of them a list may have, and the refusal of a longer one.
     static var listRefusal: (countMax: Int, error: APIError) { get }
+
+    /// How many objects and lists are open where the body has payloads that may be JSON; nil if it has none.
+    static var payloadDepth: Int? { get }
 }
 
 extension APIBody {
     static func plain(_ bytes: [UInt8]) throws(APIError) -> Self? { nil }
+    static var payloadDepth: Int? { nil }
 
     static var listRefusal: (countMax: Int, error: APIError) {
         let countMax = 16_384
@@ -54,7 +58,14 @@ extension Request {
     /// Any body, and why it is refused.
     static func decodeStrictly<Body: APIBody>(_ type: Body.Type, from bytes: [UInt8]) throws -> Body {
         try checkIsUnambiguous(bytes)
-        return try decoder.decode(Strict<Body>.self, from: Data(bytes)).body
+        guard let depth = type.payloadDepth else {
+            return try decoder.decode(Strict<Body>.self, from: Data(bytes)).body
+        }
+        guard (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil else {
+            throw APIError(.badRequest, "invalidBody", BodyProblem.unreadable(bytes))
+        }
+        let texts = JSONPayloads.asTexts(bytes, atDepth: depth)
+        return try decoder.decode(Strict<Body>.self, from: Data(texts)).body
     }
 
     /// - Throws: 400 for what two readers of JSON could read in two ways.
