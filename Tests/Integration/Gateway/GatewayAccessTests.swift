@@ -306,7 +306,7 @@ import Testing
             #expect(method.status == 405 && method.headers["allow"] == "POST")
             #expect(
                 try await gateway.call("POST", "/v1/dev/metadata").headers["allow"]
-                    == "DELETE, GET, PATCH, PUT")
+                    == "DELETE, GET, HEAD, PATCH, PUT")
             let query = try await gateway.call("GET", "/v1/dev/presence?chanel=a")
             #expect(query.status == 400 && query.error == "invalidQuery")
         }
