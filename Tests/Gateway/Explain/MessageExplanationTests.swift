@@ -126,6 +126,10 @@ import Testing
         #expect(scene.message().summary == "delivered session written", "over HTTP there is no session")
         scene.entry.publisherSession = 6
         #expect(scene.message().summary == "unknown session ownMessage")
+        scene.live(features: [.message, .ownMessages])
+        #expect(scene.message().summary == "delivered session written", "it asks for its own (M-43)")
+        scene.entry.publisherSession = Scene.session
+        #expect(scene.message().summary == "delivered session written")
     }
 
     @Test("W-60: a subscribe that is under way")

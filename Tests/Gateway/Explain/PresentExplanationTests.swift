@@ -146,6 +146,8 @@ import Testing
         #expect(scene.publish().summary == "wouldNotBeDelivered session notWanted")
         scene.live()
         #expect(scene.publish(by: "anna").summary == "wouldNotBeDelivered session ownMessage")
+        scene.live(features: [.message, .ownMessages])
+        #expect(scene.publish(by: "anna").summary == "wouldBeDelivered session subscribed")
         scene.ended(at: 95_000, "slowConsumer")
         #expect(scene.publish().summary == "wouldNotBeDelivered user tooSlow")
         scene.bannedUntil = 300_000

@@ -207,7 +207,8 @@ extension ExplainedSession {
             HopFinding(
                 hop: loop.hop(ofSession: session.sessionID, verdict, at: time, reason), arrival: arrival)
         }
-        if message.publisherSession == session.sessionID, message.publisherSession != 0 {
+        let leavesOutOwn = features.leavesOutOwn(message.feature)
+        if leavesOutOwn, message.publisherSession == session.sessionID, message.publisherSession != 0 {
             return finding(
                 .doesNotArrive, .ownMessage,
                 "The session published the message itself, and doesn't get it back.")
@@ -249,7 +250,7 @@ extension ExplainedSession {
             return finding(
                 .doesNotArrive, .notWanted, "The session is subscribed without asking for messages.")
         }
-        if message.publisherSession != 0, message.publisher == user, channel.type != .user {
+        if leavesOutOwn, message.publisherSession != 0, message.publisher == user, channel.type != .user {
             return finding(
                 .unknown, .ownMessage,
                 "Another session of the same user published the message; whoever comes back doesn't get its "

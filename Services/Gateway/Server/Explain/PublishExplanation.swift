@@ -143,7 +143,7 @@ struct PublishExplanation {
                     + "back."
         )
         let first = HopFinding(hop: edge, arrival: isAttached ? .arrives : .unknown)
-        if session.userID == publisher, channel.type != .user {
+        if explained.features.leavesOutOwn(.message), session.userID == publisher, channel.type != .user {
             return [
                 first,
                 finding(.doesNotArrive, .ownMessage, "A publisher doesn't get its own message."),
