@@ -46,21 +46,21 @@ struct RequestRateTests {
     }
 
     @Test("W-82: an answer says what is left of the tighter rate, and in how many seconds all is there again")
-    func headers() {
+    func answers() {
         let rates = rates(key: 10, app: 100)
-        func said(by rates: RequestRates, _ id: String, after time: TimeAmount = .zero) -> [String?] {
+        func headers(by rates: RequestRates, _ id: String, after time: TimeAmount = .zero) -> [String?] {
             let headers = rates.headers(of: client(id), now: start + time)
             return [headers[.rateLimit], headers[.rateRemaining], headers[.rateReset]]
         }
-        #expect(said(by: rates, "a") == ["20", "20", "0"])
+        #expect(headers(by: rates, "a") == ["20", "20", "0"])
         _ = refusal(rates, client("a"), 1, at: start)
-        #expect(said(by: rates, "a") == ["20", "19", "1"])
+        #expect(headers(by: rates, "a") == ["20", "19", "1"])
         _ = refusal(rates, client("a"), 30, at: start)
-        #expect(said(by: rates, "a") == ["20", "0", "2"])
+        #expect(headers(by: rates, "a") == ["20", "0", "2"])
         _ = refusal(rates, client("b"), 169, at: start)
-        #expect(said(by: rates, "c") == ["200", "0", "2"])
-        #expect(said(by: rates, "c", after: .seconds(2)) == ["20", "20", "0"])
-        #expect(said(by: self.rates(key: 0, app: 0), "a") == [nil, nil, nil])
+        #expect(headers(by: rates, "c") == ["200", "0", "2"])
+        #expect(headers(by: rates, "c", after: .seconds(2)) == ["20", "20", "0"])
+        #expect(headers(by: self.rates(key: 0, app: 0), "a") == [nil, nil, nil])
     }
 
     @Test("a key has twice its rate at once, and then its rate; the refusal says which limit and when")
