@@ -89,6 +89,23 @@ import Testing
         #expect(try broker.publish("3", to: lobby, if: nil, now: 4).rememberedMilliseconds == 0)
     }
 
+    @Test("W-24: a key is found, and a new key is new, however many messages a busy channel has since")
+    func busyChannel() throws {
+        var broker = Broker(limits: .limits(tailBytesMax: 64 << 20), firstEpoch: 7)
+        func origin(_ key: UInt64) -> PublishOrigin {
+            PublishOrigin(instance: key, sequence: 1, againAfter: 0)
+        }
+        let first = try broker.publish("1", to: lobby, if: nil, origin: origin(1), now: 1)
+        for _ in 0..<100 { _ = try broker.publish("m", times: 100, to: lobby, now: 2) }
+        let second = try broker.publish("1", to: lobby, if: nil, origin: origin(2), now: 3)
+        #expect(second.outcome == .published)
+        let again = try broker.publish("1", to: lobby, if: nil, origin: origin(1), now: 4)
+        #expect(again.outcome == .repeated && again.position == first.position)
+        var next = try Broker(reading: broker.checkpoint(now: 5), now: 6)
+        let later = try next.publish("1", to: lobby, if: nil, origin: origin(1), now: 7)
+        #expect(later.outcome == .repeated && later.position == first.position)
+    }
+
     @Test(
         "W-24: another content under the same key is refused, also by the next leader",
         arguments: [false, true])

@@ -71,8 +71,9 @@ package struct JournalReplay {
             let slot = try channels.restore(entries, frames, since: begin ?? entries.timestamp)
         else { return }
         let oldest = channels.oldestTime(at: slot) ?? entries.timestamp
-        _ = channels[slot].chain.admits(
+        let isNewest = channels[slot].chain.admits(
             entries.origin, count: entries.count, oldest: oldest, now: entries.timestamp)
+        if isNewest { channels[slot].chain.notePlace(of: entries.origin) }
         channels[slot].sources.appended(
             entries.sourceSequence, from: entries.source,
             at: .init(offset: entries.offset, timestamp: entries.timestamp))

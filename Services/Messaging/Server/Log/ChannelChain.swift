@@ -90,9 +90,15 @@ extension ChannelChain {
     /// Whether these messages follow everything that their client has in the channel. If so, they count as
     /// appended from now on, so the caller has to append them.
     ///
-    /// - Parameter oldest: when the oldest entry of the tail was appended.
+    /// - Parameter oldest: the earliest time at which an entry of the tail was appended.
     mutating func admits(_ origin: EntryOrigin, count: Int, oldest: UInt64, now: UInt64) -> Bool {
         publishers.admits(origin, count: count, oldest: oldest, now: now)
+    }
+
+    /// Remembers that the messages that were admitted last are the newest entries.
+    @inline(__always)
+    mutating func notePlace(of origin: EntryOrigin) {
+        if origin.client != 0 { publishers.notePlace(newest) }
     }
 
     @inline(__always)
@@ -139,14 +145,14 @@ extension ChannelChain {
     /// it, and the newest one of its client, which is remembered whole, is at most four billion above.
     func origin(of entry: EntryRecord) -> EntryOrigin {
         var sequence = UInt64(entry.sequence)
-        if let newest = publishers.lastSequence(of: entry.client), newest >= sequence {
+        if let newest = publishers[entry.client]?.sequence, newest >= sequence {
             sequence = newest - UInt64(UInt32(truncatingIfNeeded: newest) &- entry.sequence)
         }
         return EntryOrigin(user: entry.user, client: entry.client, sequence: sequence)
     }
 
     /// The sequence of the newest message of a client; `nil` if it isn't remembered.
-    func lastSequence(of client: UInt64) -> UInt64? { publishers.lastSequence(of: client) }
+    func lastSequence(of client: UInt64) -> UInt64? { publishers[client]?.sequence }
 
     /// What the channel knows of a publish that its client sends once more.
     enum Memory {
@@ -162,8 +168,8 @@ extension ChannelChain {
     /// milliseconds. The message may have been appended that much earlier than its age says.
     private static let transitMax: UInt64 = 10_000
 
-    /// Limit: entries that are looked at for one repeated message. Whether a message is older than that many
-    /// others of its channel is unknown.
+    /// Limit: entries that are looked at for one repeated message. Whether a message is in the log that is
+    /// followed by the newest one of its client, and is so many entries of the channel older, is unknown.
     private static let stepsMax = 8_192
 
     /// Whether what was first sent `age` milliseconds ago may have been appended before this time was over.
@@ -171,28 +177,43 @@ extension ChannelChain {
         timestamp + age + transitMax >= now
     }
 
-    /// Looks for a message that was first sent `age` milliseconds ago, from the newest entry to the oldest.
+    /// Looks for a message that was first sent `age` milliseconds ago. A client without a mark has nothing in
+    /// the tail, and one with a mark nothing behind its newest message.
     func memory(of origin: EntryOrigin, age: UInt64, in tail: EntryTail, now: UInt64) -> Memory {
-        let sequence = UInt32(truncatingIfNeeded: origin.sequence)
-        // What the client is known to have sent may be older than its age says, if a clock was wrong.
-        let known = publishers.lastSequence(of: origin.client)
-        if let known, known < origin.sequence { return .new }
-        var place = newest
-        var steps = 0
-        while tail.holds(place) {
-            let entry = tail.record(at: place)
-            if entry.client == origin.client, entry.sequence == sequence {
-                return .published(tail.entry(at: place))
+        if let known = publishers[origin.client] {
+            if known.sequence < origin.sequence { return .new }
+            switch search(for: origin, from: known.place, in: tail) {
+            case .found(let place): return .published(tail.entry(at: place))
+            case .tooFar: return .unknown
+            case .absent: break
             }
-            if known == nil, !Self.mayBe(from: age, before: entry.timestamp, now: now) { return .new }
-            guard steps < Self.stepsMax else { return .unknown }
-            steps += 1
-            place = entry.previous
         }
         guard let forgottenTimestamp, Self.mayBe(from: age, before: forgottenTimestamp, now: now) else {
             return .new
         }
         return .unknown
+    }
+}
+
+extension ChannelChain {
+    private enum Search {
+        case found(EntryPlace)
+        case absent
+        /// So many newer entries are in the tail that no more are looked at.
+        case tooFar
+    }
+
+    /// Goes from a place to the oldest entry.
+    private func search(for origin: EntryOrigin, from place: EntryPlace, in tail: EntryTail) -> Search {
+        let sequence = UInt32(truncatingIfNeeded: origin.sequence)
+        var place = place
+        for _ in 0..<Self.stepsMax {
+            guard tail.holds(place) else { return .absent }
+            let entry = tail.record(at: place)
+            if entry.client == origin.client, entry.sequence == sequence { return .found(place) }
+            place = entry.previous
+        }
+        return tail.holds(place) ? .tooFar : .absent
     }
 }
 

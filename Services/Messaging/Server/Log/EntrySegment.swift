@@ -11,8 +11,8 @@ struct EntrySegment {
     var number: UInt32
     private(set) var records = ContiguousArray<EntryRecord>()
     private(set) var frames = ByteBuffer()
-    /// When the first and the newest entry were appended, in milliseconds. The timestamps of entries run
-    /// ahead of the clock in a channel that has more than one entry in a millisecond.
+    /// The earliest and the latest time at which entries were appended, in milliseconds. The timestamps of
+    /// entries run ahead of the clock in a channel that has more than one entry in a millisecond.
     private(set) var firstTime: UInt64 = 0
     private(set) var newestTime: UInt64 = 0
 
@@ -24,7 +24,7 @@ struct EntrySegment {
     var bytesHeld: Int { frames.capacity + records.capacity * MemoryLayout<EntryRecord>.stride }
 
     mutating func noteAppend(at now: UInt64) {
-        if records.isEmpty { firstTime = now }
+        firstTime = records.isEmpty ? now : min(firstTime, now)
         newestTime = max(newestTime, now)
     }
 

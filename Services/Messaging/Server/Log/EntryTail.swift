@@ -25,11 +25,13 @@ struct EntryTail {
 
     /// The memory that the tail takes.
     var bytesHeld: Int { fullHeld + open.bytesHeld + (spare?.bytesHeld ?? 0) }
-    /// When the oldest entry was appended; nil if there is none.
-    var oldestTime: UInt64? { full.first?.firstTime ?? openSince }
+    /// The earliest time at which an entry was appended; nil if there is none. The clock may have been set
+    /// back since the first one.
+    private(set) var oldestTime: UInt64?
     /// When the newest entry of the segment that goes first was appended; nil if no segment can go.
     var firstSegmentEnd: UInt64? { full.first?.newestTime }
-    /// When the first entry of the segment was appended that takes appends; nil if it is empty.
+    /// The earliest time at which an entry was appended to the segment that takes appends; nil if that is
+    /// empty.
     var openSince: UInt64? { open.isEmpty ? nil : open.firstTime }
 
     private var firstSegment: UInt32 { full.first?.number ?? open.number }
@@ -115,7 +117,7 @@ extension EntryTail {
         encode: (_ offset: UInt64, _ time: LogTime, _ frames: inout ByteBuffer) -> Void
     ) -> AppendedEntries {
         if isFull { close(isFull: true) }
-        open.noteAppend(at: entries.now)
+        noteAppend(at: entries.now)
         let place = nextPlace
         let (first, offsetsBetween, start) = (head + 1, head - chain.head, open.frames.writerIndex)
         let time = chain.lastTime.next(entries.count, now: entries.now)
@@ -123,10 +125,16 @@ extension EntryTail {
             head += 1
             append(entries, index, to: &chain, at: head, time.following(by: index), encode)
         }
+        chain.notePlace(of: entries.origin)
         return AppendedEntries(
             offset: first, offsetsBetween: offsetsBetween, time: time, count: entries.count,
             publisherSession: entries.session, feature: entries.feature, place: place,
             frames: start..<open.frames.writerIndex)
+    }
+
+    private mutating func noteAppend(at now: UInt64) {
+        open.noteAppend(at: now)
+        oldestTime = min(oldestTime ?? now, now)
     }
 
     /// Whether the open segment is full.
@@ -175,6 +183,7 @@ extension EntryTail {
     mutating func removeFirst() -> ContiguousArray<EntryRecord>? {
         guard var first = full.popFirst() else { return nil }
         fullHeld -= first.bytesHeld
+        oldestTime = full.lazy.map(\.firstTime).reduce(openSince) { min($0 ?? $1, $1) }
         let records = first.empty()
         if spare == nil, first.bytesHeld <= 2 * segmentBytes { spare = first }
         return records
@@ -200,7 +209,7 @@ extension EntryTail {
         to chain: inout ChannelChain
     ) {
         if isFull { close(isFull: true) }
-        open.noteAppend(at: entries.timestamp)
+        noteAppend(at: entries.timestamp)
         let first = LogTime(milliseconds: entries.timestamp, order: entries.order)
         for (index, bytes) in frames.enumerated() {
             let number = UInt64(index)

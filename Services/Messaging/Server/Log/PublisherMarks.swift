@@ -9,10 +9,12 @@
 ///
 /// Most messages follow one of the same client, and those cost no lookup.
 struct PublisherMarks {
-    private struct Mark {
-        var sequence: UInt64
+    struct Mark {
+        fileprivate(set) var sequence: UInt64
         /// When the client's newest entry came.
-        var timestamp: UInt64
+        fileprivate var timestamp: UInt64
+        /// Where that entry is.
+        fileprivate(set) var place = EntryPlace.none
     }
 
     /// How much later than its successor a message may arrive, in milliseconds.
@@ -32,14 +34,13 @@ struct PublisherMarks {
 
     var count: Int { others.count + (newestClient == 0 || others[newestClient] != nil ? 0 : 1) }
 
-    /// The sequence of the newest message of a client; nil if it isn't remembered.
-    func lastSequence(of client: UInt64) -> UInt64? {
-        client == newestClient ? newest.sequence : others[client]?.sequence
-    }
+    /// What is known of the newest message of a client; nil if none of its messages is in the tail, or can
+    /// be late.
+    subscript(client: UInt64) -> Mark? { client == newestClient ? newest : others[client] }
 
     /// Whether these messages follow everything that their client has in the log; if so, they are remembered.
     ///
-    /// - Parameter oldest: when the oldest entry came that the tail keeps.
+    /// - Parameter oldest: the earliest time at which an entry came that the tail keeps.
     mutating func admits(_ origin: EntryOrigin, count: Int, oldest: UInt64, now: UInt64) -> Bool {
         guard origin.client != 0 else { return true }
         if origin.client != newestClient {
@@ -53,6 +54,9 @@ struct PublisherMarks {
             sequence: origin.sequence &+ UInt64(count) &- 1, timestamp: max(now, newest.timestamp))
         return true
     }
+
+    /// Remembers where the newest of the messages is that were admitted last.
+    mutating func notePlace(_ place: EntryPlace) { newest.place = place }
 
     private mutating func setAside(oldest: UInt64, now: UInt64) {
         guard newestClient != 0 else { return }
