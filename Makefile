@@ -168,6 +168,7 @@ nightly:
 	$(MAKE) soak
 	$(MAKE) soak-storage
 	$(MAKE) soak-chaos
+	SERIES=10 $(run_tests) --skip '$(timed)'
 	$(MAKE) sanitize
 	$(MAKE) test-mixed
 	$(MAKE) test-package MEASURE=1

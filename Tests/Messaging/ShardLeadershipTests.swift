@@ -12,7 +12,7 @@ import Testing
 
     @Test(
         "what left a leader is in the memory of every later one, in order, or the logs begin anew",
-        arguments: 0..<400 as Range<UInt64>)
+        arguments: series(of: 120))
     func history(seed: UInt64) {
         var world = JournalWorld(seed: seed, Self.limits)
         for _ in 0..<400 { world.step() }
@@ -157,7 +157,7 @@ import Testing
 
     @Test(
         "a Redis that gave another node the leadership and was replaced before the node knew of it loses no message",
-        arguments: 0..<400 as Range<UInt64>)
+        arguments: series(of: 120))
     func leadershipGivenUnknown(seed: UInt64) {
         var world = JournalWorld(seed: seed, Self.limits)
         world.run(for: 1_400)
@@ -173,7 +173,7 @@ import Testing
 
     @Test(
         "a Redis with earlier data, which nothing about the server shows: the leader that lives writes again",
-        arguments: 0..<100 as Range<UInt64>)
+        arguments: series(of: 50))
     func movedAddress(seed: UInt64) {
         var world = JournalWorld(seed: seed, Self.limits)
         world.hasSentinels = false
@@ -219,7 +219,7 @@ import Testing
 
     @Test(
         "a Redis that loses its data during a transfer loses no message",
-        arguments: Loss.allCases, 0..<400 as Range<UInt64>)
+        arguments: Loss.allCases, series(of: 100))
     func lossDuringTransfer(loss: Loss, seed: UInt64) {
         var world = JournalWorld(seed: seed, Self.limits)
         world.run(for: 1_400)
@@ -234,7 +234,7 @@ import Testing
 
     @Test(
         "a leader that is to end while Redis is refused waits for it, and no message is lost",
-        arguments: Loss.allCases, 0..<40 as Range<UInt64>)
+        arguments: Loss.allCases, series(of: 20))
     func endWithoutRedis(loss: Loss, seed: UInt64) {
         var world = JournalWorld(seed: seed, Self.limits)
         world.run(for: 1_400)
@@ -268,7 +268,7 @@ import Testing
 
     @Test(
         "a node that learns of the later term during a transfer takes nothing from it",
-        arguments: 0..<100 as Range<UInt64>)
+        arguments: series(of: 50))
     func lateReport(seed: UInt64) {
         var world = JournalWorld(seed: seed, Self.limits)
         world.run(for: 1_400)

@@ -1,3 +1,12 @@
+import Foundation
+
+/// The seeds of generated histories: so many in each run, and SERIES times as many where that is set,
+/// as `make nightly` does.
+package func series(of count: UInt64) -> Range<UInt64> {
+    let factor = ProcessInfo.processInfo.environment["SERIES"].flatMap { UInt64($0) } ?? 1
+    return 0..<count * factor
+}
+
 /// Random numbers that can be repeated: a failing test names its seed. (SplitMix64.)
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64

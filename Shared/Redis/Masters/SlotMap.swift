@@ -12,9 +12,14 @@ struct SlotMap: Sendable, Hashable {
     private(set) var configEpoch: UInt64 = 0
     /// By slot: the index of its master in `masters`, or -1.
     private var owners: [Int16]
+    /// The first slot that nobody serves.
+    private(set) var unserved: Int?
 
     /// Nobody serves any slot.
-    init() { owners = Array(repeating: -1, count: HashSlot.count) }
+    init() {
+        owners = Array(repeating: -1, count: HashSlot.count)
+        unserved = 0
+    }
 
     /// Where ranges overlap, the last one counts.
     init(_ ranges: [Range]) {
@@ -36,9 +41,6 @@ struct SlotMap: Sendable, Hashable {
         let owner = owners[slot]
         return owner < 0 ? nil : masters[Int(owner)]
     }
-
-    /// The first slot that nobody serves.
-    var unserved: Int? { owners.firstIndex(of: -1) }
 
     mutating func move(_ slot: Int, to master: RedisEndpoint) {
         owners[slot] = number(of: master)
@@ -65,5 +67,6 @@ struct SlotMap: Sendable, Hashable {
             owners[slot] = numbers[old]
         }
         masters = kept
+        unserved = owners.firstIndex(of: -1)
     }
 }

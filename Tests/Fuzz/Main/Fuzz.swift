@@ -38,19 +38,23 @@ enum Fuzz {
         _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
     ) -> CInt
 
+    /// libFuzzer's own main asks for this name. Without optimisation the linker takes that main, too, but
+    /// begins with ours.
+    @_cdecl("LLVMFuzzerTestOneInput")
+    func testOneInput(_ start: UnsafePointer<UInt8>?, _ length: Int) -> CInt {
+        Fuzz.check(Fuzz.target, UnsafeRawBufferPointer(start: start, count: length))
+        return 0
+    }
+
     extension Fuzz {
         // Safety: written once, before libFuzzer, which has one thread, calls anything.
-        nonisolated(unsafe) private static var target = FuzzTarget.request
+        nonisolated(unsafe) fileprivate static var target = FuzzTarget.request
 
         fileprivate static func run(_ target: FuzzTarget) {
             self.target = target
             var count = CommandLine.argc
             var arguments = CommandLine.unsafeArgv
-            exit(
-                runDriver(&count, &arguments) { start, length in
-                    Fuzz.check(Fuzz.target, UnsafeRawBufferPointer(start: start, count: length))
-                    return 0
-                })
+            exit(runDriver(&count, &arguments) { testOneInput($0, $1) })
         }
     }
 #else

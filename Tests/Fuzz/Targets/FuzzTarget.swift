@@ -21,10 +21,12 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case broker
     /// Frames of a WebSocket, one after the other.
     case websocket
-    /// A configuration of all services, as `--check-config` reads it.
-    case configuration
-    /// What the gateway reads of an HTTP request: credentials, key, query, cursor and bodies.
-    case http
+    #if FUZZES_SERVERS
+        /// A configuration of all services, as `--check-config` reads it.
+        case configuration
+        /// What the gateway reads of an HTTP request: credentials, key, query, cursor and bodies.
+        case http
+    #endif
 
     package func run(_ bytes: UnsafeRawBufferPointer) throws(Disagreement) {
         switch self {
@@ -38,8 +40,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .jwt: try FuzzedJWT.run(bytes)
         case .broker: try FuzzedBroker.run(bytes)
         case .websocket: try FuzzedWebSocket.run(bytes)
-        case .configuration: try FuzzedConfiguration.run(bytes)
-        case .http: try FuzzedHTTP.run(bytes)
+        #if FUZZES_SERVERS
+            case .configuration: try FuzzedConfiguration.run(bytes)
+            case .http: try FuzzedHTTP.run(bytes)
+        #endif
         }
     }
 }

@@ -8,7 +8,7 @@ enum ChaosSettings {
 
     static var duration: Duration {
         let minutes = ProcessInfo.processInfo.environment["CHAOS_MINUTES"].flatMap(Double.init)
-        return minutes.map { .seconds($0 * 60) } ?? .seconds(25)
+        return minutes.map { .seconds($0 * 60) } ?? .seconds(12)
     }
 
     static var seed: UInt64 {
