@@ -234,7 +234,39 @@ test('presence list: who is there with which name, who comes, changes and hangs 
   await bea.logout();
   await eventually(() => !list.has(bea.userId), () => came);
   assert.ok(came.some(([type, who]) => type === 'REMOTE_LEAVE' && who === bea.userId));
-  await assert.rejects(ann.presence.setState(room, 'MESSAGE', { seat: 1 }), { operation: 'setState', errorCode: -10014 });
+});
+
+test('seats: states, metadata and metas whose values are numbers, objects, lists or nothing are texts for others', async (t) => {
+  const room = fresh('seats');
+  const { ann, bea } = await users(t, ['ann', 'bea']);
+  const data = { text: 'x', seat: 7, isMuted: false, place: { row: 1, near: ['cid'] }, since: new Date(0), avatar: undefined, team: null };
+  const place = '{"row":1,"near":["cid"]}';
+  const texts = { text: 'x', seat: '7', isMuted: 'false', place, since: '"1970-01-01T00:00:00.000Z"', avatar: '', team: '' };
+  const changes = [];
+  bea.addEventListener('presence', ({ eventType, stateChanged }) => eventType === 'REMOTE_STATE_CHANGED' && changes.push(stateChanged));
+  await bea.subscribe(room, { withMetadata: true });
+  const written = [];
+  bea.addEventListener('storage', ({ eventType, data: { metadata } }) => eventType === 'UPDATE' && written.push(metadata));
+  // Some before the subscription, and some after it.
+  await ann.presence.setState(room, 'MESSAGE', data);
+  await ann.subscribe(room);
+  await eventually(() => changes.length === 1, () => changes);
+  assert.deepEqual(changes[0], texts);
+  await ann.presence.setState(room, 'MESSAGE', { seat: 8 });
+  assert.deepEqual((await bea.presence.getState(ann.userId, room, 'MESSAGE')).states, { ...texts, seat: '8' });
+  await ann.storage.setChannelMetadata(room, 'MESSAGE', Object.entries(data).map(([key, value]) => ({ key, value })));
+  await eventually(() => written.length === 1, () => written);
+  const values = Object.entries(written[0]).map(([key, { value }]) => [key, value]);
+  assert.deepEqual(Object.fromEntries(values), texts);
+  const endless = {};
+  endless.endless = endless;
+  await assert.rejects(ann.presence.setState(room, 'MESSAGE', { endless }), { operation: 'setState', errorCode: -10014 });
+  const items = [{ key: 'endless', value: endless }];
+  await assert.rejects(ann.storage.setChannelMetadata(room, 'MESSAGE', items), { operation: 'setChannelMetadata', errorCode: -12010 });
+  const stage = ann.createStreamChannel(room);
+  await stage.join();
+  await assert.rejects(stage.joinTopic('chat', { meta: endless }), { operation: 'joinTopic', errorCode: -11018 });
+  await stage.joinTopic('chat', { meta: data.place });
 });
 
 test('call invitation: by user ids that are numbers, answered, refused, and to somebody who is not there', async (t) => {

@@ -33,6 +33,16 @@ export function channel(name, type) {
   return { [kinds.get(type)]: asName(name, type === 'USER' ? 'user' : 'channel') };
 }
 
+/** A value of an app's data as a text: an object or a list as JSON, and nothing as an empty one. */
+export function asText(value, code) {
+  if (typeof value !== 'object' || !value) return String(value ?? '');
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    throw new RTMError(code, 'a value is neither a text nor JSON');
+  }
+}
+
 function asNumber(value) {
   if (typeof value === 'number' || typeof value === 'string') {
     const number = Number(value);

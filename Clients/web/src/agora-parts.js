@@ -1,6 +1,6 @@
 // The parts of the vendor's client: presence, locks and history, over the modules that do the work.
 
-import { asName, channel, counted, listOf, lockDetail, Part, upper } from './agora-common.js';
+import { asName, asText, channel, counted, listOf, lockDetail, Part, upper } from './agora-common.js';
 import { History as ModernHistory } from './history.js';
 import { Locks } from './locks.js';
 import { Presence as ModernPresence } from './presence.js';
@@ -49,7 +49,10 @@ export class Presence extends Part {
   }
 
   setState(channelName, channelType, state) {
-    return this.perform('setState', () => this.#presence.setState(channel(channelName, channelType), state));
+    return this.perform('setState', () => {
+      const states = Object.entries(state ?? {}).map(([key, value]) => [key, asText(value, -10014)]);
+      return this.#presence.setState(channel(channelName, channelType), Object.fromEntries(states));
+    });
   }
 
   getState(userId, channelName, channelType) {

@@ -1,6 +1,6 @@
 // The vendor's storage, over the module that does the work.
 
-import { asName, channel, listOf, optionsOf, Part, storageData } from './agora-common.js';
+import { asName, asText, channel, listOf, optionsOf, Part, storageData } from './agora-common.js';
 import { RTMError } from './errors.js';
 import { Storage as ModernStorage } from './storage.js';
 
@@ -12,19 +12,12 @@ const writeOptions = ({ majorRevision, lockName, addTimeStamp, addUserId }) => (
   recordTimestamp: addTimeStamp,
   recordAuthor: addUserId,
 });
-/** A value is a text. Whatever has one of its own is taken for that, and nothing for an empty one. */
-function asValue(value) {
-  if (typeof value === 'symbol' || (value && typeof value === 'object' && !('toString' in value))) {
-    throw new RTMError(-12010, 'the value of an item is not a text');
-  }
-  return String(value ?? '');
-}
 function writeItems(items) {
   if (!Array.isArray(items)) throw new RTMError(-10014, 'the data is a list of items');
   return items.map((item) => {
     if (!item || typeof item !== 'object') throw new RTMError(-12003, 'an item has a key and a value');
     const { revision } = optionsOf({ revision: item.revision });
-    return { key: asName(item.key, 'option'), value: asValue(item.value), revision: revised(revision) };
+    return { key: asName(item.key, 'option'), value: asText(item.value, -12010), revision: revised(revision) };
   });
 }
 

@@ -1,7 +1,6 @@
 // The vendor's stream channels, over ours.
 
-import { asName, listOf, Part, RTMBaseError } from './agora-common.js';
-import { RTMError } from './errors.js';
+import { asName, asText, listOf, Part, RTMBaseError } from './agora-common.js';
 import { sessionOf } from './session.js';
 import { StreamChannel } from './streams.js';
 
@@ -23,14 +22,6 @@ export const RTMStreamChannelStatusCode = {
 };
 
 const usersOf = (users) => listOf(users, 'users').map((user) => asName(user, 'user'));
-
-function asJSON(meta) {
-  try {
-    return JSON.stringify(meta) ?? '';
-  } catch (error) {
-    throw new RTMError(-11018, `the meta is no text and no JSON: ${error.message}`);
-  }
-}
 
 export class RTMStreamChannel extends Part {
   #stream;
@@ -97,10 +88,8 @@ export class RTMStreamChannel extends Part {
   }
 
   joinTopic(topicName, given) {
-    const join = (topic, { meta = '', priority = 'NORMAL' }) => {
-      const options = { meta: typeof meta === 'string' ? meta : asJSON(meta), priority: priority.toLowerCase() };
-      return this.#stream.joinTopic(topic, options);
-    };
+    const join = (topic, { meta, priority = 'NORMAL' }) =>
+      this.#stream.joinTopic(topic, { meta: asText(meta, -11018), priority: priority.toLowerCase() });
     return this.#topic('joinTopic', topicName, join, given);
   }
 
