@@ -389,6 +389,30 @@ test('listeners as a framework mounts them: added twice, removed, all at once, a
   assert.equal(typeof AgoraRTM.VERSION + typeof AgoraRTM.BUILD + typeof AgoraRTM.processId, 'stringstringstring');
 });
 
+test('listeners by one object, as the earlier documents have them: of all events that it names, and removed by it', async (t) => {
+  const room = fresh('object');
+  const { ann, bea } = await users(t, ['ann', 'bea']);
+  const seen = [];
+  const listeners = {
+    message: ({ message }) => seen.push(message),
+    presence: ({ eventType, snapshot }) => seen.push([eventType, snapshot?.length]),
+    status: ({ state }) => seen.push(state),
+    storage: undefined,
+    lock: null,
+  };
+  assert.equal(bea.addEventListener(listeners), bea);
+  assert.deepEqual(bea.eventNames(), ['message', 'presence', 'status']);
+  await bea.subscribe(room);
+  await eventually(() => seen.length === 1);
+  await ann.publish(room, 'hi');
+  await eventually(() => seen.length === 2);
+  assert.deepEqual(seen, [['SNAPSHOT', 1], 'hi']);
+  assert.equal(bea.removeEventListener(listeners), bea);
+  assert.deepEqual(bea.eventNames(), []);
+  assert.throws(() => bea.addEventListener({ message: 'no function' }), { operation: 'addEventListener', errorCode: -10004 });
+  for (const none of [undefined, null]) assert.throws(() => bea.addEventListener(none), { operation: 'addEventListener', errorCode: -10004 });
+});
+
 test('a second device: the first one is told, and whoever logs in again takes the session back', async (t) => {
   const id = fresh('ann');
   const [phone, tablet] = [new RTM('dev', id), new RTM('dev', id)];

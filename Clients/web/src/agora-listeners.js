@@ -25,7 +25,14 @@ export class Listeners {
     return Object.assign(once, { listener });
   }
 
+  /** With an object in the place of a name: a listener for each event that it names. */
+  #each(method, listeners) {
+    for (const [name, listener] of Object.entries(listeners)) if (listener) this[method](name, listener);
+    return this;
+  }
+
   addEventListener(name, listener) {
+    if (name && typeof name === 'object') return this.#each('addEventListener', name);
     return this.#add('addEventListener', name, listener);
   }
 
@@ -51,6 +58,7 @@ export class Listeners {
 
   /** Who was added twice has to be removed twice, the one that was added last at first. */
   removeEventListener(name, listener) {
+    if (name && typeof name === 'object') return this.#each('removeEventListener', name);
     const listeners = this.#listeners.get(name) ?? [];
     const last = listeners.map((other) => other === listener || other.listener === listener).lastIndexOf(true);
     const left = listeners.filter((_, index) => index !== last);

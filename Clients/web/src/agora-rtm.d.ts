@@ -634,7 +634,9 @@ type Listener = (...values: any[]) => void;
 /** As Node's EventEmitter, which takes other names and functions than those of the map, too. */
 declare class Listeners {
   addEventListener<Name extends keyof Events>(eventName: Name, listener: Events[Name]): this;
+  addEventListener(listeners: Maybe<Events>): this;
   removeEventListener<Name extends keyof Events>(eventName: Name, listener: Events[Name]): this;
+  removeEventListener(listeners: Maybe<Events>): this;
   addListener<Name extends keyof Events>(eventName: Name, listener: Events[Name]): this;
   addListener(eventName: string | symbol, listener: Listener): this;
   on<Name extends keyof Events>(eventName: Name, listener: Events[Name]): this;

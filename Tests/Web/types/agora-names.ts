@@ -72,6 +72,7 @@ export class Room {
     const client = new AgoraRTM.RTM(appId, userId, config);
     this.client = client;
     client.addEventListener('message', this.onMessage);
+    client.addEventListener({ message: this.onMessage, presence: ({ snapshot }) => console.log(snapshot?.length) });
     client.addEventListener('linkState', ({ currentState, reasonCode }) => {
       this.states.push(currentState);
       if (reasonCode === 'SAME_UID_LOGIN' || reasonCode === 'TOKEN_EXPIRED') this.leave();
