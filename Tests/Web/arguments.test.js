@@ -68,7 +68,7 @@ const calls = {
     join: [[], ['token', 'withPresence', 'withMetadata', 'withLock', 'beQuiet']],
   },
 };
-const others = ['login', 'logout', 'createStreamChannel', 'getSubscribedUserList', 'perform', 'constructor'];
+const others = ['login', 'logout', 'createStreamChannel', 'getSubscribedUserList', 'perform', 'userOf', 'constructor'];
 
 /** A client's parts by the names of `calls`. */
 const partsOf = (rtm) => ({
@@ -179,6 +179,26 @@ test('options that are empty, null or undefined are not there', async (t) => {
     await stage.joinTopic('chat', value);
     await stage.publishTopicMessage('chat', 'x', value);
     await stage.leave();
+  }
+});
+
+test('no user id is this user’s own, in every call of presence and storage that takes one', async (t) => {
+  const [alice, room] = [new RTM('dev', fresh('user'), { WebSocket }), fresh('room')];
+  await alice.login();
+  t.after(() => alice.logout());
+  await alice.subscribe(room);
+  await alice.presence.setState(room, 'MESSAGE', { mood: 'good' });
+  for (const nobody of [undefined, null, '']) {
+    for (const method of ['whereNow', 'getUserChannels']) {
+      assert.deepEqual((await alice.presence[method](nobody)).channels, [{ channelName: room, channelType: 'MESSAGE' }]);
+    }
+    const { userId, states } = await alice.presence.getState(nobody, room, 'MESSAGE');
+    assert.deepEqual([userId, states], [alice.userId, { mood: 'good' }]);
+    for (const method of ['subscribeUserMetadata', 'unsubscribeUserMetadata']) {
+      assert.equal((await alice.storage[method](nobody)).userId, alice.userId);
+    }
+    await alice.storage.setUserMetadata(item, { userId: nobody });
+    assert.equal((await alice.storage.getUserMetadata({ userId: nobody })).metadata.k.value, 'v');
   }
 });
 

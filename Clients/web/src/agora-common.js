@@ -97,6 +97,11 @@ export class Part {
     Object.defineProperties(this, { rtm: { value: rtm }, client: { value: client } });
   }
 
+  /** Nothing in the place of a user is this one. */
+  userOf(userId) {
+    return asName(isThere(userId) ? userId : this.client.userId, 'user');
+  }
+
   /** What is wrong with a call rejects its promise, as whatever fails later does (S-0a). */
   async perform(operation, work, given) {
     try {

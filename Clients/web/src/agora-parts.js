@@ -40,7 +40,7 @@ export class Presence extends Part {
 
   #channels(operation, userId) {
     return this.perform(operation, async () => {
-      const channels = (await this.#presence.whereNow(asName(userId, 'user'))).map(({ channelType, channelName }) => ({
+      const channels = (await this.#presence.whereNow(this.userOf(userId))).map(({ channelType, channelName }) => ({
         channelName,
         channelType: upper(channelType),
       }));
@@ -57,7 +57,7 @@ export class Presence extends Part {
 
   getState(userId, channelName, channelType) {
     return this.perform('getState', async () => {
-      const user = asName(userId ?? this.client.userId, 'user');
+      const user = this.userOf(userId);
       return counted({ userId: user, states: await this.#presence.getState(channel(channelName, channelType), user) });
     });
   }

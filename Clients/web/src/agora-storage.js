@@ -38,8 +38,8 @@ export class Storage extends Part {
   }
 
   #user(operation, work, options) {
-    const perform = async ({ userId = this.client.userId, ...given }) => {
-      const user = asName(userId, 'user');
+    const perform = async ({ userId, ...given }) => {
+      const user = this.userOf(userId);
       return { userId: user, ...(await work({ user }, given)) };
     };
     return this.perform(operation, perform, options);
