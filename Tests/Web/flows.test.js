@@ -106,6 +106,30 @@ test('what comes too early: calls before the login, a login twice, one after the
   await alice.login();
 });
 
+test('channel types by the numbers of ChannelTypeEnum, which exist at run time, and in the place of options', async (t) => {
+  const room = fresh('numbers');
+  const { MESSAGE, USER } = AgoraRTM.constantsType.ChannelTypeEnum;
+  const { ann, bea } = await users(t, ['ann', 'bea']);
+  const got = [];
+  bea.addEventListener('message', ({ channelType, message }) => got.push([channelType, message]));
+  await bea.subscribe(room, MESSAGE);
+  await ann.publish(room, 'to all', MESSAGE);
+  await ann.publish(bea.userId, 'to one', { channelType: USER });
+  await ann.publish(bea.userId, 'to one again', 'USER');
+  await eventually(() => got.length === 3, () => got);
+  assert.deepEqual(got, [['MESSAGE', 'to all'], ['USER', 'to one'], ['USER', 'to one again']]);
+  assert.equal((await ann.presence.getOnlineUsers(room, MESSAGE)).totalOccupancy, 1);
+  await ann.presence.setState(room, MESSAGE, { a: 'b' });
+  assert.equal((await ann.storage.setChannelMetadata(room, MESSAGE, [{ key: 'k', value: 'v' }])).channelType, 'MESSAGE');
+  await assert.rejects(ann.storage.getChannelMetadata(room, USER), { errorCode: -10019 });
+  assert.equal((await ann.lock.setLock(room, MESSAGE, 'turn')).channelType, 'MESSAGE');
+  assert.equal((await ann.lock.getLock(room, MESSAGE)).channelType, 'MESSAGE');
+  assert.deepEqual((await ann.history.getMessages(room, MESSAGE)).messageList, []);
+  for (const wrong of [0, 4, '1', 'message']) await assert.rejects(ann.presence.whoNow(room, wrong), { errorCode: -10019 });
+  await assert.rejects(ann.publish(room, 'x', { channelType: 4 }), { operation: 'publish', errorCode: -10019 });
+  await assert.rejects(ann.subscribe(room, 4), { operation: 'subscribe', errorCode: -10014 });
+});
+
 test('poll: a host asks by a message, votes are counted by messages to the host, the result is metadata', async (t) => {
   const room = fresh('poll');
   const { host, ann, bea } = await users(t, ['host', 'ann', 'bea']);

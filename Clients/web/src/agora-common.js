@@ -8,6 +8,10 @@ const kinds = new Map([
   ['STREAM', 'stream'],
   ['USER', 'user'],
 ]);
+export const channelTypes = { MESSAGE: 1, STREAM: 2, USER: 3 };
+const typeNames = new Map(Object.entries(channelTypes).map(([name, number]) => [number, name]));
+/** A channel type by its name, or by the number that it has in ChannelTypeEnum. */
+export const asType = (type) => typeNames.get(type) ?? type;
 export const upper = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 /** A call failed: what the vendor's calls reject with. */
@@ -29,8 +33,9 @@ export function asName(name, kind) {
 }
 
 export function channel(name, type) {
-  if (!kinds.has(type)) throw new RTMError(-10019, 'the channel type is MESSAGE, STREAM or USER');
-  return { [kinds.get(type)]: asName(name, type === 'USER' ? 'user' : 'channel') };
+  const kind = kinds.get(asType(type));
+  if (!kind) throw new RTMError(-10019, 'the channel type is MESSAGE, STREAM or USER');
+  return { [kind]: asName(name, kind === 'user' ? kind : 'channel') };
 }
 
 /** A value of an app's data as a text: an object or a list as JSON, and nothing as an empty one. */
@@ -52,13 +57,14 @@ function asNumber(value) {
 }
 
 const numbers = ['messageCount', 'start', 'end', 'ttl', 'majorRevision', 'revision', 'heartbeatInterval', 'presenceTimeout'];
-const texts = ['token', 'customType', 'channelType', 'page', 'lockName', 'userId', 'channelName', 'priority', 'encryptionMode'];
+const texts = ['token', 'customType', 'page', 'lockName', 'userId', 'channelName', 'priority', 'encryptionMode'];
 // What is there or not needs no kind: whatever isn't false is true.
 const flags = ['storeInHistory', 'includedUserId', 'includedState', 'addTimeStamp', 'addUserId', 'retry'];
 const asKind = new Map([
   ...numbers.map((name) => [name, asNumber]),
   ...texts.map((name) => [name, (value) => asName(value, 'option')]),
   ...flags.map((name) => [name, Boolean]),
+  ['channelType', asType],
 ]);
 
 const isThere = (value) => value !== undefined && value !== null && value !== '';
@@ -70,6 +76,9 @@ export function optionsOf(given) {
   const there = Object.entries(given).filter(([, value]) => isThere(value));
   return Object.fromEntries(there.map(([name, value]) => [name, asKind.has(name) ? asKind.get(name)(value) : value]));
 }
+
+/** In the place of the options of subscribe and publish a channel type is that option. */
+export const typeOr = (options) => (kinds.has(asType(options)) ? { channelType: options } : options);
 
 /** A list that an app gives; nothing stands for none. */
 export function listOf(given, what) {

@@ -1,6 +1,6 @@
 // The parts of the vendor's client: presence, locks and history, over the modules that do the work.
 
-import { asName, asText, channel, counted, listOf, lockDetail, Part, upper } from './agora-common.js';
+import { asName, asText, asType, channel, counted, listOf, lockDetail, Part, upper } from './agora-common.js';
 import { History as ModernHistory } from './history.js';
 import { Locks } from './locks.js';
 import { Presence as ModernPresence } from './presence.js';
@@ -79,7 +79,7 @@ export class Lock extends Part {
   #perform(operation, channelName, channelType, lockName, work, options) {
     const perform = async (given) => {
       await work(channel(channelName, channelType), asName(lockName, 'lock'), given);
-      return { channelName, channelType, lockName };
+      return { channelName, channelType: asType(channelType), lockName };
     };
     return this.perform(operation, perform, options);
   }
@@ -110,7 +110,7 @@ export class Lock extends Part {
   getLock(channelName, channelType) {
     return this.perform('getLock', async () => {
       const lockDetails = (await this.#locks.list(channel(channelName, channelType))).map(lockDetail);
-      return { channelName, channelType, totalLocks: lockDetails.length, lockDetails };
+      return { channelName, channelType: asType(channelType), totalLocks: lockDetails.length, lockDetails };
     });
   }
 }

@@ -1,6 +1,6 @@
 // The vendor's storage, over the module that does the work.
 
-import { asName, asText, channel, listOf, optionsOf, Part, storageData } from './agora-common.js';
+import { asName, asText, asType, channel, listOf, optionsOf, Part, storageData } from './agora-common.js';
 import { RTMError } from './errors.js';
 import { Storage as ModernStorage } from './storage.js';
 
@@ -31,8 +31,8 @@ export class Storage extends Part {
 
   #channel(operation, channelName, channelType, work, options) {
     const perform = async (given) => {
-      if (channelType === 'USER') throw new RTMError(-10019, 'a user channel has no metadata');
-      return { channelName, channelType, ...(await work(channel(channelName, channelType), given)) };
+      if (asType(channelType) === 'USER') throw new RTMError(-10019, 'a user channel has no metadata');
+      return { channelName, channelType: asType(channelType), ...(await work(channel(channelName, channelType), given)) };
     };
     return this.perform(operation, perform, options);
   }
