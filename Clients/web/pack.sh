@@ -24,18 +24,22 @@ const { readFileSync, writeFileSync } = require('node:fs');
 const [from, to] = process.argv.slice(2);
 const { exports, typesVersions, scripts, ...described } = JSON.parse(readFileSync(from));
 const { types, default: entry } = exports['./agora-rtm'];
+const facade = { types, require: './dist/agora-rtm.cjs', default: entry };
 const package = {
   ...described,
   name: `${described.name}-agora-rtm`,
   description: 'The API of agora-rtm 2.x over the client of Heliograph, a self-hosted real-time messaging system',
-  exports: { '.': { types, require: './dist/agora-rtm.cjs', default: entry }, './package.json': './package.json' },
+  // The vendor's package has these two in its folder: programs name the one, and builds copy the other beside a page.
+  exports: { '.': facade, './agora-rtm': facade, './agora-rtm.js': facade, './package.json': './package.json' },
   types,
-  unpkg: './dist/agora-rtm.js',
-  jsdelivr: './dist/agora-rtm.js',
-  files: ['src', 'dist/agora-rtm.js', 'dist/agora-rtm.cjs', 'LICENSE'],
+  typesVersions: { '*': { 'agora-rtm': [types] } },
+  unpkg: './agora-rtm.js',
+  jsdelivr: './agora-rtm.js',
+  files: ['src', 'agora-rtm.js', 'dist/agora-rtm.cjs', 'LICENSE'],
 };
 writeFileSync(to, `${JSON.stringify(package, null, 2)}\n`);
 END
 cd "$copy"
 "$OLDPWD/bundle.py" dist
+mv dist/agora-rtm.js .
 pack

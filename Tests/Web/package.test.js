@@ -6,6 +6,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFi
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { runInThisContext } from 'node:vm';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { temporaryFolder } from './support/programs.js';
 
@@ -56,7 +57,7 @@ test('it is packed without a network, and every entry loads in a program that ha
 
 test('installed by the vendor’s name it is what programs import from there, and brings its script', () => {
   const installed = join(project, 'node_modules/agora-rtm');
-  for (const file of ['dist/agora-rtm.js', 'dist/agora-rtm.cjs', 'src/agora-rtm.d.ts', 'LICENSE', 'README.md']) {
+  for (const file of ['agora-rtm.js', 'dist/agora-rtm.cjs', 'src/agora-rtm.d.ts', 'LICENSE', 'README.md']) {
     assert.ok(existsSync(join(installed, file)), file);
   }
   const program = join(project, 'vendor.mjs');
@@ -78,6 +79,25 @@ test('installed by the vendor’s name it is what programs import from there, an
      console.log(AgoraRTM.RTM === RTM, byDefault.RTM === RTM, Object.keys(byDefault).every((name) => name in AgoraRTM));`,
   );
   assert.equal(execFileSync('node', [earlier], { encoding: 'utf8' }).trim(), 'true true true');
+});
+
+test('programs and builds that name the files of the vendor’s package find them', () => {
+  const deeper = join(project, 'deeper.mjs');
+  writeFileSync(
+    deeper,
+    `import { createRequire } from 'node:module';
+     import AgoraRTM, { RTM } from 'agora-rtm';
+     import * as byName from 'agora-rtm/agora-rtm';
+     import byFile from 'agora-rtm/agora-rtm.js';
+     const require = createRequire(import.meta.url);
+     const required = ['agora-rtm/agora-rtm', 'agora-rtm/agora-rtm.js'].map((entry) => require(entry).RTM === require('agora-rtm').RTM);
+     console.log(byName.default === AgoraRTM, byName.RTM === RTM, byFile === AgoraRTM, ...required);`,
+  );
+  assert.equal(execFileSync('node', [deeper], { encoding: 'utf8' }).trim(), 'true true true true true');
+  // What a build copies beside its page is the script for a tag.
+  const script = readFileSync(join(project, 'node_modules/agora-rtm/agora-rtm.js'), 'utf8');
+  runInThisContext(script);
+  assert.equal(typeof globalThis.AgoraRTM.RTM, 'function');
 });
 
 test('it has the version of the system, no dependency, and imports nothing but its own files', () => {

@@ -25,7 +25,9 @@ import type {
   UserMetadataOperationResponse, WhereNowResponse, WhoNowOptions, WhoNowResponse, joinTopicOptions,
   RTMEvents,
 } from 'agora-rtm';
+import type { RTMClient as RTMClientOfFile, RTMEvents as RTMEventsOfFile } from 'agora-rtm/agora-rtm';
 
+export type OfFile = [RTMClientOfFile, RTMEventsOfFile.StorageEvent];
 export type Names = [
   AcquireLockOptions, AcquireLockResponse, BaseResponse, ChannelDetail, ChannelMetadataOperationResponse,
   ChannelType, ErrorInfo, GetChannelMetadataResponse, GetHistoryMessageOptions, GetLockResponse,
