@@ -437,6 +437,77 @@ test('listeners by one object, as the earlier documents have them: of all events
   for (const none of [undefined, null]) assert.throws(() => bea.addEventListener(none), { operation: 'addEventListener', errorCode: -10004 });
 });
 
+// What two users call of each kind: what begins it, what ends it, and whether it is so in the end.
+const pairs = {
+  'a channel': {
+    begin: (ann, name) => ann.subscribe(name),
+    end: (ann, name) => ann.unsubscribe(name),
+    is: async (ann, bea, name) => (await bea.presence.whoNow(name, 'MESSAGE')).totalOccupancy === 1,
+  },
+  'a followed user': {
+    begin: (ann, name) => ann.storage.subscribeUserMetadata(name),
+    end: (ann, name) => ann.storage.unsubscribeUserMetadata(name),
+    is: (ann, bea, name) => ann.storage.unsubscribeUserMetadata(name).then(() => true, () => false),
+  },
+  'a stream channel': {
+    begin: (ann, name) => ann.createStreamChannel(name).join(),
+    end: (ann, name) => ann.createStreamChannel(name).leave(),
+    is: async (ann, bea, name) => (await bea.presence.whoNow(name, 'STREAM')).totalOccupancy === 1,
+  },
+  'a topic': {
+    prepare: (ann, bea, name) => ann.createStreamChannel(name).join(),
+    begin: (ann, name) => ann.createStreamChannel(name).joinTopic('chat'),
+    end: (ann, name) => ann.createStreamChannel(name).leaveTopic('chat'),
+    is: (ann, bea, name) => ann.createStreamChannel(name).publishTopicMessage('chat', 'x').then(() => true, () => false),
+  },
+  'a lock': {
+    prepare: (ann, bea, name) => bea.lock.setLock(name, 'MESSAGE', 'turn'),
+    begin: (ann, name) => ann.lock.acquireLock(name, 'MESSAGE', 'turn', { retry: true }),
+    end: (ann, name) => ann.lock.releaseLock(name, 'MESSAGE', 'turn'),
+    is: async (ann, bea, name) => (await bea.lock.getLock(name, 'MESSAGE')).lockDetails[0].owner === ann.userId,
+  },
+  'a state': {
+    prepare: (ann, bea, name) => ann.subscribe(name),
+    begin: (ann, name) => ann.presence.setState(name, 'MESSAGE', { mood: 'good' }),
+    end: (ann, name) => ann.presence.removeState(name, 'MESSAGE', { states: ['mood'] }),
+    is: async (ann, bea, name) => (await bea.presence.getState(ann.userId, name, 'MESSAGE')).states.mood === 'good',
+  },
+  'a state before its channel': {
+    begin: (ann, name) => ann.presence.setState(name, 'MESSAGE', { mood: 'good' }),
+    end: (ann, name) => ann.presence.removeState(name, 'MESSAGE'),
+    is: async (ann, bea, name) => (await ann.presence.getState(ann.userId, name, 'MESSAGE').catch(() => ({ states: {} }))).states.mood === 'good',
+  },
+  'an item': {
+    begin: (ann, name) => ann.storage.setChannelMetadata(name, 'MESSAGE', [{ key: 'k', value: 'v' }]),
+    end: (ann, name) => ann.storage.removeChannelMetadata(name, 'MESSAGE', { data: [{ key: 'k' }] }),
+    is: async (ann, bea, name) => 'k' in (await bea.storage.getChannelMetadata(name, 'MESSAGE')).metadata,
+  },
+};
+
+for (const encrypted of [false, true]) {
+  const how = encrypted ? 'encrypted' : 'in the clear';
+  test(`M-8: mounted, unmounted and mounted again without a wait, ${how}: the last call counts`, async (t) => {
+    const own = await startStandalone({ 'rates-unlimited': true, 'presence-debounce': '0s' });
+    t.after(() => own.kill());
+    const keys = { encryptionMode: 'AES_256_GCM', cipherKey: 'a long random text', salt: new Uint8Array(32) };
+    const { ann, bea } = await users(t, ['ann', 'bea'], { server: own.url, ...(encrypted && keys) });
+    for (const [what, { prepare, begin, end, is }] of Object.entries(pairs)) {
+      for (const there of [false, true]) {
+        for (let length = 1; length < 6; length++) {
+          const name = fresh('pair');
+          await prepare?.(ann, bea, name);
+          if (there) await begin(ann, name);
+          const calls = Array.from({ length }, (_, index) => (there !== (index % 2 === 1) ? end : begin)(ann, name));
+          const { reason, status } = (await Promise.allSettled(calls)).at(-1);
+          const shown = `${what}, ${there ? 'there' : 'not there'} at first, ${length} calls`;
+          assert.equal(status, 'fulfilled', `${shown}: ${reason?.message}`);
+          assert.equal(await is(ann, bea, name), there !== (length % 2 === 1), shown);
+        }
+      }
+    }
+  });
+}
+
 test('a second device: the first one is told, and whoever logs in again takes the session back', async (t) => {
   const id = fresh('ann');
   const [phone, tablet] = [new RTM('dev', id), new RTM('dev', id)];

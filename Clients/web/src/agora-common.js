@@ -8,10 +8,9 @@ const kinds = new Map([
   ['STREAM', 'stream'],
   ['USER', 'user'],
 ]);
-export const channelTypes = { MESSAGE: 1, STREAM: 2, USER: 3 };
-const typeNames = new Map(Object.entries(channelTypes).map(([name, number]) => [number, name]));
+const types = [...kinds.keys()];
 /** A channel type by its name, or by the number that it has in ChannelTypeEnum. */
-export const asType = (type) => typeNames.get(type) ?? type;
+export const asType = (type) => (Number.isInteger(type) && types[type - 1]) || type;
 export const upper = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 /** A call failed: what the vendor's calls reject with. */

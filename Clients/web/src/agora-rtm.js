@@ -1,7 +1,7 @@
 // The API of agora-rtm 2.x for the web, over RTMClient. docs/web-compatibility.md lists every member and what it does here.
 
 import { translated } from './agora-events.js';
-import { asName, channel, channelTypes, listOf, optionsOf, RTMBaseError, typeOr } from './agora-common.js';
+import { asName, channel, listOf, optionsOf, RTMBaseError, typeOr } from './agora-common.js';
 import { Listeners } from './agora-listeners.js';
 import { History, Lock, Presence } from './agora-parts.js';
 import { Permissions } from './agora-permissions.js';
@@ -137,7 +137,7 @@ export function setServers(servers) {
 const sameText = (...names) => Object.fromEntries(names.map((name) => [name, name]));
 export const constantsType = Object.freeze({
   MessageType: sameText('STRING', 'BINARY'),
-  ChannelTypeEnum: channelTypes,
+  ChannelTypeEnum: { MESSAGE: 1, STREAM: 2, USER: 3 },
   AreaCode: sameText('GLOBAL', 'INDIA', 'JAPAN', 'ASIA', 'EUROPE', 'CHINA', 'NORTH_AMERICA'),
   LegacyAreaCode: sameText('CN', 'NA', 'EU', 'AS', 'JP', 'IN', 'GLOB', 'OC', 'SA', 'AF', 'KR', 'US', 'OVS'),
 });

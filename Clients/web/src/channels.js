@@ -33,7 +33,8 @@ export function makeChannels(session) {
   async function subscribe(about, wanted, operation, way = channelWay) {
     const call = { codes, operation };
     await requests.ready(call);
-    if (subscriptions.get(about.key)?.wanted) {
+    const known = subscriptions.get(about.key);
+    if (known?.wanted && !known.leaving) {
       throw new RTMError(-10017, `'${about.name}' is being subscribed already`, { operation });
     }
     const entry = subscriptions.begin(about, wanted, way);
@@ -54,7 +55,7 @@ export function makeChannels(session) {
         // The channel's messaging node is being replaced (M-9).
         refused: (error, id) => {
           const { code, retryAfter, limit } = error;
-          if ((code !== -11021 && code !== -11007) || !retryAfter || limit || !entry.wanted) return false;
+          if ((code !== -11021 && code !== -11007) || !retryAfter || limit || !entry.wanted || entry.leaving) return false;
           refusal = error;
           return requests.sendAgain(way.begin, body, id, error);
         },
@@ -162,7 +163,7 @@ export function makeChannels(session) {
     async unsubscribe(about, operation, code) {
       requests.checkLogin(operation);
       // A subscribe that was called just before this begins in a moment, and is sent before it.
-      if (!subscriptions.get(about.key)) await undefined;
+      await undefined;
       const entry = subscriptions.get(about.key);
       if (!entry) throw new RTMError(code, `'${about.name}' is not subscribed`, { operation });
       // The answer of a restoration under way finds no entry any more, and ends what the server has.

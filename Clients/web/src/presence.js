@@ -24,6 +24,10 @@ export class Presence {
     return type < 4 ? this.#session.encryption : undefined;
   }
 
+  #sealed(about, states) {
+    return this.#encryption(about)?.sealStates(about, states) ?? states;
+  }
+
   async whoNow(channel, options) {
     const about = target(channel);
     const list = await this.#rosters.list(about, options ?? {});
@@ -48,7 +52,7 @@ export class Presence {
 
   async setState(channel, states) {
     const about = target(channel);
-    await this.#states.set(about, (await this.#encryption(about)?.sealStates(about, states)) ?? states);
+    await this.#states.set(about, await this.#sealed(about, states));
   }
 
   async getState(channel, userId = this.#session.userId) {
@@ -65,6 +69,9 @@ export class Presence {
   }
 
   async removeState(channel, keys) {
-    await this.#states.remove(target(channel), keys ?? []);
+    const about = target(channel);
+    // Behind the states that are still being sealed.
+    await this.#sealed(about, {});
+    await this.#states.remove(about, keys ?? []);
   }
 }

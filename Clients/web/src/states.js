@@ -62,7 +62,7 @@ export class OwnStates {
   async remove({ type, name, key }, keys) {
     if (this.#isActive(key)) {
       await this.#session.requests.ask(codes, 'removeState', { channelType: type, channel: name, keys });
-    }
+    } else await this.#session.requests.ready({ codes, operation: 'removeState' });
     const drop = (shown) => {
       for (const state of keys.length > 0 ? keys : Object.keys(shown)) delete shown[state];
     };

@@ -41,7 +41,9 @@ export class Storage {
     // On the wire 0 compares nothing, and -1 stands for what was never written.
     const onWire = (revision) => (revision === undefined ? 0 : revision === 0 ? -1 : revision);
     let list = Array.isArray(items) ? items : Object.entries(items).map(([key, value]) => ({ key, value }));
-    if (encryption && kind < 2) list = await encryption.sealItems(type, name || userId, list);
+    // A removal has nothing to seal, and comes behind what is still being sealed.
+    const sealed = encryption && (await encryption.sealItems(type, name || userId, kind < 2 ? list : []));
+    if (sealed && kind < 2) list = sealed;
     const request = {
       channelType: type,
       target: name,

@@ -59,7 +59,13 @@ export class StreamChannel {
 
   // MARK: Joining
 
+  /** It begins behind what was called before it, and what is called after it need not wait for its end. */
   async join(given) {
+    const { joined } = await this.#serialized(async () => ({ joined: this.#join(given) }));
+    return joined;
+  }
+
+  async #join(given) {
     const operation = 'join';
     const { token = '', ...options } = given ?? {};
     const { channels } = this.#session;
@@ -67,12 +73,13 @@ export class StreamChannel {
       throw new RTMError(-10017, `stream channel '${this.name}' is joined already`, { operation });
     }
     const joined = await channels.open(this.#about, { messages: false, ...options }, operation, { token });
+    const entry = this.#entry(this.#about);
     this.#topics.begin(this.name);
     try {
       await channels.subscribe(this.#roster, { features: presence | quiet }, operation);
     } catch (error) {
-      // Without its topics the channel isn't joined.
-      await this.leave().catch(() => {});
+      // Without its topics the channel isn't joined. Who has left meanwhile may have joined again.
+      if (this.#entry(this.#about) === entry) await this.leave().catch(() => {});
       throw error;
     }
     return joined;
