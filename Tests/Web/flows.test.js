@@ -547,7 +547,7 @@ test('token renewal: the warning in both of its forms, a renewal, one that is re
   client.addEventListener('token', ({ eventType, affectedResources, reason, timestamp }) => {
     assert.ok(timestamp > 1e12 && reason.includes('expires'));
     warnings.push([eventType, affectedResources.streamChannels]);
-    client.renewToken(token(user, '--expire', '31s')).then(() => warnings.push('renewed'));
+    client.renewToken(token(user, '--expire', '60s')).then(() => warnings.push('renewed'));
   });
   client.addEventListener('linkState', ({ currentState, reasonCode }) => links.push([currentState, reasonCode]));
   await assert.rejects(client.login(null), { operation: 'login', errorCode: -10005 });
