@@ -29,6 +29,8 @@ export class StreamChannel {
   #roster;
   #priorities = new Map();
   #changes = Promise.resolve();
+  /** How often it was left. */
+  #leaves = 0;
 
   constructor(client, name) {
     this.#session = sessionOf(client);
@@ -72,14 +74,16 @@ export class StreamChannel {
     if (this.#entry(this.#about)?.isActive) {
       throw new RTMError(-10017, `stream channel '${this.name}' is joined already`, { operation });
     }
+    const leaves = this.#leaves;
+    const wasLeft = () => leaves < this.#leaves;
     const joined = await channels.open(this.#about, { messages: false, ...options }, operation, { token });
-    const entry = this.#entry(this.#about);
+    if (wasLeft()) throw new RTMError(-11034, 'the channel was left before its join was done', { operation });
     this.#topics.begin(this.name);
     try {
       await channels.subscribe(this.#roster, { features: presence | quiet }, operation);
     } catch (error) {
       // Without its topics the channel isn't joined. Who has left meanwhile may have joined again.
-      if (this.#entry(this.#about) === entry) await this.leave().catch(() => {});
+      if (!wasLeft()) await this.leave().catch(() => {});
       throw error;
     }
     return joined;
@@ -87,7 +91,10 @@ export class StreamChannel {
 
   /** Behind the changes of topics that were called before it. */
   leave() {
-    return this.#serialized(() => this.#session.channels.unsubscribe(this.#about, 'leave', -11001));
+    return this.#serialized(() => {
+      this.#leaves++;
+      return this.#session.channels.unsubscribe(this.#about, 'leave', -11001);
+    });
   }
 
   async renewToken(token) {
