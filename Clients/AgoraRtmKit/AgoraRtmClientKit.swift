@@ -119,7 +119,7 @@ extension AgoraRtmClientKit {
         case .message(let message):
             let event = AgoraRtmMessageEvent(message)
             delegates.notify { $0.rtmKit(self, didReceiveMessageEvent: event) }
-        case .storage(let event):
+        case .metadata(let event):
             let event = AgoraRtmStorageEvent(event)
             delegates.notify { $0.rtmKit(self, didReceiveStorageEvent: event) }
         case .lock(let event):

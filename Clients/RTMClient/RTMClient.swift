@@ -78,7 +78,7 @@ public final class RTMClient: Sendable {
     }
 
     /// The state of the link at this moment.
-    public var linkState: RTMLinkState { hub.linkState }
+    public var linkState: LinkState { hub.linkState }
 
     /// Makes a new consumer of all events from now on. Each call makes an independent one.
     ///

@@ -83,7 +83,7 @@ struct DelegateTests {
         kit.deliver(
             .presence(
                 PresenceEvent(
-                    channelType: .message, channelName: "lobby", change: .errorOutOfService(.unavailable),
+                    channelType: .message, channelName: "lobby", change: .outage(.unavailable),
                     timestampMilliseconds: 1)))
         #expect(delegate.received == ["connecting", "errorOutOfService"])
     }
@@ -117,16 +117,14 @@ struct DelegateTests {
         let delegate = EarlierRecorder()
         kit.addDelegate(delegate)
         func change(
-            _ state: RTMLinkState, _ operation: LinkOperation, _ reason: LinkStateReason,
+            _ state: LinkState, _ operation: LinkOperation, _ reason: LinkStateReason,
             of channel: String? = nil
         ) {
-            kit.deliver(
-                .linkState(
-                    LinkStateEvent(
-                        currentState: state, previousState: .idle,
-                        serviceType: channel == nil ? .message : .stream, operation: operation,
-                        reasonCode: reason, reason: "", affectedChannels: channel.map { [$0] } ?? ["lobby"],
-                        timestampMilliseconds: 1)))
+            var event = LinkStateEvent(
+                currentState: state, previousState: .idle, operation: operation, reasonCode: reason,
+                reason: "", affectedChannels: channel.map { [$0] } ?? ["lobby"], timestampMilliseconds: 1)
+            event.serviceType = channel == nil ? .message : .stream
+            kit.deliver(.linkState(event))
         }
         change(.connecting, .login, .login)
         change(.connected, .login, .loginSuccess)

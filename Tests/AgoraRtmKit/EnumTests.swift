@@ -55,7 +55,7 @@ struct EnumTests {
             .loginTooFrequent,
         ]
         #expect(reasons.map(\.rawValue) == Array(0...37))
-        #expect(RTMLinkState.allCases.allSatisfy { AgoraRtmLinkState($0).rawValue == $0.rawValue })
+        #expect(LinkState.allCases.allSatisfy { AgoraRtmLinkState($0).rawValue == $0.rawValue })
         #expect(LinkOperation.allCases.allSatisfy { AgoraRtmLinkOperation($0).rawValue == $0.rawValue })
         #expect(
             LinkStateReason.allCases.allSatisfy { AgoraRtmLinkStateChangeReason($0).rawValue == $0.rawValue })

@@ -64,7 +64,7 @@ struct EventTests {
     func presenceUnavailable() {
         let event = AgoraRtmPresenceEvent(
             PresenceEvent(
-                channelType: .message, channelName: "lobby", change: .errorOutOfService(.unavailable),
+                channelType: .message, channelName: "lobby", change: .outage(.unavailable),
                 timestampMilliseconds: 1_790_000_000_000))
         #expect(event.type == .errorOutOfService)
         #expect(event.channelType == .message && event.channelName == "lobby")

@@ -166,10 +166,10 @@ struct PresenceTests {
         #expect(snapshot.snapshot.map(\.userId) == ["bob", "carol"])
         #expect(snapshot.snapshot.map(\.states) == [["mood": "good"], [:]])
         let types: [(PresenceEvent.Change, AgoraRtmPresenceEventType)] = [
-            (.remoteJoin(userID: "bob"), .remoteJoinChannel),
-            (.remoteLeave(userID: "bob"), .remoteLeaveChannel),
-            (.remoteTimeout(userID: "bob"), .remoteConnectionTimeout),
-            (.remoteStateChanged(bob), .remoteStateChanged),
+            (.joined("bob"), .remoteJoinChannel),
+            (.left("bob"), .remoteLeaveChannel),
+            (.timedOut("bob"), .remoteConnectionTimeout),
+            (.statesChanged(bob), .remoteStateChanged),
         ]
         for (change, type) in types {
             let event = event(change)
@@ -177,7 +177,7 @@ struct PresenceTests {
             #expect(event.states == (type == .remoteStateChanged ? bob.states : [:]))
             #expect(event.interval == nil && event.snapshot.isEmpty)
         }
-        #expect(event(.errorOutOfService(.notAskedFor)).type == .errorOutOfService)
+        #expect(event(.outage(.notAskedFor)).type == .errorOutOfService)
     }
 
     @Test("an interval has its four lists and the occupancy (P-2)")

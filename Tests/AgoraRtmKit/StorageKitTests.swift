@@ -228,7 +228,7 @@ struct StorageKitTests {
                 MetadataItem(key: "b", value: "", revision: 9),
             ])
         let channel = AgoraRtmStorageEvent(
-            StorageEvent(
+            MetadataEvent(
                 kind: .update, target: .channel("lobby", type: .stream), metadata: metadata,
                 timestampMilliseconds: 5))
         #expect(channel.channelType == .stream && channel.storageType == .channel)
@@ -239,7 +239,7 @@ struct StorageKitTests {
         #expect(items.map(\.revision) == [8, 9] && items.map(\.authorUserId) == ["bob", ""])
         #expect(items.map(\.updateTs) == [7, 0])
         let user = AgoraRtmStorageEvent(
-            StorageEvent(
+            MetadataEvent(
                 kind: .snapshot, target: .user("bob"), metadata: RTMMetadata(), timestampMilliseconds: 5))
         #expect(user.channelType == .none && user.storageType == .user && user.eventType == .snapshot)
         #expect(user.target == "bob" && user.data.items == [] && user.data.majorRevision == 0)

@@ -9,8 +9,7 @@ import Testing
 @Suite struct StreamLinkTests {
     private var table = StreamLinkTable()
 
-    private func change(_ state: RTMLinkState, _ reason: LinkStateReason = .connectionError) -> LinkStateEvent
-    {
+    private func change(_ state: LinkState, _ reason: LinkStateReason = .connectionError) -> LinkStateEvent {
         LinkStateEvent(
             currentState: state, previousState: .connected, operation: .serverTimeout, reasonCode: reason,
             reason: "why", timestampMilliseconds: 7)
@@ -104,11 +103,11 @@ import Testing
     func histories(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var table = StreamLinkTable()
-        var states: [String: RTMLinkState] = [:]
+        var states: [String: LinkState] = [:]
         for step in 0..<300 {
             let name = ["a", "b", "c"][Int.random(in: 0..<3, using: &random)]
             let time = UInt64(step)
-            let link = RTMLinkState.allCases[Int.random(in: 0..<RTMLinkState.allCases.count, using: &random)]
+            let link = LinkState.allCases[Int.random(in: 0..<LinkState.allCases.count, using: &random)]
             let events: [LinkStateEvent?] =
                 switch Int.random(in: 0..<5, using: &random) {
                 case 0: [table.join(name, at: time)]

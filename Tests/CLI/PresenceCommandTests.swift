@@ -21,13 +21,13 @@ struct PresenceCommandTests {
     @Test("presence events have the names of the public API")
     func json() {
         #expect(
-            event(.remoteJoin(userID: "bob")).json.description
+            event(.joined("bob")).json.description
                 == #"{"event":"presence","type":"remoteJoinChannel","channelType":"message","#
                 + #""channelName":"lobby","publisher":"bob","timestamp":7,"#
                 + #""time":"1970-01-01T00:00:00.007Z"}"#
         )
         #expect(
-            event(.remoteStateChanged(.init(userID: "bob", states: ["b": "2", "a": "1"]))).json.description
+            event(.statesChanged(.init(userID: "bob", states: ["b": "2", "a": "1"]))).json.description
                 == #"{"event":"presence","type":"remoteStateChanged","channelType":"message","#
                 + #""channelName":"lobby","publisher":"bob","states":{"a":"1","b":"2"},"timestamp":7,"#
                 + #""time":"1970-01-01T00:00:00.007Z"}"#
@@ -61,11 +61,11 @@ struct PresenceCommandTests {
     @Test("a person reads who comes and goes")
     func comings() {
         var transcript = transcript
-        #expect(transcript.line(for: event(.remoteJoin(userID: "bob"))) == "00:00:00 -- bob is here in lobby")
+        #expect(transcript.line(for: event(.joined("bob"))) == "00:00:00 -- bob is here in lobby")
         transcript.showsChannel = false
-        #expect(transcript.line(for: event(.remoteLeave(userID: "bob"))) == "00:00:00 -- bob left")
+        #expect(transcript.line(for: event(.left("bob"))) == "00:00:00 -- bob left")
         #expect(
-            transcript.line(for: event(.remoteTimeout(userID: "bob")))
+            transcript.line(for: event(.timedOut("bob")))
                 == "00:00:00 -- bob lost the connection")
         #expect(
             transcript.line(
@@ -76,9 +76,9 @@ struct PresenceCommandTests {
             transcript.line(for: event(.interval(.init(joined: ["a", "b", "c", "d"], left: ["e"]))))
                 == "00:00:00 -- 4 users came, e left")
         #expect(transcript.line(for: event(.interval(.init()))) == nil)
-        #expect(transcript.line(for: event(.errorOutOfService(.notAskedFor))) == nil)
+        #expect(transcript.line(for: event(.outage(.notAskedFor))) == nil)
         #expect(
-            transcript.line(for: event(.errorOutOfService(.unavailable)))
+            transcript.line(for: event(.outage(.unavailable)))
                 == "00:00:00 -- the server doesn't know at the moment who is here")
     }
 
@@ -87,7 +87,7 @@ struct PresenceCommandTests {
         let users = (0..<100).map { UserState(userID: "user\($0)") }
         let line = try #require(Transcript().line(for: event(.snapshot(users))))
         #expect(line.hasSuffix("user19 and 80 more"))
-        let states = try #require(Transcript().line(for: event(.remoteStateChanged(bob))))
+        let states = try #require(Transcript().line(for: event(.statesChanged(bob))))
         #expect(!states.unicodeScalars.contains("\u{1B}"))
     }
 

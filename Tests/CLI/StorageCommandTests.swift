@@ -137,8 +137,8 @@ struct StorageCommandTests {
     func events() {
         let metadata = RTMMetadata(
             majorRevision: 9, items: [MetadataItem(key: "a", value: "1", revision: 8, author: "bob")])
-        let storage = RTMEvent.storage(
-            StorageEvent(
+        let storage = RTMEvent.metadata(
+            MetadataEvent(
                 kind: .update, target: .channel("lobby"), metadata: metadata, author: "bob",
                 timestampMilliseconds: 5))
         #expect(

@@ -69,7 +69,7 @@ struct TranscriptTests {
 
     @Test("a lost and a restored link are said, an attempt is not")
     func linkState() throws {
-        func change(_ state: RTMLinkState, isResumed: Bool = false) -> RTMEvent {
+        func change(_ state: LinkState, isResumed: Bool = false) -> RTMEvent {
             .linkState(
                 LinkStateEvent(
                     currentState: state, previousState: .connected, operation: .autoReconnect,

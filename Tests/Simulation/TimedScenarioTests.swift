@@ -25,7 +25,7 @@ struct TimedScenarioTests {
         #expect(stage.announcedToAnna().isEmpty)
         #expect(stage.online() == ["user1", "user2"])
         stage.pass(.seconds(2))
-        #expect(stage.announcedToAnna() == [.remoteTimeout(userID: "user2")])
+        #expect(stage.announcedToAnna() == [.timedOut("user2")])
         #expect(stage.online() == ["user1"])
         stage.end()
     }
@@ -38,7 +38,7 @@ struct TimedScenarioTests {
         #expect(stage.announcedToAnna().isEmpty)
         #expect(stage.online() == ["user1", "user2"])
         stage.pass(.seconds(1))
-        #expect(stage.announcedToAnna() == [.remoteTimeout(userID: "user2")])
+        #expect(stage.announcedToAnna() == [.timedOut("user2")])
         stage.end()
     }
 
@@ -104,7 +104,7 @@ struct TimedScenarioTests {
         stage.pass(.seconds(1))
         #expect(stage.messagesToBen() == ["after it"])
         let fine = UserState(userID: "user1", states: ["mood": "fine"])
-        #expect(stage.announcedToBen() == [.remoteStateChanged(fine)])
+        #expect(stage.announcedToBen() == [.statesChanged(fine)])
         #expect(stage.online() == ["user1", "user2"])
         stage.end()
     }
@@ -122,7 +122,7 @@ struct TimedScenarioTests {
         let fine = UserState(userID: "user2", states: ["mood": "fine"])
         #expect(
             stage.announcedToAnna() == [
-                .remoteTimeout(userID: "user2"), .remoteJoin(userID: "user2"), .remoteStateChanged(fine),
+                .timedOut("user2"), .joined("user2"), .statesChanged(fine),
             ])
         stage.end()
     }
@@ -137,7 +137,7 @@ struct TimedScenarioTests {
             stage.pass(.milliseconds(max(debounce - 10, 0)))
             #expect(stage.announcedToAnna().isEmpty)
             stage.pass(.seconds(1))
-            #expect(stage.announcedToAnna() == [.remoteLeave(userID: "user2")])
+            #expect(stage.announcedToAnna() == [.left("user2")])
             stage.pass(.seconds(60))
             #expect(stage.announcedToAnna().count == 1)
             stage.end()
@@ -159,7 +159,7 @@ struct TimedScenarioTests {
         stage.pass(.seconds(300))
         #expect(stage.linkOfBen() == [.failed], "it doesn't try again")
         #expect(newer.state == .connected)
-        #expect(stage.announcedToAnna() == [.remoteLeave(userID: "user2"), .remoteJoin(userID: "user2")])
+        #expect(stage.announcedToAnna() == [.left("user2"), .joined("user2")])
         stage.end()
     }
 }
@@ -215,7 +215,7 @@ private final class Stage {
         }
     }
 
-    func linkOfBen() -> [RTMLinkState] {
+    func linkOfBen() -> [LinkState] {
         installation.journal.entries[begin...].compactMap { entry in
             guard case .link(ben.id, let state, _, _) = entry.what else { return nil }
             return state

@@ -85,7 +85,7 @@ enum ShapeRules {
     /// read it (Shared/Wire), and the value that an app gets (RTMClient). No program has both.
     static let sameThings: Set<String> = [
         "HistoryMessage", "HistoryPage", "LockDetail", "LockEvent", "MetadataItem", "MetadataTarget",
-        "OnlineUsers", "PresenceEvent", "PresenceInterval", "StorageEvent", "UserChannel", "UserState",
+        "OnlineUsers", "PresenceEvent", "PresenceInterval", "UserChannel", "UserState",
     ]
 
     /// Types of different rooms that have one name, by that name. A type that is private to its file, and a

@@ -89,7 +89,7 @@ extension RTMEvent {
         case .presence(let event): event.channelType == .message ? event.channelName : nil
         case .lock(let event): event.channelType == .message ? event.channelName : nil
         case .gap(let event): event.channelType == .message ? event.channelName : nil
-        case .storage(let event): if case .channel(let name, .message) = event.target { name } else { nil }
+        case .metadata(let event): if case .channel(let name, .message) = event.target { name } else { nil }
         case .linkState, .tokenWillExpire, .topic, .streamChannelEnded, .outbox, .undecryptable, .overflow:
             nil
         }

@@ -19,7 +19,7 @@ public enum AgoraRtmLinkState: Int, Sendable, Hashable, CaseIterable {
 }
 
 extension AgoraRtmLinkState {
-    init(_ state: RTMLinkState) { self = AgoraRtmLinkState(rawValue: state.rawValue) ?? .idle }
+    init(_ state: LinkState) { self = AgoraRtmLinkState(rawValue: state.rawValue) ?? .idle }
 }
 
 /// Which operation caused a change of the link state.

@@ -40,7 +40,7 @@ extension AgoraRtmTokenEvent {
 
 extension AgoraRtmLinkStateEvent {
     /// The state is what it was, and events of these channels are missing.
-    convenience init(_ dropped: DroppedEvents, state: RTMLinkState) {
+    convenience init(_ dropped: DroppedEvents, state: LinkState) {
         self.init()
         currentState = AgoraRtmLinkState(state)
         previousState = currentState

@@ -55,7 +55,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         completion completionBlock: AgoraRtmOperationBlock? = nil
     ) {
         kit.begin("acquireLock", needs: .message, completionBlock) { client throws(RTMError) in
-            _ = try await client.acquireLock(lockName, in: channelName, type: channelType.kind, retry: retry)
+            _ = try await client.acquireLock(lockName, in: channelName, type: channelType.kind, waits: retry)
         }
     }
 
@@ -65,7 +65,7 @@ public final class AgoraRtmLock: NSObject, Sendable {
         channelName: String, channelType: AgoraRtmChannelType, lockName: String, retry: Bool
     ) async -> (AgoraRtmCommonResponse?, AgoraRtmErrorInfo?) {
         await kit.perform("acquireLock", needs: .message) { client throws(RTMError) in
-            _ = try await client.acquireLock(lockName, in: channelName, type: channelType.kind, retry: retry)
+            _ = try await client.acquireLock(lockName, in: channelName, type: channelType.kind, waits: retry)
         }
     }
 

@@ -6,7 +6,7 @@ extension AgoraRtmPresenceEvent {
         self.init()
         channelType = AgoraRtmChannelType(event.channelType)
         channelName = event.channelName
-        publisher = event.publisher
+        publisher = event.userID
         timestamp = event.timestampMilliseconds
         switch event.change {
         case .snapshot(let users):
@@ -15,13 +15,13 @@ extension AgoraRtmPresenceEvent {
         case .interval(let changes):
             type = .interval
             interval = AgoraRtmPresenceIntervalInfo(changes)
-        case .remoteJoin: type = .remoteJoinChannel
-        case .remoteLeave: type = .remoteLeaveChannel
-        case .remoteTimeout: type = .remoteConnectionTimeout
-        case .remoteStateChanged(let user):
+        case .joined: type = .remoteJoinChannel
+        case .left: type = .remoteLeaveChannel
+        case .timedOut: type = .remoteConnectionTimeout
+        case .statesChanged(let user):
             type = .remoteStateChanged
             states = user.states
-        case .errorOutOfService: type = .errorOutOfService
+        case .outage: type = .errorOutOfService
         }
     }
 }
@@ -66,8 +66,8 @@ struct OnlineUsersQuestion: Sendable {
         _ client: RTMClient, _ channelName: String, _ channelType: AgoraRtmChannelType
     ) async throws(RTMError) -> OnlineUsersPage {
         try await client.whoNow(
-            in: channelName, type: channelType.kind, includeUserID: includeUserID,
-            includeState: includeState, page: page)
+            in: channelName, type: channelType.kind, includingUsers: includeUserID,
+            includingStates: includeState, page: page)
     }
 }
 

@@ -85,7 +85,7 @@ extension AgoraRtmGetMetadataResponse {
 }
 
 extension AgoraRtmStorageEvent {
-    convenience init(_ event: StorageEvent) {
+    convenience init(_ event: MetadataEvent) {
         self.init()
         switch event.target {
         case .channel(let name, let type):

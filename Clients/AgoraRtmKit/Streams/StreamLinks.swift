@@ -6,7 +6,7 @@ import RTMModel
 /// one connection, so they change with the link of the client. Pure.
 struct StreamLinkTable {
     private struct StreamLink {
-        var state = RTMLinkState.idle
+        var state = LinkState.idle
         /// The app has joined, and has not left since.
         var isJoined = false
         /// The link of the client has been lost for longer than the resume window.
@@ -33,9 +33,10 @@ struct StreamLinkTable {
             return nil
         }
         return LinkStateEvent(
-            currentState: state, previousState: state, serviceType: .stream, operation: .join,
-            reasonCode: reason, reason: "joined, but something isn't available yet: \(reason)",
-            affectedChannels: [channel], timestampMilliseconds: time)
+            currentState: state, previousState: state, operation: .join, reasonCode: reason,
+            reason: "joined, but something isn't available yet: \(reason)", affectedChannels: [channel],
+            timestampMilliseconds: time
+        ).ofStreamChannel
     }
 
     mutating func joinFailed(_ channel: String, _ error: RTMError, at time: UInt64) -> LinkStateEvent? {
@@ -77,7 +78,7 @@ struct StreamLinkTable {
     }
 
     private mutating func change(
-        _ channel: String, to state: RTMLinkState, _ operation: LinkOperation, _ code: LinkStateReason,
+        _ channel: String, to state: LinkState, _ operation: LinkOperation, _ code: LinkStateReason,
         _ reason: String, isResumed: Bool = false, at time: UInt64
     ) -> LinkStateEvent? {
         var link = links[channel] ?? StreamLink()
@@ -86,9 +87,18 @@ struct StreamLinkTable {
         link.state = state
         links[channel] = link
         return LinkStateEvent(
-            currentState: state, previousState: previous, serviceType: .stream, operation: operation,
-            reasonCode: code, reason: reason, affectedChannels: [channel],
-            isResumed: isResumed, timestampMilliseconds: time)
+            currentState: state, previousState: previous, operation: operation, reasonCode: code,
+            reason: reason, affectedChannels: [channel], isResumed: isResumed, timestampMilliseconds: time
+        ).ofStreamChannel
+    }
+}
+
+extension LinkStateEvent {
+    /// The event as one of a stream channel's link.
+    fileprivate var ofStreamChannel: LinkStateEvent {
+        var event = self
+        event.serviceType = .stream
+        return event
     }
 }
 

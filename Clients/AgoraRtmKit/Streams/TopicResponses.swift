@@ -51,10 +51,10 @@ extension AgoraRtmTopicEvent {
         case .snapshot(let topics):
             type = .snapshot
             topicInfos = topics.map { AgoraRtmTopicInfo($0.name, $0.publishers) }
-        case .remoteJoin(let topic, let publisher):
+        case .joined(let topic, let publisher):
             type = .remoteJoinTopic
             topicInfos = [AgoraRtmTopicInfo(topic, [publisher])]
-        case .remoteLeave(let topic, let publisher):
+        case .left(let topic, let publisher):
             type = .remoteLeaveTopic
             topicInfos = [AgoraRtmTopicInfo(topic, [publisher])]
         }

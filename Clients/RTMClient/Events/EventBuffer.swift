@@ -157,7 +157,7 @@ extension PresenceEvent.Change {
     fileprivate var byteCount: Int {
         switch self {
         case .snapshot(let users): users.reduce(0) { $0 + $1.byteCount }
-        case .remoteStateChanged(let user): user.byteCount
+        case .statesChanged(let user): user.byteCount
         case .interval(let interval):
             (interval.joined + interval.left + interval.timedOut).reduce(0) { $0 + $1.utf8.count }
                 + interval.states.reduce(0) { $0 + $1.byteCount }

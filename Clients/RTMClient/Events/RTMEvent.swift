@@ -8,7 +8,7 @@ public enum RTMEvent: Sendable, Hashable {
     case message(MessageEvent)
     /// The metadata of a subscribed channel or of a followed user: as they are at first, and after each
     /// write.
-    case storage(StorageEvent)
+    case metadata(MetadataEvent)
     /// Locks of a subscribed channel were created, removed, acquired or released, or this client lost some of
     /// its own.
     case lock(LockEvent)

@@ -75,13 +75,13 @@ final class EventHub: Sendable {
     private struct Contents {
         var consumers: [(id: UInt64, buffer: any EventSink)] = []
         var lastID: UInt64 = 0
-        var linkState = RTMLinkState.idle
+        var linkState = LinkState.idle
         var isFinished = false
     }
 
     private let contents = NIOLockedValueBox(Contents())
 
-    var linkState: RTMLinkState { contents.withLockedValue { $0.linkState } }
+    var linkState: LinkState { contents.withLockedValue { $0.linkState } }
     var consumerCount: Int { contents.withLockedValue { $0.consumers.count } }
 
     func makeConsumer(

@@ -22,10 +22,10 @@ extension LockKey: Comparable {
 }
 
 extension LockKey {
-    func acquisition(retry: Bool = false, heldToken: UInt64 = 0) -> ClientBody {
+    func acquisition(waits: Bool = false, heldToken: UInt64 = 0) -> ClientBody {
         var request = Rtm_Client_AcquireLock()
         (request.channelType, request.channel, request.name) = (wireType, channel.name, name)
-        request.retry = retry
+        request.retry = waits
         request.heldToken = heldToken
         return .acquireLock(request)
     }

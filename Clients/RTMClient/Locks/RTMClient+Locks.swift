@@ -41,8 +41,8 @@ extension RTMClient {
     /// The client keeps the lock over losses of the link, as long as its time to live lasts. If it was lost
     /// meanwhile, an event says so: ``LockEvent/Kind/expired`` (K-12).
     ///
-    /// - Parameter retry: wait while another user has it, for as long as that takes, even over losses of the
-    ///   link (K-6). Cancel the task to stop waiting.
+    /// - Parameter waits: whether the call waits while another user has the lock, for as long as that takes,
+    ///   even over losses of the link (K-6). Cancel the task to stop waiting.
     /// - Returns: the fencing token of this acquisition, which is greater than that of every earlier one.
     ///   Hand it to what the lock protects, and let that refuse smaller tokens. For metadata see
     ///   ``MetadataWriteOptions/fencingToken``.
@@ -52,9 +52,9 @@ extension RTMClient {
     ///   `.lockOperationTimeout` (-14002) if the link was given up while this call waited; for the rest see
     ///   ``setLock(_:in:type:ttl:)``.
     public func acquireLock(
-        _ name: String, in channel: String, type: ChannelType = .message, retry: Bool = false
+        _ name: String, in channel: String, type: ChannelType = .message, waits: Bool = false
     ) async throws(RTMError) -> UInt64 {
-        try await lockCall(.acquireLock, name, channel, type) { $0.acquisition(retry: retry) }
+        try await lockCall(.acquireLock, name, channel, type) { $0.acquisition(waits: waits) }
     }
 
     /// Releases a lock. The next user who waits gets it (K-8). This works even after the channel was left.
@@ -134,14 +134,14 @@ extension RTMClient {
     /// fail.
     ///
     /// - Parameters:
-    ///   - retry: wait while another user has it. See ``acquireLock(_:in:type:retry:)``.
+    ///   - waits: whether to wait while another user has it. See ``acquireLock(_:in:type:waits:)``.
     ///   - work: what to do. It gets the fencing token.
-    /// - Throws: what ``acquireLock(_:in:type:retry:)`` and `work` throw.
+    /// - Throws: what ``acquireLock(_:in:type:waits:)`` and `work` throw.
     public func withLock<Value>(
-        _ name: String, in channel: String, type: ChannelType = .message, retry: Bool = true,
+        _ name: String, in channel: String, type: ChannelType = .message, waits: Bool = true,
         _ work: (UInt64) async throws -> Value
     ) async throws -> Value {
-        let token = try await acquireLock(name, in: channel, type: type, retry: retry)
+        let token = try await acquireLock(name, in: channel, type: type, waits: waits)
         do {
             let value = try await work(token)
             await release(LockKey(channel: ChannelID(type: type, name: channel), name: name))

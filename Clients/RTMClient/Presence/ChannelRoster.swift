@@ -118,7 +118,7 @@ struct ChannelRoster: Sendable {
         members = nil
         listedStates = nil
         return Outcome(
-            events: [event(.errorOutOfService(.unavailable), at: milliseconds)],
+            events: [event(.outage(.unavailable), at: milliseconds)],
             changes: wasKnown ? [.cleared] : [])
     }
 
@@ -148,11 +148,11 @@ struct ChannelRoster: Sendable {
     /// What the app gets of a change that has been applied; `nil` if it gets nothing.
     private func shown(_ change: PresenceUpdate.Change) -> PresenceEvent.Change? {
         switch change {
-        case .joined(let user): return user == userID ? nil : .remoteJoin(userID: user)
-        case .left(let user): return user == userID ? nil : .remoteLeave(userID: user)
-        case .timedOut(let user): return user == userID ? nil : .remoteTimeout(userID: user)
+        case .joined(let user): return user == userID ? nil : .joined(user)
+        case .left(let user): return user == userID ? nil : .left(user)
+        case .timedOut(let user): return user == userID ? nil : .timedOut(user)
         case .states(let change):
-            return change.userID == userID ? nil : state(of: change.userID).map { .remoteStateChanged($0) }
+            return change.userID == userID ? nil : state(of: change.userID).map { .statesChanged($0) }
         case .interval(let interval):
             return .interval(
                 PresenceInterval(

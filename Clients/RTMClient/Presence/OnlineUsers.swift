@@ -44,7 +44,7 @@ public struct OnlineUsers: AsyncSequence, Sendable {
                 guard let bookmark = nextPage else { return nil }
                 nextPage = nil
                 let answer = try await users.client.whoNow(
-                    in: users.channel.name, type: users.channel.type, includeState: users.includingStates,
+                    in: users.channel.name, type: users.channel.type, includingStates: users.includingStates,
                     page: bookmark)
                 page = answer.users[...]
                 nextPage = answer.nextPage

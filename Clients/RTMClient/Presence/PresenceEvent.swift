@@ -48,15 +48,15 @@ public struct PresenceEvent: Sendable, Hashable {
         /// What happened within one period, in a channel with too many users for single events (P-22).
         case interval(PresenceInterval)
         /// A user has come.
-        case remoteJoin(userID: String)
+        case joined(String)
         /// A user has gone.
-        case remoteLeave(userID: String)
+        case left(String)
         /// The user lost its connection and didn't return within its `presenceTimeout` (S-42).
-        case remoteTimeout(userID: String)
+        case timedOut(String)
         /// The user has other states now. The event names all of them.
-        case remoteStateChanged(UserState)
+        case statesChanged(UserState)
         /// The app doesn't learn who is here.
-        case errorOutOfService(PresenceOutage)
+        case outage(PresenceOutage)
     }
 
     /// Makes the value, as tests of apps do.
@@ -70,11 +70,11 @@ public struct PresenceEvent: Sendable, Hashable {
     }
 
     /// The user that the event is about, or `nil` for a snapshot, an interval and an outage.
-    public var publisher: String? {
+    public var userID: String? {
         switch change {
-        case .remoteJoin(let userID), .remoteLeave(let userID), .remoteTimeout(let userID): userID
-        case .remoteStateChanged(let user): user.userID
-        case .snapshot, .interval, .errorOutOfService: nil
+        case .joined(let userID), .left(let userID), .timedOut(let userID): userID
+        case .statesChanged(let user): user.userID
+        case .snapshot, .interval, .outage: nil
         }
     }
 }

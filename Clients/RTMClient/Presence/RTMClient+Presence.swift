@@ -13,8 +13,8 @@ extension RTMClient {
     ///
     /// - Parameters:
     ///   - type: `message` or `stream`.
-    ///   - includeUserID: `false` asks only how many users there are (P-32).
-    ///   - includeState: whether the users come with their temporary states.
+    ///   - includingUsers: `false` asks only how many users there are (P-32).
+    ///   - includingStates: whether the users come with their temporary states.
     ///   - page: `nextPage` of the page before. An empty text asks for the first page.
     /// - Throws: `.invalidChannelName` (-10008) for a bad name, `.invalidChannelType` (-10019) for a channel
     ///   of another type, `.presenceInvalidArgument` (-13003) if states are asked for without users (P-34) or
@@ -23,20 +23,20 @@ extension RTMClient {
     ///   `.presenceOperationFailed` (-13013) if presence is not available, `.operationRateExceedLimitation`
     ///   (-10021) if called too often.
     public func whoNow(
-        in channel: String, type: ChannelType = .message, includeUserID: Bool = true,
-        includeState: Bool = false, page: String = ""
+        in channel: String, type: ChannelType = .message, includingUsers: Bool = true,
+        includingStates: Bool = false, page: String = ""
     ) async throws(RTMError) -> OnlineUsersPage {
         try check(.whoNow) { () throws(RTMError) in
             try check(channel, type)
-            guard includeUserID || !includeState else {
+            guard includingUsers || !includingStates else {
                 throw RTMError(.presenceInvalidArgument, "states can't be listed without their users")
             }
         }
         let request = Rtm_Client_WhoNow.with {
             $0.channelType = .init(type)
             $0.channel = channel
-            $0.includeUserID = includeUserID
-            $0.includeState = includeState
+            $0.includeUserID = includingUsers
+            $0.includeState = includingStates
             $0.page = page
         }
         let id = ChannelID(type: type, name: channel)

@@ -41,7 +41,7 @@ final class Rosters {
     ) -> Bool {
         guard features.contains(.presence) else {
             forget(channel)
-            if isNew { emit(.errorOutOfService(.notAskedFor), in: channel) }
+            if isNew { emit(.outage(.notAskedFor), in: channel) }
             return false
         }
         var roster =

@@ -17,7 +17,7 @@ enum LinkPhase {
     /// Gave up. Follows: connecting by a new login, idle.
     case failed
 
-    var state: RTMLinkState {
+    var state: LinkState {
         switch self {
         case .idle: .idle
         case .connecting: .connecting
@@ -29,7 +29,7 @@ enum LinkPhase {
     }
 
     /// As the app knows it: a change of the path is no change of the link.
-    var shownState: RTMLinkState {
+    var shownState: LinkState {
         if case .connecting(_, let outage) = self, outage.isPathChange { .connected } else { state }
     }
 
@@ -105,8 +105,8 @@ enum LinkAction: Sendable, Equatable {
 /// A transition of the link state, as the state machine announces it. The link adds the channels and the
 /// time.
 struct LinkChange: Sendable, Hashable {
-    var current: RTMLinkState
-    var previous: RTMLinkState
+    var current: LinkState
+    var previous: LinkState
     var operation: LinkOperation
     var reasonCode: LinkStateReason
     var reason: String

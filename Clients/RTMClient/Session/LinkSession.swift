@@ -58,7 +58,7 @@ final class LinkSession {
 
     // MARK: State
 
-    var state: RTMLinkState { machine.state }
+    var state: LinkState { machine.state }
     /// The app doesn't know of the connection that is being made (N-5).
     var isChangingPath: Bool { machine.shownState != machine.state }
     /// The server has accepted the login, and the subscriptions of the session are being restored.

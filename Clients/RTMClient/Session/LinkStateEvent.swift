@@ -1,21 +1,11 @@
-/// Which link an event is about.
-public enum LinkServiceType: Int, Sendable, Hashable, CaseIterable {
-    /// No service; no event has it.
-    case none = 0
-    /// The link of the client itself.
-    case message = 1
-    /// The link of one stream channel.
-    case stream = 2
-}
-
 /// One change of the link state (S-23).
 public struct LinkStateEvent: Sendable, Hashable {
     /// The state from now on.
-    public var currentState: RTMLinkState
+    public var currentState: LinkState
     /// The state before.
-    public var previousState: RTMLinkState
+    public var previousState: LinkState
     /// Which kind of channels the link serves.
-    public var serviceType: LinkServiceType
+    package var serviceType = LinkServiceType.message
     /// What led to the change.
     public var operation: LinkOperation
     /// Why the state changed, by number.
@@ -45,15 +35,13 @@ public struct LinkStateEvent: Sendable, Hashable {
 
     /// Makes the value, as tests of apps do.
     public init(
-        currentState: RTMLinkState, previousState: RTMLinkState, serviceType: LinkServiceType = .message,
-        operation: LinkOperation, reasonCode: LinkStateReason, reason: String,
-        affectedChannels: [String] = [],
+        currentState: LinkState, previousState: LinkState, operation: LinkOperation,
+        reasonCode: LinkStateReason, reason: String, affectedChannels: [String] = [],
         unrestoredChannels: [String] = [], unrestoredUsers: [String] = [], isResumed: Bool = false,
         timestampMilliseconds: UInt64
     ) {
         self.currentState = currentState
         self.previousState = previousState
-        self.serviceType = serviceType
         self.operation = operation
         self.reasonCode = reasonCode
         self.reason = reason
@@ -67,7 +55,7 @@ public struct LinkStateEvent: Sendable, Hashable {
 
 /// The state of a client's link to its servers (behaviour.md 2.3). The numbers are those of the compatible
 /// API.
-public enum RTMLinkState: Int, Sendable, Hashable, CaseIterable {
+public enum LinkState: Int, Sendable, Hashable, CaseIterable {
     /// The client has never logged in, or has logged out.
     case idle = 0
     /// An attempt to connect and log in is under way.
@@ -115,65 +103,65 @@ public enum LinkOperation: Int, Sendable, Hashable, CaseIterable {
 public enum LinkStateReason: Int, Sendable, Hashable, CaseIterable {
     /// 0: no cause is known. No event carries it.
     case unknown = 0
-    /// 1: the app called `login`. Reported when the link goes from ``RTMLinkState/idle`` to
-    /// ``RTMLinkState/connecting``.
+    /// 1: the app called `login`. Reported when the link goes from ``LinkState/idle`` to
+    /// ``LinkState/connecting``.
     case login = 1
-    /// 2: the server accepted the first login. Reported with ``RTMLinkState/connected``.
+    /// 2: the server accepted the first login. Reported with ``LinkState/connected``.
     case loginSuccess = 2
     /// 3: the first login did not succeed within the configured `reconnectTimeout`. Reported with
-    /// ``RTMLinkState/failed``.
+    /// ``LinkState/failed``.
     case loginTimeout = 3
     /// 4: the app doesn't exist, or the token lacks the privilege to log in. Reported with
-    /// ``RTMLinkState/failed``.
+    /// ``LinkState/failed``.
     case loginNotAuthorized = 4
     /// 5: the server doesn't let this user in, for example because the user is banned. Reported with
-    /// ``RTMLinkState/failed``.
+    /// ``LinkState/failed``.
     case loginRejected = 5
     /// 6: the app called `login` again, after the link had failed or while it waited for its next attempt.
-    /// Reported with ``RTMLinkState/connecting``.
+    /// Reported with ``LinkState/connecting``.
     case relogin = 6
-    /// 7: the app called `logout` or `close`. Reported with ``RTMLinkState/idle``.
+    /// 7: the app called `logout` or `close`. Reported with ``LinkState/idle``.
     case logout = 7
     /// 8: the client begins an attempt by itself. Reported when the link goes from
-    /// ``RTMLinkState/disconnected`` or ``RTMLinkState/suspended`` to ``RTMLinkState/connecting``.
+    /// ``LinkState/disconnected`` or ``LinkState/suspended`` to ``LinkState/connecting``.
     case autoReconnect = 8
-    /// 9: the link has been down for two minutes, reported with ``RTMLinkState/suspended``; or for the
-    /// configured `reconnectTimeout`, reported with ``RTMLinkState/failed``.
+    /// 9: the link has been down for two minutes, reported with ``LinkState/suspended``; or for the
+    /// configured `reconnectTimeout`, reported with ``LinkState/failed``.
     case reconnectTimeout = 9
     /// 10: the client has logged in again and restored its subscriptions. Reported with
-    /// ``RTMLinkState/connected``.
+    /// ``LinkState/connected``.
     case reconnectSuccess = 10
-    /// 11: the app joins a stream channel. Reported with ``RTMLinkState/connecting``.
+    /// 11: the app joins a stream channel. Reported with ``LinkState/connecting``.
     case join = 11
-    /// 12: the app has joined a stream channel. Reported with ``RTMLinkState/connected``.
+    /// 12: the app has joined a stream channel. Reported with ``LinkState/connected``.
     case joinSuccess = 12
     /// 13: joining a stream channel failed for a reason without a name. Reported with
-    /// ``RTMLinkState/failed``.
+    /// ``LinkState/failed``.
     case joinFailed = 13
     /// 14: a stream channel was joined again after a loss beyond the resume window. Reported with
-    /// ``RTMLinkState/connected``.
+    /// ``LinkState/connected``.
     case rejoin = 14
-    /// 15: the app left a stream channel. Reported with ``RTMLinkState/idle``.
+    /// 15: the app left a stream channel. Reported with ``LinkState/idle``.
     case leave = 15
-    /// 16: the token is malformed, forged, or made for another user. Reported with ``RTMLinkState/failed``.
+    /// 16: the token is malformed, forged, or made for another user. Reported with ``LinkState/failed``.
     case invalidToken = 16
     /// 17: the token, or its privilege to log in, has expired: at a login, or in the middle of a session.
-    /// Reported with ``RTMLinkState/failed``.
+    /// Reported with ``LinkState/failed``.
     case tokenExpired = 17
-    /// 18: the token belongs to another app than the one that logs in. Reported with ``RTMLinkState/failed``.
+    /// 18: the token belongs to another app than the one that logs in. Reported with ``LinkState/failed``.
     case inconsistentAppId = 18
-    /// 19: the name of a stream channel is not allowed. Reported with ``RTMLinkState/failed``.
+    /// 19: the name of a stream channel is not allowed. Reported with ``LinkState/failed``.
     case invalidChannelName = 19
-    /// 20: the server does not allow the user id. Reported with ``RTMLinkState/failed``.
+    /// 20: the server does not allow the user id. Reported with ``LinkState/failed``.
     case invalidUserId = 20
     /// 21: the client is not initialized. No event carries it: clients are checked when they are created.
     case notInitialized = 21
-    /// 22: a stream channel was joined without a link to the servers. Reported with ``RTMLinkState/failed``.
+    /// 22: a stream channel was joined without a link to the servers. Reported with ``LinkState/failed``.
     case rtmServiceNotConnected = 22
-    /// 23: the app has joined too many stream channels. Reported with ``RTMLinkState/failed``.
+    /// 23: the app has joined too many stream channels. Reported with ``LinkState/failed``.
     case channelInstanceExceedLimitation = 23
     /// 24: the server refused the login because of a rate that no waiting is announced for. Reported with
-    /// ``RTMLinkState/failed``.
+    /// ``LinkState/failed``.
     case operationRateExceedLimitation = 24
     /// 25: a stream channel is in an error state. No event carries it: a channel is joined, or it isn't.
     case channelInErrorState = 25
@@ -181,33 +169,41 @@ public enum LinkStateReason: Int, Sendable, Hashable, CaseIterable {
     /// presence, and `presenceNotReady` says that they can't.
     case presenceNotConnected = 26
     /// 27: the same user logged in elsewhere, and the newer login wins. Reported with
-    /// ``RTMLinkState/failed``.
+    /// ``LinkState/failed``.
     case sameUidLogin = 27
     /// 28: the server ended the session for good, for example on behalf of an administrator. Reported with
-    /// ``RTMLinkState/failed``.
+    /// ``LinkState/failed``.
     case kickedOutByServer = 28
-    /// 29: the server did not answer a heartbeat in time. Reported with ``RTMLinkState/disconnected``.
+    /// 29: the server did not answer a heartbeat in time. Reported with ``LinkState/disconnected``.
     case keepAliveTimeout = 29
     /// 30: a connection could not be opened, was closed, or carried something that is no frame. Reported with
-    /// ``RTMLinkState/disconnected``, and with ``RTMLinkState/suspended`` when a later attempt fails.
+    /// ``LinkState/disconnected``, and with ``LinkState/suspended`` when a later attempt fails.
     case connectionError = 30
     /// 31: a stream channel is joined, and presence isn't available yet. Reported with
-    /// ``RTMLinkState/connected``.
+    /// ``LinkState/connected``.
     case presenceNotReady = 31
-    /// 32: the device's network changed, or the app said so. Reported with ``RTMLinkState/disconnected``.
+    /// 32: the device's network changed, or the app said so. Reported with ``LinkState/disconnected``.
     case networkChange = 32
     /// 33: the server does not speak this client's version of the protocol, or the service is switched off.
-    /// Reported with ``RTMLinkState/failed``.
+    /// Reported with ``LinkState/failed``.
     case serviceNotSupported = 33
-    /// 34: the app has no stream channels. Reported with ``RTMLinkState/failed``.
+    /// 34: the app has no stream channels. Reported with ``LinkState/failed``.
     case streamChannelNotAvailable = 34
     /// 35: a stream channel is joined, and metadata aren't available yet. Reported with
-    /// ``RTMLinkState/connected``.
+    /// ``LinkState/connected``.
     case storageNotAvailable = 35
     /// 36: a stream channel is joined, and locks aren't available yet. Reported with
-    /// ``RTMLinkState/connected``.
+    /// ``LinkState/connected``.
     case lockNotAvailable = 36
-    /// 37: this user logs in too often. Reported with ``RTMLinkState/failed`` if the app called `login`; a
+    /// 37: this user logs in too often. Reported with ``LinkState/failed`` if the app called `login`; a
     /// session that comes back by itself waits instead.
     case loginTooFrequent = 37
+}
+
+/// Which link an event is about. Only the compatible API shows links of stream channels.
+package enum LinkServiceType: Int, Sendable, Hashable, CaseIterable {
+    /// The link of the client itself.
+    case message = 1
+    /// The link of one stream channel.
+    case stream = 2
 }

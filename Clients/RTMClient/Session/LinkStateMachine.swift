@@ -31,9 +31,9 @@ struct LinkStateMachine: Sendable {
 
     init(_ parameters: Parameters) { self.parameters = parameters }
 
-    var state: RTMLinkState { phase.state }
+    var state: LinkState { phase.state }
     /// The state as the app knows it.
-    var shownState: RTMLinkState { phase.shownState }
+    var shownState: LinkState { phase.shownState }
 
     /// A session was lost, and an attempt to take it up again is under way.
     var isComingBack: Bool {

@@ -26,10 +26,10 @@ final class MetadataFeed {
         guard !(isKnown && session.isOnSecondPath) else { return }
         guard id.hasMetadata, subscribed.table.begin(.metadata, of: id, at: revision) else { return }
         let target = MetadataTarget(id)
-        let event = StorageEvent(
+        let event = MetadataEvent(
             kind: .snapshot, target: target, metadata: open(RTMMetadata(metadata), of: target),
             timestampMilliseconds: session.clock.milliseconds)
-        events.emit(.storage(event), of: id)
+        events.emit(.metadata(event), of: id)
     }
 
     func received(_ event: Rtm_Client_StorageEvent, in publication: Rtm_Client_Publication) {
@@ -37,11 +37,11 @@ final class MetadataFeed {
         let revision = UInt64(clamping: event.majorRevision)
         guard subscribed.table.accepts(.metadata, revision: revision, of: id) else { return }
         let target = MetadataTarget(id)
-        let event = StorageEvent(
+        let event = MetadataEvent(
             kind: .update, target: target, metadata: open(RTMMetadata(event), of: target),
             author: publication.publisher,
             timestampMilliseconds: publication.timestampMs)
-        events.emit(.storage(event), of: id)
+        events.emit(.metadata(event), of: id)
     }
 
     private func open(_ metadata: RTMMetadata, of target: MetadataTarget) -> RTMMetadata {

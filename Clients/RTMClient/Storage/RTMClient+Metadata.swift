@@ -144,7 +144,7 @@ extension RTMClient {
 
     // MARK: Following a user
 
-    /// Follows the metadata of a user. From now on ``RTMEvent/storage(_:)`` shows them: at once as they are,
+    /// Follows the metadata of a user. From now on ``RTMEvent/metadata(_:)`` shows them: at once as they are,
     /// then after each write (D-41, D-44). The user need not be online. Subscribing again brings another
     /// snapshot (D-46). The subscription survives losses of the link (S-19).
     ///

@@ -51,7 +51,7 @@ public struct MetadataItem: Sendable, Hashable {
 }
 
 /// A set of metadata that a client follows, as it is at the beginning or after a write.
-public struct StorageEvent: Sendable, Hashable {
+public struct MetadataEvent: Sendable, Hashable {
     /// What happened to the metadata.
     public enum Kind: Sendable, Hashable, CaseIterable {
         /// The set when a subscription begins, or is taken up again after a lost connection (D-41, S-21). An

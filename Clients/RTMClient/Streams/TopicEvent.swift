@@ -16,9 +16,9 @@ public struct TopicEvent: Sendable, Hashable {
         /// the client up to date, and replaces all that is known.
         case snapshot([Topic])
         /// A user publishes a topic from now on.
-        case remoteJoin(topic: String, TopicPublisher)
+        case joined(topic: String, TopicPublisher)
         /// A user publishes a topic no more.
-        case remoteLeave(topic: String, TopicPublisher)
+        case left(topic: String, TopicPublisher)
     }
 
     /// Makes the value, as tests of apps do.
@@ -32,7 +32,7 @@ public struct TopicEvent: Sendable, Hashable {
     public var publisher: String? {
         switch change {
         case .snapshot: nil
-        case .remoteJoin(_, let publisher), .remoteLeave(_, let publisher): publisher.userID
+        case .joined(_, let publisher), .left(_, let publisher): publisher.userID
         }
     }
 }

@@ -43,13 +43,13 @@ struct TopicRoster: Sendable {
         case .snapshot(let users):
             replace(users)
             return [.snapshot(topics)]
-        case .remoteJoin(let user): return show(UserState(userID: user))
-        case .remoteLeave(let user), .remoteTimeout(let user): return show(UserState(userID: user))
-        case .remoteStateChanged(let user): return show(user)
+        case .joined(let user): return show(UserState(userID: user))
+        case .left(let user), .timedOut(let user): return show(UserState(userID: user))
+        case .statesChanged(let user): return show(user)
         case .interval(let interval):
             return (interval.joined + interval.left + interval.timedOut).map { UserState(userID: $0) }
                 .flatMap { show($0) } + interval.states.flatMap { show($0) }
-        case .errorOutOfService:
+        case .outage:
             publishers = [:]
             return []
         }
@@ -60,7 +60,7 @@ struct TopicRoster: Sendable {
         publishers[user.userID] = user.states.isEmpty ? nil : user.states
         let left = before.filter { user.states[$0.key] == nil }.sorted { $0.key < $1.key }
         let joined = user.states.filter { before[$0.key] != $0.value }.sorted { $0.key < $1.key }
-        return left.map { .remoteLeave(topic: $0.key, TopicPublisher(userID: user.userID, meta: $0.value)) }
-            + joined.map { .remoteJoin(topic: $0.key, TopicPublisher(userID: user.userID, meta: $0.value)) }
+        return left.map { .left(topic: $0.key, TopicPublisher(userID: user.userID, meta: $0.value)) }
+            + joined.map { .joined(topic: $0.key, TopicPublisher(userID: user.userID, meta: $0.value)) }
     }
 }

@@ -50,7 +50,7 @@ struct PresenceWhoCommand: AsyncParsableCommand {
     }
 
     private func counted(_ client: RTMClient) async throws -> Int {
-        try await client.whoNow(in: channel, type: stream ? .stream : .message, includeUserID: false).total
+        try await client.whoNow(in: channel, type: stream ? .stream : .message, includingUsers: false).total
     }
 
     private func listed(_ client: RTMClient) async throws -> Int {

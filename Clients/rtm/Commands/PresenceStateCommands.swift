@@ -111,7 +111,7 @@ extension Output {
                 try await self.event(event)
                 if let error = change.failure { throw error }
             case .presence(let presence):
-                if case .errorOutOfService = presence.change { try await self.event(event) }
+                if case .outage = presence.change { try await self.event(event) }
             default: break
             }
         }

@@ -35,7 +35,7 @@ struct LockAcquireCommand: AsyncParsableCommand {
                 }
                 try await lock.kind.joined(client, lock.channel) {
                     try await client.withLock(
-                        lock.name, in: lock.channel, type: lock.type, retry: !noWait
+                        lock.name, in: lock.channel, type: lock.type, waits: !noWait
                     ) { token in
                         try await announce(token)
                         try await hold(token, events)

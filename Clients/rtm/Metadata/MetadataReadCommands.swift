@@ -61,7 +61,7 @@ struct MetadataWatchCommand: AsyncParsableCommand {
                 case .user: try await client.subscribeUserMetadata(target.name)
                 }
                 try await common.output.show(events, until: count) { event in
-                    if case .storage = event { true } else { false }
+                    if case .metadata = event { true } else { false }
                 }
             }
         }

@@ -7,7 +7,7 @@ extension RTMEvent {
     var json: JSON {
         switch self {
         case .message(let message): message.json
-        case .storage(let event): event.json
+        case .metadata(let event): event.json
         case .lock(let event): event.json
         case .linkState(let change): change.json
         case .tokenWillExpire(let notice):
@@ -52,9 +52,9 @@ extension TopicEvent {
         let (type, topics): (String, [Topic]) =
             switch change {
             case .snapshot(let topics): ("snapshot", topics)
-            case .remoteJoin(let topic, let publisher):
+            case .joined(let topic, let publisher):
                 ("remoteJoinTopic", [Topic(name: topic, publishers: [publisher])])
-            case .remoteLeave(let topic, let publisher):
+            case .left(let topic, let publisher):
                 ("remoteLeaveTopic", [Topic(name: topic, publishers: [publisher])])
             }
         return [
@@ -132,7 +132,7 @@ extension UndecryptableEvent {
     }
 }
 
-extension StorageEvent {
+extension MetadataEvent {
     fileprivate var json: JSON {
         let (storageType, channelType, name): (String, ChannelType, String) =
             switch target {

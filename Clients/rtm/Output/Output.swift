@@ -26,7 +26,7 @@ struct Output: Sendable {
 
     func event(_ event: RTMEvent) async throws(OutputClosed) {
         // A subscription without presence gets this event, but the user didn't ask for presence.
-        if case .presence(let presence) = event, presence.change == .errorOutOfService(.notAskedFor) {
+        if case .presence(let presence) = event, presence.change == .outage(.notAskedFor) {
             return
         }
         switch (format, transcript.line(for: event)) {

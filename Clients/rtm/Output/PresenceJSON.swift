@@ -10,7 +10,7 @@ extension PresenceEvent {
             .init(name: "channelType", value: .string("\(channelType)")),
             .init(name: "channelName", value: .string(channelName)),
         ]
-        if let publisher { fields.append(.init(name: "publisher", value: .string(publisher))) }
+        if let userID { fields.append(.init(name: "publisher", value: .string(userID))) }
         fields += contents
         fields.append(.init(name: "timestamp", value: .number(timestampMilliseconds)))
         fields.append(.init(name: "time", value: .time(timestampMilliseconds)))
@@ -21,11 +21,11 @@ extension PresenceEvent {
         switch change {
         case .snapshot: "snapshot"
         case .interval: "interval"
-        case .remoteJoin: "remoteJoinChannel"
-        case .remoteLeave: "remoteLeaveChannel"
-        case .remoteTimeout: "remoteConnectionTimeout"
-        case .remoteStateChanged: "remoteStateChanged"
-        case .errorOutOfService: "errorOutOfService"
+        case .joined: "remoteJoinChannel"
+        case .left: "remoteLeaveChannel"
+        case .timedOut: "remoteConnectionTimeout"
+        case .statesChanged: "remoteStateChanged"
+        case .outage: "errorOutOfService"
         }
     }
 
@@ -33,8 +33,8 @@ extension PresenceEvent {
         switch change {
         case .snapshot(let users): [.init(name: "snapshot", value: .array(users.map(\.json)))]
         case .interval(let interval): [.init(name: "interval", value: interval.json)]
-        case .remoteStateChanged(let user): [.init(name: "states", value: .states(user.states))]
-        case .remoteJoin, .remoteLeave, .remoteTimeout, .errorOutOfService: []
+        case .statesChanged(let user): [.init(name: "states", value: .states(user.states))]
+        case .joined, .left, .timedOut, .outage: []
         }
     }
 }

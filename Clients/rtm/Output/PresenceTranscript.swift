@@ -11,12 +11,12 @@ extension Transcript {
         switch event.change {
         case .snapshot(let users): return sentence(forUsers: users, place)
         case .interval(let interval): return sentence(for: interval).map { $0 + place }
-        case .remoteJoin(let user): return "\(user) is here\(place)"
-        case .remoteLeave(let user): return "\(user) left\(place)"
-        case .remoteTimeout(let user): return "\(user) lost the connection\(place)"
-        case .remoteStateChanged(let user): return "\(user.userID)\(place): \(user.states.text)"
-        case .errorOutOfService(.notAskedFor): return nil
-        case .errorOutOfService(.unavailable):
+        case .joined(let user): return "\(user) is here\(place)"
+        case .left(let user): return "\(user) left\(place)"
+        case .timedOut(let user): return "\(user) lost the connection\(place)"
+        case .statesChanged(let user): return "\(user.userID)\(place): \(user.states.text)"
+        case .outage(.notAskedFor): return nil
+        case .outage(.unavailable):
             return "the server doesn't know at the moment who is\(place.isEmpty ? " here" : place)"
         }
     }

@@ -2,7 +2,7 @@ import RTMClient
 
 extension Transcript {
     /// The whole set, one item per line.
-    func line(for event: StorageEvent) -> String {
+    func line(for event: MetadataEvent) -> String {
         let name: String =
             switch event.target {
             case .channel(let name, _): name

@@ -19,7 +19,7 @@ struct Transcript: Sendable {
     func line(for event: RTMEvent) -> String? {
         switch event {
         case .message(let message): line(for: message)
-        case .storage(let event): line(for: event)
+        case .metadata(let event): line(for: event)
         case .lock(let event): line(for: event)
         case .linkState(let change): sentence(for: change).map(remark)
         case .tokenWillExpire(let notice):
@@ -93,8 +93,8 @@ struct Transcript: Sendable {
                     + topics.map { topic in
                         "\(topic.name) (\(topic.publishers.map(\.userID).joined(separator: ", ")))"
                     }.joined(separator: ", ")
-        case .remoteJoin(let topic, let publisher): "\(publisher.userID) publishes topic \(topic)"
-        case .remoteLeave(let topic, let publisher): "\(publisher.userID) publishes topic \(topic) no more"
+        case .joined(let topic, let publisher): "\(publisher.userID) publishes topic \(topic)"
+        case .left(let topic, let publisher): "\(publisher.userID) publishes topic \(topic) no more"
         }
     }
 

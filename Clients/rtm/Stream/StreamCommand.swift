@@ -136,8 +136,8 @@ struct StreamJoinCommand: AsyncParsableCommand {
         let publishers: [TopicPublisher] =
             switch change.change {
             case .snapshot(let topics): topics.first { $0.name == topic }?.publishers ?? []
-            case .remoteJoin(let name, let publisher): name == topic ? [publisher] : []
-            case .remoteLeave: []
+            case .joined(let name, let publisher): name == topic ? [publisher] : []
+            case .left: []
             }
         return publishers.map(\.userID)
     }

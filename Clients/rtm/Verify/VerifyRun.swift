@@ -219,7 +219,7 @@ final class VerifyRun: Sendable {
     {
         while ContinuousClock.now < deadline {
             do throws(RTMError) {
-                let token = try await client.acquireLock(Self.lock, in: channel(0), retry: true)
+                let token = try await client.acquireLock(Self.lock, in: channel(0), waits: true)
                 note(.acquired(client: number, fencingToken: token))
                 try? await Task.sleep(for: .milliseconds(50))
                 note(.released(client: number, fencingToken: token))
@@ -274,8 +274,8 @@ extension PresenceEvent.Change {
     fileprivate func announces(_ client: RTMClient, _ isEntry: Bool) -> Bool {
         let user = client.configuration.userID
         return switch self {
-        case .remoteJoin(user): isEntry
-        case .remoteLeave(user), .remoteTimeout(user): !isEntry
+        case .joined(user): isEntry
+        case .left(user), .timedOut(user): !isEntry
         // What has changed while the watcher was away is in the snapshot (P-1).
         case .snapshot(let users): users.contains { $0.userID == user } == isEntry
         default: false

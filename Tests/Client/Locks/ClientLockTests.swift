@@ -112,7 +112,7 @@ struct ClientLockTests {
 
     @Test func `K-7: a second acquire of one lock is refused while the first waits`() async throws {
         try await withClient(Self.busy) { client, edge in
-            let first = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
+            let first = Task { try await client.acquireLock("manage", in: "lobby", waits: true) }
             try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }
             #expect(
                 await code { _ = try await client.acquireLock("manage", in: "lobby") }
@@ -131,7 +131,7 @@ struct ClientLockTests {
         }
         let change: (inout RTMClient.Configuration) -> Void = { $0.requestTimeout = .milliseconds(50) }
         try await withClient(script, change) { client, edge in
-            let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
+            let wait = Task { try await client.acquireLock("manage", in: "lobby", waits: true) }
             #expect(
                 await code { _ = try await client.acquireLock("other", in: "lobby") } == .lockOperationTimeout
             )
@@ -152,7 +152,7 @@ struct ClientLockTests {
         async throws
     {
         try await withClient(Self.busy) { client, edge in
-            let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
+            let wait = Task { try await client.acquireLock("manage", in: "lobby", waits: true) }
             try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }
             let id = edge.received.last?.requestID ?? 0
             wait.cancel()
@@ -323,7 +323,7 @@ struct ClientLockTests {
 
     @Test func `K-6: an acquisition that waits continues to wait over a loss of the link`() async throws {
         try await withClient(Self.busy) { client, edge in
-            let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
+            let wait = Task { try await client.acquireLock("manage", in: "lobby", waits: true) }
             try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }
             // This happens before the client can be back, because the old script answers nothing.
             edge.follow(Self.granting(11))
@@ -339,7 +339,7 @@ struct ClientLockTests {
         _ code: Rtm_Client_ErrorCode
     ) async throws {
         try await withClient(Self.busy) { client, edge in
-            let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
+            let wait = Task { try await client.acquireLock("manage", in: "lobby", waits: true) }
             try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }
             edge.follow { frame in
                 guard frame.isAcquireLock, edge.received.filter(\.isAcquireLock).count < 3 else {
@@ -358,7 +358,7 @@ struct ClientLockTests {
 
     @Test func `K-6: an acquisition queues again when the server lost the queue`() async throws {
         try await withClient(Self.busy) { client, edge in
-            let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
+            let wait = Task { try await client.acquireLock("manage", in: "lobby", waits: true) }
             try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }
             let first = try #require(edge.received.last)
             edge.follow(Self.granting(12))
@@ -375,9 +375,9 @@ struct ClientLockTests {
         try await withClient(Self.busy, change) { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribe(to: "lobby")
-            let left = Task { try await client.acquireLock("a", in: "lobby", retry: true) }
-            let loggedOut = Task { try await client.acquireLock("b", in: "attic", retry: true) }
-            let cancelled = Task { try await client.acquireLock("c", in: "attic", retry: true) }
+            let left = Task { try await client.acquireLock("a", in: "lobby", waits: true) }
+            let loggedOut = Task { try await client.acquireLock("b", in: "attic", waits: true) }
+            let cancelled = Task { try await client.acquireLock("c", in: "attic", waits: true) }
             try await eventually("all wait") { edge.received.filter(\.isAcquireLock).count == 3 }
             edge.dropConnections()
             _ = await events.nextLinkState(.disconnected)
@@ -395,7 +395,7 @@ struct ClientLockTests {
             $0.reconnectTimeout = .seconds(3)
         }
         try await withClient(Self.busy, impatient) { client, edge in
-            let wait = Task { try await client.acquireLock("manage", in: "lobby", retry: true) }
+            let wait = Task { try await client.acquireLock("manage", in: "lobby", waits: true) }
             try await eventually("it waits") { edge.received.contains(where: \.isAcquireLock) }
             edge.follow { _ in [] }
             edge.dropConnections()

@@ -197,7 +197,7 @@ struct ClientMessagingTests {
             #expect(subscription.unavailableFeatures == .presence)
             #expect(subscription.features == .default)
             #expect(edge.received.last?.subscribe.features == 5)
-            #expect(await events.nextPresence()?.change == .errorOutOfService(.unavailable))
+            #expect(await events.nextPresence()?.change == .outage(.unavailable))
         }
     }
 

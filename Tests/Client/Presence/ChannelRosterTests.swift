@@ -37,9 +37,9 @@ struct ChannelRosterTests {
     @Test("what a snapshot contains is passed over; what follows it counts once")
     mutating func positions() {
         _ = roster.received(page(5, ["ann": [:]]))
-        #expect(roster.received(event(.remoteLeave(userID: "ann")), offset: 5) == ChannelRoster.Outcome())
-        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 4) == ChannelRoster.Outcome())
-        let joined = event(.remoteJoin(userID: "bob"))
+        #expect(roster.received(event(.left("ann")), offset: 5) == ChannelRoster.Outcome())
+        #expect(roster.received(event(.joined("bob")), offset: 4) == ChannelRoster.Outcome())
+        let joined = event(.joined("bob"))
         #expect(
             roster.received(joined, offset: 6)
                 == ChannelRoster.Outcome(events: [joined], changes: [.joined("bob")]))
@@ -49,11 +49,11 @@ struct ChannelRosterTests {
     @Test("after presence was started anew, a present user doesn't join and an absent one doesn't leave")
     mutating func noNews() {
         _ = roster.received(page(5, ["ann": ["a": "1"]]))
-        let again = roster.received(event(.remoteJoin(userID: "ann")), offset: 6)
+        let again = roster.received(event(.joined("ann")), offset: 6)
         #expect(again == ChannelRoster.Outcome(changes: [.statesChanged(UserState(userID: "ann"))]))
-        #expect(roster.received(event(.remoteLeave(userID: "bob")), offset: 7) == ChannelRoster.Outcome())
-        #expect(roster.received(event(.remoteTimeout(userID: "bob")), offset: 8) == ChannelRoster.Outcome())
-        let shown = event(.remoteStateChanged(UserState(userID: "bob", states: ["a": "1"])))
+        #expect(roster.received(event(.left("bob")), offset: 7) == ChannelRoster.Outcome())
+        #expect(roster.received(event(.timedOut("bob")), offset: 8) == ChannelRoster.Outcome())
+        let shown = event(.statesChanged(UserState(userID: "bob", states: ["a": "1"])))
         #expect(roster.received(shown, offset: 9) == ChannelRoster.Outcome())
         #expect(roster.members == ["ann": [:]])
     }
@@ -62,7 +62,7 @@ struct ChannelRosterTests {
     mutating func otherLog() {
         roster.follow(epoch: 2)
         _ = roster.received(page(500, ["ann": [:]], epoch: 1))
-        let joined = event(.remoteJoin(userID: "bob"))
+        let joined = event(.joined("bob"))
         #expect(roster.received(joined, offset: 3).events == [joined])
         #expect(roster.members == ["ann": [:], "bob": [:]])
     }
@@ -77,10 +77,10 @@ struct ChannelRosterTests {
         #expect(roster.members?["me"] == own.states)
         #expect(roster.listedStates == ["seat": "0", "old": "1"])
         // The server has taken the user for somebody who comes anew, and gets its states again.
-        #expect(roster.received(event(.remoteJoin(userID: "me")), offset: 6) == ChannelRoster.Outcome())
+        #expect(roster.received(event(.joined("me")), offset: 6) == ChannelRoster.Outcome())
         #expect(roster.members?["me"] == own.states)
         #expect(roster.listedStates == [:])
-        _ = roster.received(event(.remoteTimeout(userID: "me")), offset: 7)
+        _ = roster.received(event(.timedOut("me")), offset: 7)
         #expect(roster.listedStates == nil)
         // A quiet user isn't listed, and doesn't list itself.
         var quiet = page(8, ["ann": [:]])
@@ -112,8 +112,8 @@ struct ChannelRosterTests {
                 position: StreamPosition(epoch: 1, offset: 10), users: [state], more: false,
                 timestampMilliseconds: 0))
         for offset in [11, 12] as [UInt64] {
-            let outcome = roster.received(event(.remoteStateChanged(state)), offset: offset)
-            #expect(outcome == ChannelRoster.Outcome(events: [event(.remoteStateChanged(state))]))
+            let outcome = roster.received(event(.statesChanged(state)), offset: offset)
+            #expect(outcome == ChannelRoster.Outcome(events: [event(.statesChanged(state))]))
         }
     }
 
@@ -127,24 +127,24 @@ struct ChannelRosterTests {
                 position: StreamPosition(epoch: 1, offset: 10), users: [ben], more: false,
                 timestampMilliseconds: 0))
         let log: [PresenceEvent.Change] = [
-            .remoteJoin(userID: "ben"), .remoteStateChanged(ben), .remoteLeave(userID: "cleo"),
-            .remoteJoin(userID: "dora"),
+            .joined("ben"), .statesChanged(ben), .left("cleo"),
+            .joined("dora"),
         ]
         var emitted: [PresenceEvent] = []
         for (index, change) in log.enumerated() {
             emitted += roster.received(event(change), offset: UInt64(11 + index)).events
         }
         // No user joins who is there, and none leaves who isn't. The state is the one that the app has seen.
-        #expect(emitted == [event(.remoteStateChanged(ben)), event(.remoteJoin(userID: "dora"))])
+        #expect(emitted == [event(.statesChanged(ben)), event(.joined("dora"))])
         #expect(roster.members == ["ben": ["a": "1"], "dora": [:]])
     }
 
     @Test("a later event that comes amid the frames of a snapshot is emitted after it")
     mutating func amidFrames() {
         _ = roster.received(page(5, ["ann": [:]], more: true))
-        let left = event(.remoteLeave(userID: "bob"))
+        let left = event(.left("bob"))
         #expect(roster.received(left, offset: 6) == ChannelRoster.Outcome())
-        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 3) == ChannelRoster.Outcome())
+        #expect(roster.received(event(.joined("bob")), offset: 3) == ChannelRoster.Outcome())
         let outcome = roster.received(page(5, ["bob": [:]]))
         #expect(outcome.events.count == 2)
         #expect(outcome.events.last == left)
@@ -167,12 +167,12 @@ struct ChannelRosterTests {
         _ = roster.received(page(5, ["me": [:]]))
         let changes = roster.changeOwnStates { $0["a"] = "2" }
         #expect(changes == [.statesChanged(.init(userID: "me", states: ["a": "2"]))])
-        let late = event(.remoteStateChanged(.init(userID: "me", states: ["a": "1"])))
+        let late = event(.statesChanged(.init(userID: "me", states: ["a": "1"])))
         #expect(roster.received(late, offset: 6) == ChannelRoster.Outcome())
         #expect(roster.members == ["me": ["a": "2"]])
         let none = roster.changeOwnStates { $0["a"] = "2" }
         #expect(none == [])
-        #expect(roster.received(event(.remoteTimeout(userID: "me")), offset: 7).events == [])
+        #expect(roster.received(event(.timedOut("me")), offset: 7).events == [])
         #expect(roster.members == [:])
     }
 
@@ -193,7 +193,7 @@ struct ChannelRosterTests {
         for (index, (change, states)) in changes.enumerated() {
             let outcome = roster.received(update(.states(change)), offset: UInt64(6 + index))
             let user = UserState(userID: "ann", states: states)
-            #expect(outcome.events == [event(.remoteStateChanged(user))])
+            #expect(outcome.events == [event(.statesChanged(user))])
             #expect(roster.members == ["ann": states])
         }
     }
@@ -249,9 +249,9 @@ struct ChannelRosterTests {
     mutating func epochs() {
         _ = roster.received(page(500, ["ann": [:]]))
         roster.follow(epoch: 1)
-        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 3).events.isEmpty)
+        #expect(roster.received(event(.joined("bob")), offset: 3).events.isEmpty)
         roster.follow(epoch: 2)
-        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 3).events.count == 1)
+        #expect(roster.received(event(.joined("bob")), offset: 3).events.count == 1)
     }
 
     @Test("P-7: out of service is reported, and no user is known any more")
@@ -259,11 +259,11 @@ struct ChannelRosterTests {
         #expect(roster.outOfService(at: 7).changes == [])
         _ = roster.received(page(5, ["ann": [:]]))
         let outcome = roster.outOfService(at: 7)
-        #expect(outcome.events == [event(.errorOutOfService(.unavailable))])
+        #expect(outcome.events == [event(.outage(.unavailable))])
         #expect(outcome.changes == [.cleared])
         #expect(roster.members == nil)
         // Events are still reported, although there is nothing to apply them to.
-        #expect(roster.received(event(.remoteJoin(userID: "bob")), offset: 6).events.count == 1)
+        #expect(roster.received(event(.joined("bob")), offset: 6).events.count == 1)
         #expect(roster.members == nil)
     }
 }
@@ -281,16 +281,16 @@ extension ChannelRoster {
 extension PresenceUpdate.Change {
     fileprivate init(_ change: PresenceEvent.Change) {
         switch change {
-        case .remoteJoin(let user): self = .joined(user)
-        case .remoteLeave(let user): self = .left(user)
-        case .remoteTimeout(let user): self = .timedOut(user)
-        case .remoteStateChanged(let user): self = .states(.init(user))
+        case .joined(let user): self = .joined(user)
+        case .left(let user): self = .left(user)
+        case .timedOut(let user): self = .timedOut(user)
+        case .statesChanged(let user): self = .states(.init(user))
         case .interval(let interval):
             self = .interval(
                 .init(
                     joined: interval.joined, left: interval.left, timedOut: interval.timedOut,
                     states: interval.states.map { .init($0) }))
-        case .snapshot, .errorOutOfService: self = .interval(.init())
+        case .snapshot, .outage: self = .interval(.init())
         }
     }
 }

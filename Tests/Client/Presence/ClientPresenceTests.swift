@@ -23,7 +23,7 @@ struct ClientPresenceTests {
         }
         try await withClient { client, edge in
             edge.follow(script)
-            let page = try await client.whoNow(in: "lobby", includeState: true, page: "mark")
+            let page = try await client.whoNow(in: "lobby", includingStates: true, page: "mark")
             #expect(
                 page
                     == OnlineUsersPage(
@@ -161,7 +161,7 @@ struct ClientPresenceTests {
             #expect(await code { _ = try await client.whoNow(in: "a", type: .user) } == .invalidChannelType)
             #expect(
                 await code {
-                    _ = try await client.whoNow(in: "a", includeUserID: false, includeState: true)
+                    _ = try await client.whoNow(in: "a", includingUsers: false, includingStates: true)
                 } == .presenceInvalidArgument)
             #expect(await code { _ = try await client.whereNow("") } == .invalidUserId)
             #expect(await code { _ = try await client.state(of: "", in: "a") } == .invalidUserId)
@@ -208,16 +208,16 @@ struct ClientPresenceTests {
                         .init(userID: "carol"),
                     ]))
             #expect(snapshot?.channelName == "lobby" && snapshot?.channelType == .message)
-            #expect(snapshot?.publisher == nil)
+            #expect(snapshot?.userID == nil)
             let joined = await events.nextPresence()
-            #expect(joined?.change == .remoteJoin(userID: "dave"))
-            #expect(joined?.publisher == "dave")
+            #expect(joined?.change == .joined("dave"))
+            #expect(joined?.userID == "dave")
             #expect(joined?.timestampMilliseconds == 1_790_000_000_006)
             #expect(
                 await events.nextPresence()?.change
-                    == .remoteStateChanged(.init(userID: "dave", states: ["a": "1"])))
-            #expect(await events.nextPresence()?.change == .remoteLeave(userID: "bob"))
-            #expect(await events.nextPresence()?.change == .remoteTimeout(userID: "carol"))
+                    == .statesChanged(.init(userID: "dave", states: ["a": "1"])))
+            #expect(await events.nextPresence()?.change == .left("bob"))
+            #expect(await events.nextPresence()?.change == .timedOut("carol"))
             #expect(
                 await events.nextPresence()?.change
                     == .interval(
@@ -235,7 +235,7 @@ struct ClientPresenceTests {
         try await withClient { client, edge in
             var events = client.events().makeAsyncIterator()
             try await client.subscribe(to: "lobby", features: .message)
-            #expect(await events.nextPresence()?.change == .errorOutOfService(.notAskedFor))
+            #expect(await events.nextPresence()?.change == .outage(.notAskedFor))
             edge.follow { frame in
                 guard var answer = FakeEdge.usual(frame) else { return [] }
                 if frame.isSubscribe { answer.subscribed.featuresUnavailable = 1 }
@@ -244,7 +244,7 @@ struct ClientPresenceTests {
             let subscription = try await client.subscribe(to: "hall")
             #expect(subscription.unavailableFeatures == .presence)
             let outage = await events.nextPresence()
-            #expect(outage?.change == .errorOutOfService(.unavailable))
+            #expect(outage?.change == .outage(.unavailable))
             #expect(outage?.channelName == "hall")
             // It comes back with a snapshot.
             edge.push([.snapshot("hall", at: 1, [.user("bob")])])
@@ -264,7 +264,7 @@ struct ClientPresenceTests {
             ])
             #expect(await events.nextPresence(in: "b")?.change == .snapshot([.init(userID: "bob")]))
             #expect(await events.nextPresence(in: "a")?.change == .snapshot([.init(userID: "ann")]))
-            #expect(await events.nextPresence()?.change == .remoteJoin(userID: "eve"))
+            #expect(await events.nextPresence()?.change == .joined("eve"))
             #expect(await events.nextPresence()?.channelName == "b")
             try await client.unsubscribe(from: "a")
             edge.push([
@@ -272,7 +272,7 @@ struct ClientPresenceTests {
                 .presence("a", offset: 21, .presenceEventRemoteJoin, of: "joe"),
                 .presence("b", offset: 11, .presenceEventRemoteJoin, of: "zoe"),
             ])
-            #expect(await events.nextPresence()?.change == .remoteJoin(userID: "zoe"))
+            #expect(await events.nextPresence()?.change == .joined("zoe"))
         }
     }
 
@@ -288,7 +288,7 @@ struct ClientPresenceTests {
                 FakeEdge.publication("b", offset: 1, text: "x"),
             ])
             _ = await events.nextPresence()
-            #expect(await events.nextPresence()?.change == .remoteJoin(userID: "bob"))
+            #expect(await events.nextPresence()?.change == .joined("bob"))
             edge.dropConnections()
             _ = await events.nextLinkState(.connected)
             #expect(edge.received.last(where: \.isSubscribe)?.subscribe.after.offset == 9)
@@ -297,7 +297,7 @@ struct ClientPresenceTests {
                 .presence("lobby", offset: 7, .presenceEventRemoteJoin, of: "bob"),
                 .presence("lobby", offset: 10, .presenceEventRemoteLeave, of: "bob"),
             ])
-            #expect(await events.nextPresence()?.change == .remoteLeave(userID: "bob"))
+            #expect(await events.nextPresence()?.change == .left("bob"))
         }
     }
 

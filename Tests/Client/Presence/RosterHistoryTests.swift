@@ -113,14 +113,14 @@ private struct Followers {
     private mutating func receive(_ change: PresenceEvent.Change) {
         switch change {
         case .snapshot(let users): shown = Dictionary(users.map { ($0.userID, $0.states) }) { $1 }
-        case .remoteJoin(let user): shown?[user] = [:]
-        case .remoteLeave(let user), .remoteTimeout(let user): shown?[user] = nil
-        case .remoteStateChanged(let user): shown?[user.userID] = user.states
+        case .joined(let user): shown?[user] = [:]
+        case .left(let user), .timedOut(let user): shown?[user] = nil
+        case .statesChanged(let user): shown?[user.userID] = user.states
         case .interval(let interval):
             for user in interval.joined { shown?[user] = [:] }
             for user in interval.left + interval.timedOut { shown?[user] = nil }
             for user in interval.states { shown?[user.userID] = user.states }
-        case .errorOutOfService: shown = nil
+        case .outage: shown = nil
         }
     }
 }

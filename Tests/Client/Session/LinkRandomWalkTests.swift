@@ -73,7 +73,7 @@ private struct Walk {
     private mutating func check() {
         for index in seenChanges..<link.changes.count {
             let (at, change) = link.changes[index]
-            let before = index == 0 ? RTMLinkState.idle : link.changes[index - 1].change.current
+            let before = index == 0 ? LinkState.idle : link.changes[index - 1].change.current
             #expect(change.previous == before)
             #expect(change.current != change.previous)
             if change.previous == .connected, change.current == .disconnected { lossAt = at }

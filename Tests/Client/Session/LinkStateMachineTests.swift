@@ -7,7 +7,7 @@ import Testing
 /// One test per arrow of behaviour.md 2.3.
 struct LinkStateMachineTests {
     private func expect(
-        _ change: LinkChange?, _ previous: RTMLinkState, _ current: RTMLinkState, _ operation: LinkOperation,
+        _ change: LinkChange?, _ previous: LinkState, _ current: LinkState, _ operation: LinkOperation,
         _ reasonCode: LinkStateReason, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(change?.previous == previous, sourceLocation: sourceLocation)
@@ -221,9 +221,9 @@ struct LinkStateMachineTests {
         #expect(link.attempts.map(\.at) == [.zero, .zero])
     }
 
-    @Test(arguments: [RTMLinkState.disconnected, .suspended])
+    @Test(arguments: [LinkState.disconnected, .suspended])
     func `T8, T11: a changed network cuts the waiting short, and the back-off begins anew`(
-        from: RTMLinkState
+        from: LinkState
     ) {
         var link = VirtualLink.inState(from)
         link.reach = { _, _ in .unreachable }
@@ -252,8 +252,8 @@ struct LinkStateMachineTests {
         #expect(link.completions.map(\.code) == [nil])
     }
 
-    @Test(arguments: [RTMLinkState.idle, .failed])
-    func `A changed network means nothing to a client that isn't logged in`(state: RTMLinkState) {
+    @Test(arguments: [LinkState.idle, .failed])
+    func `A changed network means nothing to a client that isn't logged in`(state: LinkState) {
         var link = VirtualLink.inState(state)
         let changes = link.changes.count
         link.networkChanged()
@@ -366,8 +366,8 @@ struct LinkStateMachineTests {
         #expect(link.machine.token == "better")
     }
 
-    @Test(arguments: [RTMLinkState.connecting, .connected, .disconnected, .suspended, .failed])
-    func `T16: a logout moves to idle from everywhere`(from: RTMLinkState) {
+    @Test(arguments: [LinkState.connecting, .connected, .disconnected, .suspended, .failed])
+    func `T16: a logout moves to idle from everywhere`(from: LinkState) {
         var link = VirtualLink.inState(from)
         #expect(link.state == from)
         link.logout()
@@ -464,7 +464,7 @@ struct LinkStateMachineTests {
 
 extension VirtualLink {
     /// A link that reached this state in the ordinary way.
-    static func inState(_ state: RTMLinkState) -> VirtualLink {
+    static func inState(_ state: LinkState) -> VirtualLink {
         var link = VirtualLink { at, _ in at == .zero && state != .connecting ? .accepted : .silent }
         if state == .idle { return link }
         link.login()

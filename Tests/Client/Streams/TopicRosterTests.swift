@@ -29,23 +29,23 @@ import Testing
 
     @Test("C-12, C-13: joins and leaves of topics, also by leaving and by a timeout")
     mutating func changes() {
-        #expect(roster.apply(.remoteJoin(userID: "ben")) == [])
+        #expect(roster.apply(.joined("ben")) == [])
         #expect(
-            roster.apply(.remoteStateChanged(UserState(userID: "ben", states: ["chat": "m"])))
-                == [.remoteJoin(topic: "chat", TopicPublisher(userID: "ben", meta: "m"))])
+            roster.apply(.statesChanged(UserState(userID: "ben", states: ["chat": "m"])))
+                == [.joined(topic: "chat", TopicPublisher(userID: "ben", meta: "m"))])
         #expect(
-            roster.apply(.remoteStateChanged(UserState(userID: "ben", states: ["news": ""])))
+            roster.apply(.statesChanged(UserState(userID: "ben", states: ["news": ""])))
                 == [
-                    .remoteLeave(topic: "chat", TopicPublisher(userID: "ben", meta: "m")),
-                    .remoteJoin(topic: "news", TopicPublisher(userID: "ben")),
+                    .left(topic: "chat", TopicPublisher(userID: "ben", meta: "m")),
+                    .joined(topic: "news", TopicPublisher(userID: "ben")),
                 ])
         #expect(
-            roster.apply(.remoteStateChanged(UserState(userID: "ben", states: ["news": ""]))) == [],
+            roster.apply(.statesChanged(UserState(userID: "ben", states: ["news": ""]))) == [],
             "what is known already is not emitted")
         #expect(
-            roster.apply(.remoteTimeout(userID: "ben"))
-                == [.remoteLeave(topic: "news", TopicPublisher(userID: "ben"))])
-        #expect(roster.apply(.remoteLeave(userID: "ben")) == [])
+            roster.apply(.timedOut("ben"))
+                == [.left(topic: "news", TopicPublisher(userID: "ben"))])
+        #expect(roster.apply(.left("ben")) == [])
         #expect(roster.topics == [])
     }
 
@@ -62,14 +62,14 @@ import Testing
             case 0:
                 truth[user] = nil
                 change =
-                    Bool.random(using: &random) ? .remoteLeave(userID: user) : .remoteTimeout(userID: user)
+                    Bool.random(using: &random) ? .left(user) : .timedOut(user)
             case 1: change = .snapshot(truth.map { UserState(userID: $0.key, states: $0.value) })
             default:
                 let topics = (0..<Int.random(in: 0...8, using: &random)).map { _ in
                     ("t\(Int.random(in: 0..<10, using: &random))", Bool.random(using: &random) ? "a" : "b")
                 }
                 truth[user] = Dictionary(topics) { $1 }
-                change = .remoteStateChanged(UserState(userID: user, states: truth[user] ?? [:]))
+                change = .statesChanged(UserState(userID: user, states: truth[user] ?? [:]))
             }
             for event in roster.apply(change) {
                 switch event {
@@ -80,9 +80,9 @@ import Testing
                             seen[publisher.userID, default: [:]][topic.name] = publisher.meta
                         }
                     }
-                case .remoteJoin(let topic, let publisher):
+                case .joined(let topic, let publisher):
                     seen[publisher.userID, default: [:]][topic] = publisher.meta
-                case .remoteLeave(let topic, let publisher):
+                case .left(let topic, let publisher):
                     #expect(seen[publisher.userID]?[topic] != nil, "step \(step): \(topic) was not there")
                     seen[publisher.userID]?[topic] = nil
                 }

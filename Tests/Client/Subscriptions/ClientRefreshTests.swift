@@ -46,7 +46,7 @@ struct ClientRefreshTests {
             #expect(subscription.unavailableFeatures == [.metadata, .lock])
             var seen: Set<String> = []
             while seen.count < 2, let event = await events.next() {
-                if case .storage(let event) = event, event.kind == .snapshot { seen.insert("metadata") }
+                if case .metadata(let event) = event, event.kind == .snapshot { seen.insert("metadata") }
                 if case .lock(let event) = event, event.kind == .snapshot { seen.insert("locks") }
             }
             #expect(seen == ["metadata", "locks"])

@@ -51,8 +51,8 @@ struct VirtualLink {
     }
 
     var now: ContinuousClock.Instant { start + elapsed }
-    var state: RTMLinkState { machine.state }
-    var states: [RTMLinkState] { changes.map(\.change.current) }
+    var state: LinkState { machine.state }
+    var states: [LinkState] { changes.map(\.change.current) }
     var lastChange: LinkChange? { changes.last?.change }
 
     mutating func login(_ id: UInt64 = 1, token: String? = nil) {

@@ -202,7 +202,7 @@ struct ClientTokenTests {
 extension RTMEvent {
     fileprivate var isMessage: Bool { if case .message = self { true } else { false } }
     fileprivate var isTokenNotice: Bool { if case .tokenWillExpire = self { true } else { false } }
-    fileprivate var linkState: RTMLinkState? {
+    fileprivate var linkState: LinkState? {
         if case .linkState(let change) = self { change.currentState } else { nil }
     }
 }

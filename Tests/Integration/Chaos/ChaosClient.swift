@@ -62,7 +62,7 @@ private final class Sightings: Sendable {
         contents.withLock { _ = $0.roomsWithGap.insert(room) }
     }
 
-    func note(_ state: RTMLinkState, _ reason: String) {
+    func note(_ state: LinkState, _ reason: String) {
         let time = Date().formatted(.iso8601.time(includingFractionalSeconds: true))
         contents.withLock { $0.journey.append("\(time) \(state) (\(reason))") }
     }
@@ -225,7 +225,7 @@ final class ChaosKitClient: NSObject, ChaosClient, AgoraRtmClientDelegate {
 
     func rtmKit(_ rtmKit: AgoraRtmClientKit, didReceiveLinkStateEvent event: AgoraRtmLinkStateEvent) {
         state.withLock { $0 = event.currentState }
-        sightings.note(RTMLinkState(rawValue: event.currentState.rawValue) ?? .idle, event.reason ?? "")
+        sightings.note(LinkState(rawValue: event.currentState.rawValue) ?? .idle, event.reason ?? "")
         if event.currentState == .failed { sightings.complain("failed: \(event.reason ?? "")") }
     }
 

@@ -58,7 +58,7 @@ struct ChaosCrowd: Sendable {
         let everybody = Dictionary(uniqueKeysWithValues: members.map { ($0.user, ["mood": "last"]) })
         for member in members {
             try await eventually("\(member.user) asks who is there (seed \(seed))", within: .seconds(60)) {
-                let page = try? await member.client.whoNow(in: ChaosMember.channel, includeState: true)
+                let page = try? await member.client.whoNow(in: ChaosMember.channel, includingStates: true)
                 return page.map { Dictionary(uniqueKeysWithValues: $0.users.map { ($0.userID, $0.states) }) }
                     == everybody
             }

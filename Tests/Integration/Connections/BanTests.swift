@@ -95,7 +95,7 @@ import Testing
                 #expect(change.reasonCode == .kickedOutByServer)
                 var left = false
                 while !left, let presence = await seen.nextPresence(in: "lobby") {
-                    left = presence.change == .remoteLeave(userID: "ben")
+                    left = presence.change == .left("ben")
                 }
                 #expect(left)
                 // Nothing keeps the user out.

@@ -141,10 +141,10 @@ import Testing
             try await alice.subscribe(to: "lobby")
             let expected = UserState(userID: "alice", states: ["mood": "good", "empty": ""])
             while let event = await received.nextPresence(in: "lobby") {
-                if event.change == .remoteStateChanged(expected) { break }
+                if event.change == .statesChanged(expected) { break }
             }
             #expect(try await bob.state(of: "alice", in: "lobby") == expected.states)
-            let listed = try await bob.whoNow(in: "lobby", includeState: true).users
+            let listed = try await bob.whoNow(in: "lobby", includingStates: true).users
             #expect(listed.contains(expected))
             let raw = try await nobody.state(of: "alice", in: "lobby")
             #expect(Set(raw.keys) == ["mood", "empty"])

@@ -12,7 +12,7 @@ final class TwoWays {
     var lines: [FaultProxy] = []
     private let talker: RTMClient
     private let received = Shared([Int]())
-    private let states = Shared([RTMLinkState]())
+    private let states = Shared([LinkState]())
     private let reported = Shared([String]())
     private let published = Shared(0)
     private let isOver = Shared(false)

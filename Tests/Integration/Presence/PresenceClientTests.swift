@@ -76,7 +76,7 @@ import Testing
             try await ben.setState(["a": "1"], in: "lobby")
             #expect(try await ben.state(of: "ben", in: "lobby") == ["a": "1"])
             #expect(await code { _ = try await anna.state(of: "ben", in: "lobby") } == .presenceUserNotExist)
-            #expect(try await anna.whoNow(in: "lobby", includeUserID: false).total == 1)
+            #expect(try await anna.whoNow(in: "lobby", includingUsers: false).total == 1)
             #expect(try await anna.whereNow("ben") == [])
             try await anna.setState(["b": "2"], in: "lobby")
             try await records[1].expect(["snapshot anna", "state anna[b=2]"])
@@ -97,13 +97,13 @@ import Testing
                 at: system.address("edge"), presenceTimeout: 300)
             let (anna, ben) = (clients[0], clients[1])
             try await anna.subscribe(to: "crowd")
-            let others = try await ben.whoNow(in: "crowd", includeUserID: false)
+            let others = try await ben.whoNow(in: "crowd", includingUsers: false)
             #expect(others.total == 251, "P-30: without a subscription")
             try await ben.subscribe(to: "crowd", features: .message)
             try await anna.setState(["a": "1"], in: "crowd")
             var (page, pages): (String?, [OnlineUsersPage]) = ("", [])
             while let bookmark = page {
-                pages.append(try await ben.whoNow(in: "crowd", includeState: true, page: bookmark))
+                pages.append(try await ben.whoNow(in: "crowd", includingStates: true, page: bookmark))
                 page = pages.last?.nextPage
             }
             #expect(pages.map(\.total) == [100, 100, 52], "P-33")
@@ -116,7 +116,7 @@ import Testing
                 #expect(user.states.isEmpty, "P-35")
             }
             #expect(read == everybody)
-            let count = try await ben.whoNow(in: "crowd", includeUserID: false)
+            let count = try await ben.whoNow(in: "crowd", includingUsers: false)
             #expect(count.total == 252 && count.users == [] && count.nextPage == nil, "P-32")
             #expect(try await ben.whereNow("user100").map(\.name) == ["attic", "crowd", "zoo"])
             #expect(try await ben.whereNow("nobody") == [])
@@ -253,7 +253,7 @@ import Testing
                 #expect(reported == (1...100).map { "state \(name)[n=\($0),of=\(name)]" })
             }
             #expect(texts.count == 3 + 200, "a snapshot, two joins, and nothing else")
-            let users = try await clients[0].whoNow(in: "lobby", includeState: true).users
+            let users = try await clients[0].whoNow(in: "lobby", includingStates: true).users
             #expect(users.map(\.states) == [[:]] + ["ben", "cleo"].map { ["n": "100", "of": $0] })
         }
     }

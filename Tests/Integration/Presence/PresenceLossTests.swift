@@ -45,7 +45,7 @@ import Testing
             proxy.refuse(true)
             proxy.spoil(.reset)
             #expect(await links.nextLinkState(.disconnected) != nil)
-            let away = try await anna.whoNow(in: "lobby", includeState: true).users
+            let away = try await anna.whoNow(in: "lobby", includingStates: true).users
             // The rule is S-44: the lost user is still listed, unless this machine needed 5 s to ask.
             if ContinuousClock.now - start < .seconds(5) {
                 #expect(away.map(\.userID) == ["anna", "ben"] && away.last?.states == ["a": "1"])

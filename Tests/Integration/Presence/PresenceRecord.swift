@@ -70,11 +70,11 @@ extension PresenceEvent.Change {
             (["interval"] + interval.joined.map { "+\($0)" } + interval.left.map { "-\($0)" }
                 + interval.timedOut.map { "!\($0)" } + interval.states.map(\.text))
                 .joined(separator: " ")
-        case .remoteJoin(let user): "join \(user)"
-        case .remoteLeave(let user): "leave \(user)"
-        case .remoteTimeout(let user): "timeout \(user)"
-        case .remoteStateChanged(let user): "state \(user.text)"
-        case .errorOutOfService(let cause): "out of service: \(cause)"
+        case .joined(let user): "join \(user)"
+        case .left(let user): "leave \(user)"
+        case .timedOut(let user): "timeout \(user)"
+        case .statesChanged(let user): "state \(user.text)"
+        case .outage(let cause): "out of service: \(cause)"
         }
     }
 }

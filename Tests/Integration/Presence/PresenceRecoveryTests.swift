@@ -41,7 +41,7 @@ import Testing
         try await outage(clients[2])
         let expected = ["anna", "ben"].map { UserState(userID: $0, states: ["of": $0]) }
         try await eventually("presence knows everybody again", within: .seconds(60)) {
-            await (try? clients[0].whoNow(in: "lobby", includeState: true))?.users == expected
+            await (try? clients[0].whoNow(in: "lobby", includingStates: true))?.users == expected
         }
         // The client answered long ago, and the events about the outage were sent before this.
         try await eventually("presence knows ben's edge again", within: .seconds(60)) {

@@ -35,10 +35,10 @@ import Testing
                 let subscription = try await ben.subscribe(to: "lobby", features: [.metadata, .lock])
                 #expect(subscription.unavailableFeatures == [.metadata, .lock])
                 try await system.launchStorage()
-                var metadata: StorageEvent?
+                var metadata: MetadataEvent?
                 var locks: LockEvent?
                 while metadata == nil || locks == nil, let event = await events.next() {
-                    if case .storage(let event) = event { metadata = event }
+                    if case .metadata(let event) = event { metadata = event }
                     if case .lock(let event) = event { locks = event }
                 }
                 #expect(metadata?.kind == .snapshot && metadata?.metadata["topic"] == "a")

@@ -102,7 +102,7 @@ import Testing
             let old = try await anna.acquireLock("manage", in: "lobby")
             #expect(
                 await code { _ = try await ben.acquireLock("manage", in: "lobby") } == .lockAcquireFailed)
-            let wait = Task { try await ben.acquireLock("manage", in: "lobby", retry: true) }
+            let wait = Task { try await ben.acquireLock("manage", in: "lobby", waits: true) }
             try await anna.setMetadata(
                 ["a": "1"], of: lobby, options: .init(lock: "manage", fencingToken: old))
             try await anna.releaseLock("manage", in: "lobby")
@@ -123,12 +123,12 @@ import Testing
         try await withClients(.standalone, ["anna", "ben", "cleo"]) { clients, _ in
             try await clients[0].setLock("manage", in: "lobby")
             _ = try await clients[0].acquireLock("manage", in: "lobby")
-            let given = Task { try await clients[1].acquireLock("manage", in: "lobby", retry: true) }
+            let given = Task { try await clients[1].acquireLock("manage", in: "lobby", waits: true) }
             // Nothing shows who waits. When the last answer has come, the request was sent long ago.
             for _ in 0..<20 { _ = try await clients[1].ping() }
             given.cancel()
             #expect(await code { _ = try await given.value } == .cancelled)
-            let wait = Task { try await clients[1].acquireLock("manage", in: "lobby", retry: true) }
+            let wait = Task { try await clients[1].acquireLock("manage", in: "lobby", waits: true) }
             try await clients[0].revokeLock("manage", from: "anna", in: "lobby")
             _ = try await wait.value
             let owners = try await clients[2].locks(of: "lobby").map(\.owner)

@@ -149,7 +149,7 @@ import Testing
     /// Counts up without comparing: only the lock keeps others away.
     private static func hold(_ client: RTMClient) async throws -> LockHistory.Hold {
         let asked = ContinuousClock.now
-        let token = try await client.acquireLock("hammer", in: "auction", retry: true)
+        let token = try await client.acquireLock("hammer", in: "auction", waits: true)
         let granted = ContinuousClock.now
         let bids = try await client.metadata(of: auction)["bids"].flatMap { Int($0) } ?? 0
         try await client.setMetadata(

@@ -31,7 +31,7 @@ import Testing
                     last = try? await anna.setMetadata(["n": "last"], of: lobby)
                     return last != nil
                 }
-                var reported: [StorageEvent] = []
+                var reported: [MetadataEvent] = []
                 while reported.last?.metadata.majorRevision != last, let event = await events.nextStorage() {
                     reported.append(event)
                 }
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    private func check(_ reported: [StorageEvent], _ acknowledged: [Int64], mayHaveGaps: Bool) {
+    private func check(_ reported: [MetadataEvent], _ acknowledged: [Int64], mayHaveGaps: Bool) {
         let revisions = reported.map(\.metadata.majorRevision)
         #expect(revisions == revisions.sorted(), "\(revisions)")
         let updates = reported.filter { $0.kind == .update }.map(\.metadata.majorRevision)

@@ -46,7 +46,7 @@ import Testing
             try await cleo.subscribe(to: "lobby", features: .lock)
             try await anna.setLock("manage", in: "lobby", ttl: .seconds(10))
             _ = try await anna.acquireLock("manage", in: "lobby")
-            let wait = Task { try await ben.acquireLock("manage", in: "lobby", retry: true) }
+            let wait = Task { try await ben.acquireLock("manage", in: "lobby", waits: true) }
             #expect(await next(3, &events) == ["snapshot", "set manage -", "acquired manage anna"])
             let start = ContinuousClock.now
             proxy.refuse(true)

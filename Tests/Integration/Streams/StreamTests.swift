@@ -33,7 +33,7 @@ import Testing
             let cleos = try await cleo.join("room")
             try await bens.joinTopic("chat", meta: "ben's")
             let ben1 = TopicPublisher(userID: "ben", meta: "ben's")
-            #expect(await received.nextTopic()?.change == .remoteJoin(topic: "chat", ben1))
+            #expect(await received.nextTopic()?.change == .joined(topic: "chat", ben1))
             // C-10b: right after the join of a topic, whether its event has arrived or not.
             try await cleos.joinTopic("chat")
             let answer = try await room.subscribe(to: "chat", users: ["ben", "nobody"])
@@ -57,10 +57,10 @@ import Testing
             #expect(await received.nextMessage()?.payload == .data(Data([1, 2])))
             try await cleos.leaveTopic("chat")
             #expect(
-                await received.nextTopic(.remoteLeave)?.change
-                    == .remoteLeave(topic: "chat", TopicPublisher(userID: "cleo")))
+                await received.nextTopic(.left)?.change
+                    == .left(topic: "chat", TopicPublisher(userID: "cleo")))
             try await bens.leave()
-            #expect(await received.nextTopic(.remoteLeave)?.change == .remoteLeave(topic: "chat", ben1))
+            #expect(await received.nextTopic(.left)?.change == .left(topic: "chat", ben1))
             try await room.leave()
             #expect(try await anna.whereNow("anna") == [])
         }
@@ -197,11 +197,11 @@ import Testing
                 await received.nextStorage()?.metadata.items.isEmpty == true, "another channel has that name")
             #expect(await received.nextLock()?.channelType == .stream)
             _ = try await ben.join("room")
-            #expect(await received.nextPresence()?.change == .remoteJoin(userID: "ben"))
+            #expect(await received.nextPresence()?.change == .joined("ben"))
             try await ben.setState(["mood": "good"], in: "room", type: .stream)
             #expect(
                 await received.nextPresence()?.change
-                    == .remoteStateChanged(UserState(userID: "ben", states: ["mood": "good"])))
+                    == .statesChanged(UserState(userID: "ben", states: ["mood": "good"])))
             #expect(try await anna.whereNow("ben") == [UserChannel(type: .stream, name: "room")])
         }
     }

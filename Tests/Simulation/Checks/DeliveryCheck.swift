@@ -136,7 +136,7 @@ struct DeliveryCheck: Check {
 
     // MARK: Links
 
-    private mutating func link(_ device: DeviceID, _ state: RTMLinkState, _ time: Duration) {
+    private mutating func link(_ device: DeviceID, _ state: LinkState, _ time: Duration) {
         switch state {
         case .connected:
             connected.insert(device)

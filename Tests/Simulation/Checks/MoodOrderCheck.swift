@@ -67,11 +67,11 @@ extension PresenceEvent.Change {
     fileprivate var states: [UserState] {
         switch self {
         case .snapshot(let users): users
-        case .remoteStateChanged(let user): [user]
+        case .statesChanged(let user): [user]
         // All that he showed in this time; what came before may be known from a snapshot.
         case .interval(let interval):
             Array(Dictionary(interval.states.map { ($0.userID, $0) }) { $1 }.values)
-        case .remoteJoin, .remoteLeave, .remoteTimeout, .errorOutOfService: []
+        case .joined, .left, .timedOut, .outage: []
         }
     }
 }

@@ -83,16 +83,16 @@ struct PresenceCheck: Check {
         case .snapshot(let users):
             rosters[member] = Dictionary(uniqueKeysWithValues: users.map { ($0.userID, $0.states) })
             torn.remove(member)
-        case .errorOutOfService: rosters[member] = nil
-        case .remoteJoin(let user):
+        case .outage: rosters[member] = nil
+        case .joined(let user):
             if rosters[member]?[user] != nil, !torn.contains(member) {
                 find(
                     "\(member.device) is told that \(user) joins #\(member.channel), and has him there", time)
             }
             rosters[member]?[user] = [:]
-        case .remoteLeave(let user): depart(user, member, isTimeout: false, at, time)
-        case .remoteTimeout(let user): depart(user, member, isTimeout: true, at, time)
-        case .remoteStateChanged(let user):
+        case .left(let user): depart(user, member, isTimeout: false, at, time)
+        case .timedOut(let user): depart(user, member, isTimeout: true, at, time)
+        case .statesChanged(let user):
             if rosters[member] != nil, rosters[member]?[user.userID] == nil, !torn.contains(member) {
                 find(
                     "\(member.device) is told a state of \(user.userID), who isn't in #\(member.channel)",

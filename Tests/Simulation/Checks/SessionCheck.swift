@@ -5,7 +5,7 @@ import RTMModel
 /// itself (S-12b). And when everything is healed, everybody who is logged in is connected.
 struct SessionCheck: Check {
     private struct App {
-        var state = RTMLinkState.idle
+        var state = LinkState.idle
         var reason = LinkStateReason.unknown
         /// When it called the login that isn't through yet. The call may have ended meanwhile: attempts
         /// continue after its time, and any of them may be the one that gets through (S-13).

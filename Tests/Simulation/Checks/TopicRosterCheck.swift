@@ -29,9 +29,9 @@ struct TopicRosterCheck: Check {
         case .snapshot(let topics):
             reported[member] = Dictionary(
                 uniqueKeysWithValues: topics.map { ($0.name, Set($0.publishers.map(\.userID))) })
-        case .remoteJoin(let topic, let publisher):
+        case .joined(let topic, let publisher):
             reported[member]?[topic, default: []].insert(publisher.userID)
-        case .remoteLeave(let topic, let publisher):
+        case .left(let topic, let publisher):
             if reported[member]?[topic]?.contains(publisher.userID) == false {
                 let text = "\(member.device) is told that \(publisher.userID) leaves \(member.room)/\(topic)"
                 found.append(Finding(time: time, text: text + ", and doesn't have him there"))

@@ -152,7 +152,7 @@ struct Whereabouts {
 
     // MARK: Links
 
-    private mutating func link(_ device: DeviceID, _ state: RTMLinkState, _ time: Duration) {
+    private mutating func link(_ device: DeviceID, _ state: LinkState, _ time: Duration) {
         switch state {
         case .connected:
             if connected[device] == nil { connected[device] = time }

@@ -82,7 +82,7 @@ enum Observation {
     case presence(DeviceID, String, PresenceEvent.Change, timestamp: UInt64)
     /// Of a stream channel.
     case topic(DeviceID, String, TopicEvent.Change)
-    case link(DeviceID, RTMLinkState, LinkStateReason, unrestored: [String])
+    case link(DeviceID, LinkState, LinkStateReason, unrestored: [String])
     /// The change before said that nothing is missing (S-17).
     case resumed(DeviceID)
     /// The app was killed; what it waited for never comes.

@@ -47,7 +47,7 @@ final class Device {
             random: random)
     }
 
-    var state: RTMLinkState { hub.linkState }
+    var state: LinkState { hub.linkState }
 
     /// The app is killed: nobody learns of its calls any more, and nothing is said to anybody.
     func kill(_ host: Host) {
@@ -233,7 +233,7 @@ private struct JournalSink: EventSink {
         case .topic(let topic):
             journal.value.record(.topic(device, topic.channelName, topic.change))
         case .presence(let presence)
-        where presence.channelType == .message && presence.change != .errorOutOfService(.notAskedFor):
+        where presence.channelType == .message && presence.change != .outage(.notAskedFor):
             journal.value.record(
                 .presence(
                     device, presence.channelName, presence.change,

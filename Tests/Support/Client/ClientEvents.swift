@@ -36,9 +36,9 @@ extension RTMEvents.Iterator {
         return nil
     }
 
-    package mutating func nextStorage() async -> StorageEvent? {
+    package mutating func nextStorage() async -> MetadataEvent? {
         while let event = await next() {
-            if case .storage(let storage) = event { return storage }
+            if case .metadata(let storage) = event { return storage }
         }
         return nil
     }
@@ -78,7 +78,7 @@ extension RTMEvents.Iterator {
         return nil
     }
 
-    package mutating func nextLinkState(_ state: RTMLinkState) async -> LinkStateEvent? {
+    package mutating func nextLinkState(_ state: LinkState) async -> LinkStateEvent? {
         while let event = await next() {
             if case .linkState(let change) = event, change.currentState == state { return change }
         }
@@ -87,13 +87,13 @@ extension RTMEvents.Iterator {
 }
 
 package enum TopicEventKind: Sendable {
-    case snapshot, remoteJoin, remoteLeave
+    case snapshot, joined, left
 
     init(_ event: TopicEvent) {
         switch event.change {
         case .snapshot: self = .snapshot
-        case .remoteJoin: self = .remoteJoin
-        case .remoteLeave: self = .remoteLeave
+        case .joined: self = .joined
+        case .left: self = .left
         }
     }
 }
