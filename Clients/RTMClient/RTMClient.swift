@@ -10,10 +10,8 @@ import NIOCore
 ///
 /// ```swift
 /// let client = try RTMClient(.init(appID: "demo", userID: "alice"))
-/// let events = client.events()
 /// try await client.login()
-/// try await client.subscribe(to: "lobby")
-/// for await case .message(let message) in events { … }
+/// for await case .message(let message) in try await client.subscribe(to: "lobby") { … }
 /// ```
 ///
 /// Every call completes exactly once. When the task that waits for a call is cancelled, the call completes at
@@ -39,8 +37,9 @@ public final class RTMClient: Sendable {
     ///
     /// - Throws: `.invalidAppId` (-10003) if the app id is empty, `.invalidUserId` (-10006) if the user id is
     ///   bad, `.invalidPrivateConfig` (-10024) if there is no server or one in the clear where TLS is asked
-    ///   for, `.initServiceFailed` (-10007) if the certificate authorities can't be read,
-    ///   `.invalidParameter` (-10014) for a proxy without server or port, `.invalidEncryptionParameter`
+    ///   for, `.initServiceFailed` (-10007) if the certificate authorities can't be read, `.invalidToken`
+    ///   (-10005) if the token is longer than 24 KiB or has a NUL, `.invalidParameter` (-10014) for a token
+    ///   beside a token provider and for a proxy without server or port, `.invalidEncryptionParameter`
     ///   (-10020) for encryption keys that don't fit together.
     public init(_ configuration: Configuration) throws(RTMError) {
         try configuration.check()
@@ -77,7 +76,7 @@ public final class RTMClient: Sendable {
         watch?.left(WatchedClient(hub: hub, link: link))
     }
 
-    /// The state of the link at this moment.
+    /// The state of the link at this moment. ``linkStates`` has its changes, too.
     public var linkState: LinkState { hub.linkState }
 
     /// Makes a new consumer of all events from now on. Each call makes an independent one.

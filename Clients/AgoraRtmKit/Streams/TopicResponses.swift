@@ -14,8 +14,8 @@ public final class AgoraRtmTopicSubscriptionResponse: NSObject, @unchecked Senda
 
     convenience init(_ subscription: TopicSubscription) {
         self.init()
-        succeedUsers = subscription.succeededUsers
-        failedUsers = subscription.failedUsers
+        succeedUsers = subscription.deliveredUsers
+        failedUsers = subscription.undeliveredUsers
     }
 }
 

@@ -91,15 +91,11 @@ struct MessageSource: Sendable {
 
 extension RTMClient {
     /// The messages of a channel from now on, as far as it is subscribed, and the places where messages are
-    /// missing. Make the sequence before the `subscribe`, and no message is missed.
+    /// missing. ``subscribe(to:features:)`` returns such a sequence itself. This is for messages to this
+    /// user, and for another consumer.
     ///
     /// ```swift
-    /// for await received in client.messages(in: "lobby") {
-    ///     switch received {
-    ///     case .message(let message): print(message.publisher, message.payload)
-    ///     case .missing: print("messages are missing here")
-    ///     }
-    /// }
+    /// for await case .message(let message) in client.messages(in: "alice", type: .user) { … }
     /// ```
     ///
     /// The sequence has a buffer of its own, for as many messages as `eventBufferCapacity` says. A consumer

@@ -7,8 +7,7 @@ public import RTMModel
 /// let room = try await client.join("room")
 /// try await room.joinTopic("chat")
 /// try await room.publish("hello", to: "chat")
-/// let answer = try await room.subscribe(to: "chat")
-/// for await case .message(let message) in room.messages(in: "chat") { … }
+/// for await case .message(let message) in try await room.subscribe(to: "chat") { … }
 /// try await room.leave()
 /// ```
 ///
@@ -131,7 +130,8 @@ public struct StreamChannel: Sendable {
     ///
     /// - Parameter users: whose messages to deliver. None stands for up to 64 of those who publish the topic
     ///   now, chosen at random; who joins the topic later isn't added by itself (C-10).
-    /// - Returns: which of the users publish the topic now, and which don't yet.
+    /// - Returns: which of the users publish the topic now, and which don't yet, with the topic's messages
+    ///   from now on.
     /// - Throws: `.channelInvalidTopicName` (-11008), `.channelNotJoined` (-11001), `.channelTopicNotExist`
     ///   (-11017) if no users are named and nobody publishes the topic, `.channelExceedTopicUserLimitation`
     ///   (-11003) if 64 users of the topic are subscribed already, whether they publish it or not (L-29),
@@ -145,9 +145,11 @@ public struct StreamChannel: Sendable {
                 throw RTMError(.channelInvalidUserList, "'\(user)' is no user id")
             }
         }
-        return try await client.perform(.subscribeTopic) { link, completion in
+        let messages = client.messages(of: MessageSource(topic))
+        let answer = try await client.perform(.subscribeTopic) { link, completion in
             link.streams.subscribe(to: topic, users: users, completion)
         }
+        return TopicSubscription(answer: answer, messages: messages)
     }
 
     /// Ends the delivery of these publishers of a topic.
@@ -179,28 +181,35 @@ public struct StreamChannel: Sendable {
     }
 }
 
-/// What a subscription of a topic came to.
-public struct TopicSubscription: Sendable, Hashable {
+/// A subscription of a topic: whose messages are delivered, and the topic's messages from there on.
+///
+/// What ``ChannelSubscription`` says of its sequence holds here, too. Each call of
+/// ``StreamChannel/subscribe(to:users:)`` makes another sequence, which has the messages of all users of the
+/// topic who are subscribed.
+public struct TopicSubscription: AsyncSequence, Sendable {
+    public typealias Element = ReceivedMessage
+    public typealias Failure = Never
+
+    let answer: TopicAnswer
+    let messages: ChannelMessages
+
     /// The topic.
-    public var topic: String
+    public var topic: String { answer.topic }
     /// Who publishes the topic and is delivered.
-    public var succeededUsers: [String]
+    public var deliveredUsers: [String] { answer.deliveredUsers }
     /// Who doesn't publish the topic yet, or who exceeds the limit. The former stay subscribed, and are
     /// delivered as soon as they publish.
-    public var failedUsers: [String]
+    public var undeliveredUsers: [String] { answer.undeliveredUsers }
     /// Whether anybody publishes the topic.
-    package var exists: Bool
+    package var exists: Bool { answer.exists }
 
-    /// Makes the value, as tests of apps do.
-    public init(topic: String, succeededUsers: [String], failedUsers: [String]) {
-        self.init(
-            topic: topic, succeededUsers: succeededUsers, failedUsers: failedUsers, exists: true)
-    }
+    public func makeAsyncIterator() -> ChannelMessages.Iterator { messages.makeAsyncIterator() }
+}
 
-    init(topic: String, succeededUsers: [String], failedUsers: [String], exists: Bool) {
-        self.topic = topic
-        self.succeededUsers = succeededUsers
-        self.failedUsers = failedUsers
-        self.exists = exists
-    }
+/// What a subscription of a topic came to.
+struct TopicAnswer: Sendable {
+    var topic: String
+    var deliveredUsers: [String]
+    var undeliveredUsers: [String]
+    var exists: Bool
 }

@@ -60,7 +60,7 @@ final class Streams {
 
     func join(
         _ channel: String, token: String, features: SubscriptionFeatures,
-        _ completion: Completion<RTMSubscription>
+        _ completion: Completion<SubscriptionConfirmation>
     ) {
         guard requests.isReady(for: completion) else { return }
         let stream = ChannelID.stream(channel)
@@ -73,7 +73,7 @@ final class Streams {
     }
 
     /// Subscribes to who publishes the topics of a stream channel.
-    func followTopics(of channel: String, _ completion: Completion<RTMSubscription>) {
+    func followTopics(of channel: String, _ completion: Completion<SubscriptionConfirmation>) {
         rosters.begin(channel)
         subscriptions.subscribe(
             to: .topics(of: channel), features: [.presence, .quiet], completion)
@@ -174,7 +174,7 @@ extension Streams {
         guard table.features(of: topics).contains(.quiet) || !table.isActive(topics) else { return done(nil) }
         guard rosters.waitUntilPublisher(in: channel, done) else { return }
         let streams = NIOLoopBound(self, eventLoop: eventLoop)
-        let completion = Completion<RTMSubscription>(
+        let completion = Completion<SubscriptionConfirmation>(
             id: requests.nextID(), operation: .joinTopic
         ) { result in
             let error: RTMError? = if case .failure(let error) = result { error } else { nil }
@@ -199,7 +199,7 @@ extension Streams {
     /// chosen also if they don't publish the topic yet (C-9).
     ///
     /// - Parameter users: none stands for up to 64 publishers, chosen at random.
-    func subscribe(to topic: TopicName, users: [String], _ completion: Completion<TopicSubscription>) {
+    func subscribe(to topic: TopicName, users: [String], _ completion: Completion<TopicAnswer>) {
         serialize(topic, completion) { [self] in choose(users, of: topic, $0) }
     }
 
@@ -235,7 +235,7 @@ extension Streams {
         if let next = changes[topic]?.popFirst() { next() } else { changes[topic] = nil }
     }
 
-    private func choose(_ users: [String], of topic: TopicName, _ completion: Completion<TopicSubscription>) {
+    private func choose(_ users: [String], of topic: TopicName, _ completion: Completion<TopicAnswer>) {
         guard isJoined(topic.channel, for: completion) else { return }
         let present = rosters[topic.channel]?.publishers(of: topic.topic) ?? []
         // A user who joined a moment ago may not have been announced here yet, so the server is asked.
@@ -265,7 +265,7 @@ extension Streams {
 
     private func subscribe(
         to topic: TopicName, _ users: [String], among present: Set<String>,
-        _ completion: Completion<TopicSubscription>
+        _ completion: Completion<TopicAnswer>
     ) {
         let id = ChannelID.topic(topic)
         let choice: TopicChoice
@@ -275,8 +275,8 @@ extension Streams {
         } catch {
             return completion.fail(error)
         }
-        let answer = TopicSubscription(
-            topic: topic.topic, succeededUsers: choice.succeeded, failedUsers: choice.failed,
+        let answer = TopicAnswer(
+            topic: topic.topic, deliveredUsers: choice.succeeded, undeliveredUsers: choice.failed,
             exists: !present.isEmpty)
         guard !choice.publishers.isEmpty, choice.publishers != table.detail(of: id).publishers else {
             return completion.succeed(answer)
@@ -289,7 +289,9 @@ extension Streams {
         _ publishers: [String], of topic: TopicName, _ completion: Completion<Answer>,
         _ answer: @escaping @Sendable () -> Answer
     ) {
-        let subscribed = Completion<RTMSubscription>(id: completion.id, operation: completion.operation) {
+        let subscribed = Completion<SubscriptionConfirmation>(
+            id: completion.id, operation: completion.operation
+        ) {
             switch $0 {
             case .success: completion.succeed(answer())
             case .failure(let error): completion.fail(error)

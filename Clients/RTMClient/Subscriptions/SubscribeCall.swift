@@ -4,7 +4,7 @@ import RTMProtocol
 /// A subscribe of the app.
 struct SubscribeCall: Request {
     let subscriptions: Subscriptions
-    let completion: Completion<RTMSubscription>
+    let completion: Completion<SubscriptionConfirmation>
     let channel: ChannelID
     let features: SubscriptionFeatures
     let repetition: ClientBody?

@@ -37,7 +37,7 @@ final class Subscriptions {
 
     func subscribe(
         to channel: ChannelID, features: SubscriptionFeatures,
-        detail: SubscriptionDetail = SubscriptionDetail(), _ completion: Completion<RTMSubscription>
+        detail: SubscriptionDetail = SubscriptionDetail(), _ completion: Completion<SubscriptionConfirmation>
     ) {
         guard requests.isReady(for: completion) else { return }
         let beginsAnew = subscribed.table.isLeaving(channel)
@@ -110,7 +110,7 @@ final class Subscriptions {
         let gap = subscribed.table.confirm(
             channel, request: request.completion.id, position: position, hasGap: answer.gap)
         request.completion.succeed(
-            RTMSubscription(
+            SubscriptionConfirmation(
                 channelName: channel.name, position: position, features: request.features,
                 unavailableFeatures: SubscriptionFeatures(rawValue: answer.featuresUnavailable)))
         if let gap { emit(gap, of: channel) }

@@ -18,7 +18,7 @@ struct RequestKindTests {
         #expect(login.isSuccess)
     }
 
-    private func subscribe() -> EmbeddedLink.Call<RTMSubscription> {
+    private func subscribe() -> EmbeddedLink.Call<SubscriptionConfirmation> {
         device.start(.subscribe) { $0.subscriptions.subscribe(to: .message("lobby"), features: .message, $1) }
     }
 

@@ -56,7 +56,7 @@ struct ClientReconnectTests {
             #expect(await events.nextLinkState(.connecting)?.reasonCode == .autoReconnect)
             // These are made before the connection is opened.
             async let publish: PublishReceipt = client.publish("hi", to: .channel("a"))
-            async let subscribe: RTMSubscription = client.subscribe(to: "b")
+            async let subscribe: ChannelSubscription = client.subscribe(to: "b")
             let cancelled = Task { try await client.publish("never", to: .channel("a")) }
             cancelled.cancel()
             await #expect(throws: RTMError.self) { try await cancelled.value }

@@ -128,8 +128,8 @@ final class ChaosRTMClient: ChaosClient {
         for topic in views.compactMap({ TopicName($0.channel) }) {
             let received = try await client.streamChannel(topic.channel)
                 .subscribe(to: topic.topic, users: others.sorted())
-            if Set(received.succeededUsers) != others {
-                sightings.complain("not heard: \(received.failedUsers)")
+            if Set(received.deliveredUsers) != others {
+                sightings.complain("not heard: \(received.undeliveredUsers)")
             }
         }
     }

@@ -82,7 +82,9 @@ final class Device {
     func logout() { start(.logout, .logout) { $0.calls.logout($1) } }
 
     func subscribe(to channel: String, _ features: SubscriptionFeatures = .message) {
-        let completion: Completion<RTMSubscription> = begin(.subscribe(channel, features), .subscribe) {
+        let completion: Completion<SubscriptionConfirmation> = begin(
+            .subscribe(channel, features), .subscribe
+        ) {
             .subscribed($0.position)
         }
         link.subscriptions.subscribe(to: .message(channel), features: features, completion)
@@ -147,13 +149,13 @@ final class Device {
     func join(_ channel: String) {
         let done: Completion<Void> = begin(.join(channel), .join) { .done }
         let link = NIOLoopBound(self.link, eventLoop: network.world.loop)
-        let follow = Completion<RTMSubscription>(id: requestIDs.next(), operation: .join) { result in
+        let follow = Completion<SubscriptionConfirmation>(id: requestIDs.next(), operation: .join) { result in
             guard case .failure(let error) = result else { return done.succeed() }
             let leave = Completion<Void>(id: link.value.requests.nextID(), operation: .leave) { _ in }
             link.value.streams.leave(channel, leave)
             done.fail(error)
         }
-        let join = Completion<RTMSubscription>(id: requestIDs.next(), operation: .join) { result in
+        let join = Completion<SubscriptionConfirmation>(id: requestIDs.next(), operation: .join) { result in
             guard case .failure(let error) = result else {
                 return link.value.streams.followTopics(of: channel, follow)
             }
@@ -173,9 +175,9 @@ final class Device {
     }
 
     func subscribe(to topic: TopicName, users: [String]) {
-        let completion: Completion<TopicSubscription> = begin(
+        let completion: Completion<TopicAnswer> = begin(
             .subscribeTopic(topic, users), .subscribeTopic
-        ) { .receives((users.isEmpty ? $0.succeededUsers : users).sorted()) }
+        ) { .receives((users.isEmpty ? $0.deliveredUsers : users).sorted()) }
         link.streams.subscribe(to: topic, users: users, completion)
     }
 
