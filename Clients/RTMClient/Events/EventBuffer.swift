@@ -29,6 +29,9 @@ final class EventBuffer: EventSink {
     /// How often somebody began to wait for an event, if nobody waits now.
     var waitsOfBusyReader: UInt64? { contents.withLockedValue { $0.waitsOfBusyReader } }
 
+    /// An event that waits already. `nil` if there is none, and at the end.
+    func takeIfReady() -> RTMEvent? { contents.withLockedValue { $0.takeIfReady()?.event } }
+
     func next() async -> RTMEvent? {
         let id: UInt64
         switch contents.withLockedValue({ $0.begin() }) {

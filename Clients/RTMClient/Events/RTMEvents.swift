@@ -62,6 +62,9 @@ final class EventConsumer: Sendable {
     deinit { hub.remove(id) }
 
     func next() async -> RTMEvent? { await buffer.next() }
+
+    /// An event that waits already. `nil` if there is none, and at the end.
+    func takeIfReady() -> RTMEvent? { buffer.takeIfReady() }
 }
 
 /// Where a hub puts events. All methods are called on the link's event loop.
@@ -88,21 +91,30 @@ final class EventHub: Sendable {
         _ buffering: EventBuffering, where isWanted: (@Sendable (RTMEvent) -> Bool)? = nil
     ) -> RTMEvents {
         let buffer = EventBuffer(buffering, where: isWanted)
-        return RTMEvents(consumer: EventConsumer(id: add(buffer), buffer: buffer, hub: self))
+        return RTMEvents(consumer: EventConsumer(id: add(buffer).id, buffer: buffer, hub: self))
+    }
+
+    /// Makes a consumer of the newest change of the link, and says which state it follows.
+    func makeLinkStateConsumer() -> (consumer: EventConsumer, present: LinkState) {
+        let buffer = EventBuffer(.dropOldest(capacity: 1)) { event in
+            if case .linkState = event { true } else { false }
+        }
+        let (id, present) = add(buffer)
+        return (EventConsumer(id: id, buffer: buffer, hub: self), present)
     }
 
     /// Sends all events from now on to this sink, too.
     ///
-    /// - Returns: the number that takes the sink out again.
+    /// - Returns: the number that takes the sink out again, and the state that its first event changes.
     @discardableResult
-    func add(_ sink: some EventSink) -> UInt64 {
-        let (id, isFinished) = contents.withLockedValue { contents in
+    func add(_ sink: some EventSink) -> (id: UInt64, linkState: LinkState) {
+        let (id, linkState, isFinished) = contents.withLockedValue { contents in
             contents.lastID += 1
             if !contents.isFinished { contents.consumers.append((contents.lastID, sink)) }
-            return (contents.lastID, contents.isFinished)
+            return (contents.lastID, contents.linkState, contents.isFinished)
         }
         if isFinished { sink.finish() }
-        return id
+        return (id, linkState)
     }
 
     /// Emits an event to all consumers. This is called on the link's event loop only, so that all consumers
