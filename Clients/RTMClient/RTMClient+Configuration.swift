@@ -29,16 +29,17 @@ extension RTMClient {
         public var appID: String
         /// The user that logs in: 1 to 64 bytes, of the characters that user ids may have (L-2).
         public var userID: String
-        /// The token that a login presents if it isn't given another one. `nil`, the default, means the app
-        /// id, which serves apps without certificate (S-1).
+        /// The token that a login presents if it isn't given another one, at most 24 KiB. `nil`, the default,
+        /// means the app id, which serves apps without certificate (S-1). A client has a token or a
+        /// ``tokenProvider``, and not both.
         public var token: String?
-        /// Where tokens come from. A `login` that brings none asks it, unless the client is connected. So
-        /// does the client when the token of the session expires within 30 seconds, or has expired. A
-        /// provider that throws, or that takes longer than `requestTimeout`, fails the attempt that needs
-        /// its token, and the next attempt asks it again: after 2, 4, 8 … and at most 30 seconds (S-14,
-        /// S-53). Before the token expires it is asked again after 1, 2, 4 … and at most 30 seconds. It is
-        /// asked by one call at a time. A call whose answer isn't wanted any more, as after a logout, is
-        /// cancelled. `nil`, the default, leaves all of that to the app.
+        /// Where tokens come from, in place of a fixed ``token`` (S-53). A `login` that brings none asks it,
+        /// unless the client is connected. So does the client when the token of the session expires within 30
+        /// seconds, or has expired. A provider that throws, or that takes longer than `requestTimeout`, fails
+        /// the attempt that needs its token, and the next attempt asks it again: after 2, 4, 8 … and at most
+        /// 30 seconds (S-14). Before the token expires it is asked again after 1, 2, 4 … and at most 30
+        /// seconds. It is asked by one call at a time. A call whose answer isn't wanted any more, as after a
+        /// logout, is cancelled. `nil`, the default, leaves all of that to the app.
         public var tokenProvider: TokenProvider?
         /// The default is TLS, unless the server is on this machine (N-3).
         public var tls: TLS = .automatic()
@@ -89,18 +90,22 @@ extension RTMClient {
         package var timing = LinkTiming()
 
         /// Everything else has a default.
-        public init(servers: [ServerAddress] = [.local], appID: String, userID: String) {
+        public init(
+            servers: [ServerAddress] = [.local], appID: String, userID: String, token: String? = nil
+        ) {
             self.servers = servers
             self.appID = appID
             self.userID = userID
+            self.token = token
         }
 
         /// Refuses a configuration that can't work. Nothing is sent before a login (S-0c).
         ///
         /// - Throws: `.invalidAppId` (-10003) for an empty app id, `.invalidUserId` (-10006) for a bad user
-        ///   id, `.invalidPrivateConfig` (-10024) without a server, `.invalidParameter` (-10014) for a proxy
-        ///   without server or port, `.invalidEncryptionParameter` (-10020) for an encryption key that occurs
-        ///   twice or for more than 16 keys.
+        ///   id, `.invalidPrivateConfig` (-10024) without a server, `.invalidToken` (-10005) for a token that
+        ///   no frame can carry, `.invalidParameter` (-10014) for a token beside a token provider and for a
+        ///   proxy without server or port, `.invalidEncryptionParameter` (-10020) for an encryption key that
+        ///   occurs twice or for more than 16 keys.
         func check() throws(RTMError) {
             guard !appID.isEmpty else {
                 throw RTMError(.invalidAppId, "the app id is empty", operation: "init")
@@ -109,8 +114,19 @@ extension RTMClient {
                 throw RTMError(.invalidPrivateConfig, "the list of servers is empty", operation: "init")
             }
             do { try NameRule.user.check(userID.utf8) } catch { throw error.with(operation: "init") }
+            if let token, !token.isEmpty { try check(token) }
             try proxy?.check()
             try EncryptionKey.check(encryptionKeys, operation: "init")
+        }
+
+        private func check(_ token: String) throws(RTMError) {
+            guard tokenProvider == nil else {
+                throw RTMError(
+                    .invalidParameter,
+                    "the configuration has both a token and a token provider: leave one out",
+                    operation: "init")
+            }
+            do { try Credential.check(token) } catch { throw error.with(operation: "init") }
         }
 
         /// How much of the limits is left to the app.

@@ -185,7 +185,7 @@ public final class TestWorld: Sendable {
     // MARK: Clients
 
     /// A configuration with which a client is in this world, for a client that the test or the app makes. It
-    /// has a token if the world needs tokens.
+    /// has a token if the world needs tokens; an app that brings a `tokenProvider` sets it to `nil`.
     public func configuration(of userID: String) async throws -> RTMClient.Configuration {
         var configuration = RTMClient.Configuration(servers: [server], appID: appID, userID: userID)
         if certificate != nil {

@@ -230,6 +230,21 @@ struct ClientSessionTests {
         #expect(refusal { $0.userID = "a/b" } == .invalidUserId)
         #expect(refusal { $0.servers = [] } == .invalidPrivateConfig)
         #expect(refusal { $0.tls = .enabled(caFile: "/nowhere.pem") } == .initServiceFailed)
+        #expect(refusal { $0.token = "a\0" } == .invalidToken)
+        #expect(
+            refusal { $0.token = String(repeating: "a", count: Limits.tokenBytesMax + 1) } == .invalidToken)
+    }
+
+    @Test func `S-53: a token beside a token provider is refused at creation, and an empty one is none`()
+        throws
+    {
+        var configuration = RTMClient.Configuration(appID: "app", userID: "alice", token: "one")
+        _ = try RTMClient(configuration)
+        configuration.tokenProvider = { "other" }
+        let error = #expect(throws: RTMError.self) { try RTMClient(configuration) }
+        #expect(error?.code == .invalidParameter && error?.operation == "init")
+        configuration.token = ""
+        _ = try RTMClient(configuration)
     }
 
     @Test func `A ping measures the round trip, with and without a login`() async throws {
