@@ -1,3 +1,4 @@
+public import Foundation
 public import RTMModel
 import RTMProtocol
 
@@ -39,6 +40,24 @@ extension RTMClient {
     ) -> HistoryMessages {
         HistoryMessages(
             client: self, query: HistoryQuery(source: source, start: start, end: end, count: pageSize))
+    }
+
+    /// All messages since a time, newest first. They are fetched as they are read. See
+    /// ``history(of:start:end:count:)``, whose errors the iteration throws.
+    ///
+    /// - Parameters:
+    ///   - since: the older bound, inclusive.
+    ///   - before: the newer bound, exclusive (H-4). `nil` means from now on. If it isn't after `since`, the
+    ///     iteration throws `.historyInvalidTimestamp` (-15002) (H-5).
+    ///   - pageSize: how many are fetched at a time, 1…100.
+    public func historyMessages(
+        of source: MessageDestination, since: Date, before: Date? = nil,
+        pageSize: Int = Limits.historyPage.upperBound
+    ) -> HistoryMessages {
+        // With an older bound the server takes the newer one as inclusive (H-4).
+        let start = before.map { max(1, $0.firstMillisecond) - 1 }
+        return historyMessages(
+            of: source, start: start.map { max(1, $0) }, end: since.firstMillisecond, pageSize: pageSize)
     }
 
     func history(_ query: HistoryQuery) async throws(RTMError) -> HistoryPage {

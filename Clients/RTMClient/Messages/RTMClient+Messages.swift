@@ -86,7 +86,7 @@ public struct PublishReceipt: Sendable, Hashable {
 // Messages that carry a value of the app's own, as JSON.
 
 extension RTMClient {
-    /// Publishes a value as a text of JSON. ``MessageEvent/decoded(as:)`` makes the value of it again.
+    /// Publishes a value as a text of JSON. ``RTMMessage/decoded(as:)`` makes the value of it again.
     ///
     /// - Throws: `.invalidParameter` (-10014) if the value can't be encoded, and what
     ///   ``publish(_:to:customType:storeInHistory:id:)-(String,_,_,_,_)`` throws.
@@ -104,19 +104,5 @@ extension RTMClient {
         }
         return try await publish(
             text, to: destination, customType: customType, storeInHistory: storeInHistory, id: id)
-    }
-}
-
-extension MessageEvent {
-    /// The value that somebody published with ``RTMClient/publish(json:to:customType:storeInHistory:id:)``.
-    ///
-    /// - Throws: `DecodingError` if the message carries something else.
-    public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
-        let json =
-            switch payload {
-            case .text(let text): Data(text.utf8)
-            case .data(let data): data
-            }
-        return try JSONDecoder().decode(type, from: json)
     }
 }

@@ -15,7 +15,7 @@ extension RTMClient {
     ///   - type: `message` or `stream`.
     ///   - includingUsers: `false` asks only how many users there are (P-32).
     ///   - includingStates: whether the users come with their temporary states.
-    ///   - page: `nextPage` of the page before. An empty text asks for the first page.
+    ///   - page: `nextPage` of the page before, as it is. `nil` asks for the first page.
     /// - Throws: `.invalidChannelName` (-10008) for a bad name, `.invalidChannelType` (-10019) for a channel
     ///   of another type, `.presenceInvalidArgument` (-13003) if states are asked for without users (P-34) or
     ///   the page doesn't exist, `.notLogin` (-10002) if not logged in, `.presenceNotConnected` (-13001) if
@@ -24,7 +24,7 @@ extension RTMClient {
     ///   (-10021) if called too often.
     public func whoNow(
         in channel: String, type: ChannelType = .message, includingUsers: Bool = true,
-        includingStates: Bool = false, page: String = ""
+        includingStates: Bool = false, page: String? = nil
     ) async throws(RTMError) -> OnlineUsersPage {
         try check(.whoNow) { () throws(RTMError) in
             try check(channel, type)
@@ -37,7 +37,7 @@ extension RTMClient {
             $0.channel = channel
             $0.includeUserID = includingUsers
             $0.includeState = includingStates
-            $0.page = page
+            $0.page = page ?? ""
         }
         let id = ChannelID(type: type, name: channel)
         return try await perform(.whoNow) { link, completion in

@@ -423,6 +423,14 @@ struct ClientStorageTests {
                 try await client.history(of: .user("alice"), start: 5, end: 6)
             }
             #expect(error?.code == .historyInvalidTimestamp && error?.operation == "getMessages")
+            let (since, before) = (Date(timeIntervalSince1970: 0.1101), Date(timeIntervalSince1970: 0.116))
+            let between = client.historyMessages(of: .channel("lobby"), since: since, before: before)
+            for try await _ in between { break }
+            let last = try #require(edge.received.last?.getHistory)
+            #expect(
+                last.startMs == 115 && last.endMs == 111, "H-4: with both bounds the newer one is included")
+            for try await _ in client.historyMessages(of: .channel("lobby"), since: .distantPast) { break }
+            #expect(edge.received.last?.getHistory.endMs == 0)
         }
     }
 }
