@@ -92,6 +92,19 @@ struct DocumentationTests {
         #expect(try example.map(String.init) == Self.text("Samples/Tests/DocumentedTests.swift"))
     }
 
+    /// The articles whose programs Samples/Tests/ArticleTests.swift runs.
+    static let programs = ["Presence", "Metadata", "Locks", "History", "SwiftUI"]
+
+    @Test("the program of an article is one that runs", arguments: programs)
+    func program(article: String) throws {
+        let shown = try Snippets(Self.text("Clients/RTMClient/RTMClient.docc/\(article).md")).program
+        // Where the article has a server of the reader's own, the test has one in its world.
+        let local = #/servers: \[world.server\], appID: world.appID/#
+        let run = try Self.text("Samples/Tests/Articles/\(article).swift").replacing(
+            local, with: #"appID: "dev""#)
+        #expect(shown.difference(from: Snippets.program(ofTest: run)).isEmpty)
+    }
+
     @Test("the keys that the test kit's documentation names are there")
     func keys() throws {
         let known = try Set(Self.text("docs/configuration.md").matches(of: #/\| `([a-zA-Z.]+)` \|/#).map(\.1))
@@ -110,7 +123,9 @@ struct DocumentationTests {
     @Test("the articles that apps need are there")
     func complete() {
         let names = Self.articles.map { $0.split(separator: "/").last ?? "" }
-        for name in ["FirstApp", "Reconnects", "Tokens", "EndToEndEncryption", "Migrating", "Testing"] {
+        for name in ["FirstApp", "Reconnects", "Tokens", "EndToEndEncryption", "Migrating", "Testing"]
+            + Self.programs
+        {
             #expect(names.contains("\(name).md"))
         }
     }
@@ -126,6 +141,20 @@ struct DocumentationTests {
                 + Snippets.places.map { "\($0)\n\nlet a = Date()\nprint(a)\n}\n}\n" }.joined() + "}\n")
         let wrong = "import RTMClient\nfunc article() { RTMClient.nothing() }"
         #expect(try #require(try complaints(of: wrong, .none)).contains("nothing"))
+    }
+
+    @Test("a type of ours has a name beside the app's own of that name")
+    func qualified() throws {
+        let source = """
+            import RTMClient
+            struct Topic {}
+            struct Limits {}
+            #if compiler(>=6.3)
+            let ours = RTMClient::Topic(name: "chat", publishers: [])
+            let most = RTMModel::Limits.messageBytesMax
+            #endif
+            """
+        #expect(try complaints(of: source, .none) == nil)
     }
 
     @Test("what compiles in a function and not in a Task is found")
@@ -171,9 +200,11 @@ struct DocumentationTests {
 }
 
 /// The Swift of an article. Its blocks follow each other as a reader would type them, in each of several
-/// places. Blocks for a manifest, and those that are tests, are left out.
+/// places. Types that can't be declared in a function come before these places. Blocks for a manifest, and
+/// those that are tests, are left out.
 struct Snippets {
     private var imports: [String] = []
+    private var declarations: [String] = []
     private var statements: [String] = []
 
     init(_ article: String) {
@@ -190,13 +221,39 @@ struct Snippets {
 
     private mutating func add(_ block: [String]) {
         if block.contains(where: { $0.hasPrefix("@Test") || $0.hasPrefix(".package(") }) { return }
+        if block.first?.hasPrefix("#if ") == true {
+            declarations += block
+            return
+        }
         imports += block.filter { $0.hasPrefix("import ") }
-        statements += block.filter { !$0.hasPrefix("import ") }
+        let others = block.filter { !$0.hasPrefix("import ") }
+        // A macro that adds to its type, such as @Observable, needs a type outside of functions.
+        if others.first(where: { !$0.isEmpty })?.hasPrefix("@available(") == true {
+            declarations += others
+        } else {
+            statements += others
+        }
+    }
+
+    /// The lines of the article's program without its imports.
+    var program: [String] { (declarations + statements).filter { !$0.isEmpty && !$0.hasPrefix("import ") } }
+
+    /// The same lines in the file of a test that has the statements in a function.
+    static func program(ofTest file: String) -> [String] {
+        var (lines, isFunction): ([String], Bool) = ([], false)
+        for line in file.split(separator: "\n").map(String.init) {
+            if line.hasPrefix("func ") { isFunction = true }
+            let isFrame = line.hasPrefix("import ") || line.hasPrefix("/// The program of ")
+            if isFrame || isFunction && !line.hasPrefix("    ") { continue }
+            lines.append(isFunction ? String(line.dropFirst(4)) : line)
+        }
+        return lines
     }
 
     static func + (first: Snippets, second: Snippets) -> Snippets {
         var both = first
         both.imports += second.imports
+        both.declarations += second.declarations
         both.statements += second.statements
         return both
     }
@@ -206,7 +263,8 @@ struct Snippets {
         let bodies = places.flatMap { place in
             [place] + statements + place.filter { $0 == "{" }.map { _ in "}" }
         }
-        return statements.isEmpty ? nil : (imports + bodies + [""]).joined(separator: "\n")
+        let parts = imports + declarations + (statements.isEmpty ? [] : bodies)
+        return parts.isEmpty ? nil : (parts + [""]).joined(separator: "\n")
     }
 
     /// Where readers write such code. In a closure the compiler doesn't infer what is thrown.

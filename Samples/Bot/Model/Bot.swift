@@ -29,7 +29,7 @@ public struct Bot: Sendable {
     }
 
     private func answer(_ message: MessageEvent) async {
-        guard case .text(let text) = message.payload, text.hasPrefix("!"),
+        guard let text = message.text, text.hasPrefix("!"),
             message.publisher != client.configuration.userID
         else { return }
         let parts = text.dropFirst().split(separator: " ", maxSplits: 1).map(String.init)

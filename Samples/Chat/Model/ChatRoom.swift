@@ -92,7 +92,7 @@ public final class ChatRoom {
     private func take(_ event: RTMEvent) async {
         switch event {
         case .message(let message):
-            guard message.channelName == channel, case .text(let text) = message.payload else { return }
+            guard message.channelName == channel, let text = message.text else { return }
             add(.text(text, author: message.publisher))
         case .gap(let gap) where gap.channelName == channel: add(.gap)
         case .linkState(let change): connection = Connection(change)
