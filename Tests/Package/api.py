@@ -18,7 +18,8 @@ modules = ["RTMModel", "RTMClient", "AgoraRtmKit"]
 def include_paths():
     """The folders of the C modules without which the others can't be read."""
     build = root / ".build"
-    maps = [*build.glob("debug/*.build/module.modulemap"), *build.glob("checkouts/*/Sources/*/include/module.modulemap")]
+    maps = [*build.glob("debug/*.build/module.modulemap"), *build.glob("checkouts/*/Sources/*/include/module.modulemap"),
+            *root.glob("Shared/*/module.modulemap")]
     words = ["-I", str(build / "debug/Modules")]
     for module in maps:
         words += ["-Xcc", f"-fmodule-map-file={module}"]
