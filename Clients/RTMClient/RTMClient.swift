@@ -134,15 +134,17 @@ public final class RTMClient: Sendable {
     /// Replaces the token of the session before it expires. The link state doesn't change. The client comes
     /// back with the newest token after a loss (S-52).
     ///
-    /// A token that is refused changes nothing. The session lives on until the old token expires.
+    /// A token that is refused changes nothing. The session lives on until the old token expires. While the
+    /// connection is lost this is `login(token:)`: the session is taken up with the new token at once, the
+    /// call ends as such a login does, and a token that is refused ends the session.
     ///
     /// - Throws: `.invalidToken` (-10005) if the token isn't valid for this app and user, `.tokenExpired`
     ///   (-10009) if it has expired, `.loginNotAuthorized` (-10015) if it isn't for this service,
     ///   `.loginInconsistentAppId` (-10016) if it belongs to another app, `.channelSubscribePermissionDenied`
     ///   (-11038) if it takes away what is subscribed, `.operationRateExceedLimitation` (-10021) if called
-    ///   more than twice a second, `.notLogin` (-10002) if not logged in, `.notConnected` (-10025) if not
-    ///   connected (`login` with the new token takes the session up at once), `.renewTokenTimeout` (-10026)
-    ///   without an answer in time: then the token may have been renewed.
+    ///   more than twice a second, `.notLogin` (-10002) if not logged in, `.notConnected` (-10025) while
+    ///   the first login is under way, and `.renewTokenTimeout` (-10026) without an answer in time: then the
+    ///   token may have been renewed.
     public func renewToken(_ token: String) async throws(RTMError) {
         try check(.renewToken) { () throws(RTMError) in try Credential.check(token) }
         try await perform(.renewToken) { link, completion in link.calls.renewToken(token, completion) }

@@ -40,6 +40,15 @@ struct LinkStateMachine: Sendable {
         if case .connecting(_, let outage) = phase { outage.wasConnected } else { false }
     }
 
+    /// A session was lost, and has not been taken up again.
+    var isLost: Bool {
+        switch phase {
+        case .connecting(_, let outage), .disconnected(let outage), .suspended(let outage):
+            outage.wasConnected
+        case .idle, .connected, .failed: false
+        }
+    }
+
     /// When `timerFired` is due.
     var deadline: Instant? { phase.deadline(reconnectTimeout: parameters.reconnectTimeout) }
 

@@ -51,8 +51,9 @@ final class SessionCalls {
         renew(token, completion)
     }
 
-    /// Replaces the token of the session (S-52).
+    /// Replaces the token of the session. A lost session is taken up at once with it (S-52).
     func renewToken(_ token: String, _ completion: Completion<Void>) {
+        if !session.isClosed, session.machine.isLost { return login(token: token, completion) }
         if requests.isReady(for: completion) { renew(token, completion) }
     }
 
