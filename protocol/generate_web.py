@@ -19,7 +19,7 @@ TARGET = ROOT / "Clients/web/src"
 NUMBERS = {"uint32": "u", "uint64": "u", "int64": "i", "bool": "b", "string": "s", "bytes": "y"}
 # The modules whose messages are in a schema of their own.
 MODULES = {"presence": "presence", "storage": "storage", "lock": "locks", "history": "history"}
-MESSAGES = {"ChannelEnded": "streams", "PublishRates": "pacing"}
+MESSAGES = {"ChannelEnded": "streams", "PublishRates": "pacing", "StateItem": "presence"}
 HEAD = "// Written by protocol/generate_web.py from protocol/schema.\n"
 
 

@@ -106,6 +106,8 @@ NAMES = {
     "JoinRequest.snapshot": "wantsSnapshot",
     "JoinResponse.too_big": "isTooBig",
     "JoinResponse.older": "isOlder",
+    "JoinResponse.states_set": "hasSetStates",
+    "Subscribed.states_set": "hasSetStates",
     "LeaseResponse.ttl_ms": "timeToLive",
     "LeaseResponse.known": "isKnown",
     "SyncRequest.first": "isFirst",

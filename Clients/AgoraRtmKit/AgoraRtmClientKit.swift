@@ -137,8 +137,9 @@ extension AgoraRtmClientKit {
         case .streamChannelEnded(let event):
             deliver(streams.ended(event))
         case .presence(let presence):
-            let event = AgoraRtmPresenceEvent(presence)
-            delegates.notify { $0.rtmKit(self, didReceivePresenceEvent: event) }
+            for event in AgoraRtmPresenceEvent.events(of: presence) {
+                delegates.notify { $0.rtmKit(self, didReceivePresenceEvent: event) }
+            }
         case .tokenWillExpire(let notice):
             delegates.notify { $0.rtmKit(self, tokenPrivilegeWillExpire: notice.channelName) }
             deliver(AgoraRtmTokenEvent(notice))

@@ -180,6 +180,16 @@ struct PresenceTests {
         #expect(event(.outage(.notAskedFor)).type == .errorOutOfService)
     }
 
+    @Test("P-46: who comes with states is shown with them, and they are an event of their own, too")
+    func joinWithStates() {
+        let event = PresenceEvent(
+            channelType: .message, channelName: "lobby",
+            change: .joined("bob", states: ["mood": "good"]), timestampMilliseconds: 7)
+        let events = AgoraRtmPresenceEvent.events(of: event)
+        #expect(events.map(\.type) == [.remoteJoinChannel, .remoteStateChanged])
+        #expect(events.allSatisfy { $0.publisher == "bob" && $0.states == ["mood": "good"] })
+    }
+
     @Test("an interval has its four lists and the occupancy (P-2)")
     func interval() throws {
         let event = event(

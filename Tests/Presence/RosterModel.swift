@@ -19,7 +19,7 @@ struct RosterModel {
     }
 
     enum Happening {
-        case joined(String)
+        case joined(String, hasStates: Bool)
         case left(String)
         case timedOut(String)
         case states(String, StateChange)
@@ -34,7 +34,7 @@ struct RosterModel {
 
         var user: String {
             switch self {
-            case .joined(let user), .left(let user), .timedOut(let user), .states(let user, _): user
+            case .joined(let user, _), .left(let user), .timedOut(let user), .states(let user, _): user
             }
         }
     }
@@ -71,21 +71,33 @@ struct RosterModel {
             if isBack {
                 people[place].entry = entry
                 people[place].phase = .online
+                for item in entry.states { people[place].states[item.key] = item.value }
+                let isEmpty = people[place].states.isEmpty
+                let changed = entry.states.filter { old.states[$0.key] != $0.value }
                 if old.entry.isQuiet, !entry.isQuiet {
-                    happen(.joined(entry.user), except: entry.session, now)
-                    if !old.states.isEmpty { announceAllStates(entry.user, now) }
+                    come(entry, now)
                 } else if !old.entry.isQuiet, entry.isQuiet {
                     happen(.left(entry.user), except: entry.session, now)
-                } else if hadStates, !entry.isQuiet {
-                    announceAllStates(entry.user, now)
+                } else if case .leaving = old.phase {
+                    if hadStates || !isEmpty { announceAllStates(entry.user, now) }
+                } else if !changed.isEmpty {
+                    announce(StateChange(items: changed), place, now)
                 }
                 return
             }
             people.remove(at: place)
             if !old.entry.isQuiet { happen(.left(entry.user), except: entry.session, now) }
         }
-        people.append(Person(entry: entry))
-        if !entry.isQuiet { happen(.joined(entry.user), except: entry.session, now) }
+        let states = entry.states.map { ($0.key, $0.value) }
+        people.append(Person(entry: entry, states: Dictionary(uniqueKeysWithValues: states)))
+        if !entry.isQuiet { come(entry, now) }
+    }
+
+    /// The user brings its states along (P-46).
+    private mutating func come(_ entry: Entry, _ now: UInt64) {
+        let hasStates = people.contains { $0.entry.user == entry.user && !$0.states.isEmpty }
+        happen(.joined(entry.user, hasStates: hasStates), except: entry.session, now)
+        if hasStates { announceAllStates(entry.user, now) }
     }
 
     mutating func leave(_ user: String, session: UInt64, isSuperseded: Bool, now: UInt64) {
@@ -189,7 +201,7 @@ struct RosterModel {
             case .states(let user, let change):
                 let keys = Set(change.items.map(\.key) + change.removed)
                 if !keys.isEmpty { unannounced.append((user, keys)) }
-            case .joined(let user):
+            case .joined(let user, _):
                 // Subscribers have the states from before the user went.
                 let before = batch.last { $0.user == user }
                 if before?.isLeave == true { unannounced.append((user, nil)) }
@@ -201,7 +213,7 @@ struct RosterModel {
         }
         let event: PresenceEvent =
             switch happening {
-            case .joined: .joined
+            case .joined(_, let hasStates): hasStates ? .joinedWithStates : .joined
             case .left: .left
             case .timedOut: .timedOut
             case .states(_, let change): .statesChanged(change)
@@ -288,7 +300,7 @@ struct SubscriberView {
 
     mutating func receive(_ event: RosterEvent) {
         switch event.event {
-        case .joined: users[event.user] = []
+        case .joined, .joinedWithStates: users[event.user] = []
         case .left, .timedOut: users[event.user] = nil
         case .statesChanged(let change): apply(change, to: event.user)
         case .interval(let interval):

@@ -68,7 +68,8 @@ struct RosterModelTests {
                 user: user, session: .random(in: 1...4, using: &random),
                 instance: .random(in: 0...2, using: &random), ownership: .random(in: 0...3, using: &random),
                 lease: 1, isQuiet: random.chance(1, in: 6),
-                timeout: .random(in: 5...60, using: &random))
+                timeout: .random(in: 5...60, using: &random),
+                states: random.chance(1, in: 3) ? [StateItem(key: key, value: "\(now / 20)")] : [])
             roster.enter(entry, now: now)
             model.enter(entry, now: now)
         case 4, 5:

@@ -10,7 +10,7 @@ struct RosterTableTests {
     private var table = RosterTable(StoreHarness.rules)
 
     private mutating func enter(_ user: String, _ channel: ChannelKey) {
-        table.change(channel) { $0.enter(.of(user), now: 1) }
+        _ = table.change(channel) { $0.enter(.of(user), now: 1) }
     }
 
     @Test("free places at the end are given back, so many at a time, and the others stay as they are")

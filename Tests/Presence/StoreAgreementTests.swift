@@ -112,20 +112,23 @@ struct StoreAgreementTests {
                 "u\(Int.random(in: 0..<6, using: &random))", session: .random(in: 1...2, using: &random),
                 instance: .random(in: 0...1, using: &random), ownership: .random(in: 0...2, using: &random),
                 lease: .random(in: 1...2, using: &random), quiet: random.chance(1, in: 8),
-                timeout: .random(in: 5...60, using: &random))
+                timeout: .random(in: 5...60, using: &random),
+                states: random.chance(1, in: 3) ? ["B": "\(Int.random(in: 1...2, using: &random))"] : [:])
         }
 
-        /// Returns the store's answer if it is a yes or a no.
-        func perform(on store: StoreHarness) async throws -> Bool? {
+        /// Returns the store's answer, if both stores have to give the same one.
+        func perform(on store: StoreHarness) async throws -> String? {
             switch self {
-            case .enter(let entry, let channel): return try await store.enter(entry, channel).isMember
+            case .enter(let entry, let channel):
+                let entered = try await store.enter(entry, channel)
+                return "\(entered.isMember) \(entered.statesCost ?? -1)"
             case .leave(let caller, let channel): try await store.leave(caller, channel)
             case .end(let caller, let end): try await store.end(caller, end)
             case .set(let caller, let key, let value, let channel):
-                return try await store.set(caller, [key: value], channel)
+                return try await "\(store.set(caller, [key: value], channel))"
             case .remove(let caller, let keys, let channel):
-                return try await store.remove(caller, keys, channel)
-            case .renew(let lease): return try await store.renew(lease)
+                return try await "\(store.remove(caller, keys, channel))"
+            case .renew(let lease): return try await "\(store.renew(lease))"
             case .sync(let lease, let members):
                 let isKnown = try await store.renew(lease)
                 var kept: Set<MemberKey> = []
@@ -133,7 +136,7 @@ struct StoreAgreementTests {
                     kept.insert(MemberKey(channel: channel, user: entry.user, session: entry.session))
                 }
                 try await store.synced(lease, except: kept)
-                return isKnown
+                return "\(isKnown)"
             case .pass(let time): try await store.advance(time)
             }
             return nil

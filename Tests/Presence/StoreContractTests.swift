@@ -26,6 +26,105 @@ struct StoreContractTests {
         }
     }
 
+    @Test("P-46: states that come with a join are one event with it", arguments: Kind.allCases)
+    func joinsWithStates(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("bob", session: 2))
+            let entered = try await store.enter(.of("anna", states: ["mood": "fine", "a": "1"]))
+            let whole = RosterEvent.states("anna", ["mood": "fine", "a": "1"], whole: true)
+            #expect(
+                entered.isMember && entered.statesCost == StateChange.of("", ["mood": "fine", "a": "1"]).cost)
+            #expect(
+                try await store.events() == [.joined("bob", except: 2), .joinedWithStates("anna"), whole])
+            let items = StateChange.of("", ["mood": "fine", "a": "1"]).items
+            #expect(try await store.states(of: "anna") == items)
+            // A second subscribe changes what it names, and others get what has changed.
+            try await store.enter(.of("anna", states: ["a": "2", "mood": "fine"]))
+            #expect(try await store.events() == [.states("anna", ["a": "2"])])
+            try await store.enter(.of("anna", states: ["a": "2"]))
+            #expect(try await store.events() == [])
+            // Nobody sees the states of a quiet user before it is visible (P-45).
+            try await store.enter(.of("cleo", session: 3, quiet: true, states: ["a": "1"]))
+            #expect(try await store.events() == [])
+            try await store.enter(.of("cleo", session: 3))
+            #expect(
+                try await store.events() == [
+                    .joinedWithStates("cleo", except: 3), .states("cleo", ["a": "1"], whole: true, except: 3),
+                ])
+        }
+    }
+
+    @Test(
+        "P-46: a user who returns in time shows the states that it brings, and others see what is new of them (S-43)",
+        arguments: Kind.allCases)
+    func returnsWithStates(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.enter(.of("anna", instance: 5, states: ["a": "1", "b": "1"]))
+            _ = try await store.events()
+            try await store.end(.of("anna"), .lost)
+            try await store.enter(.of("anna", session: 2, instance: 5, states: ["a": "1", "b": "1"]))
+            #expect(try await store.events() == [])
+            try await store.end(.of("anna", session: 2), .lost)
+            try await store.enter(.of("anna", session: 3, instance: 5, states: ["a": "2"]))
+            #expect(try await store.events() == [.states("anna", ["a": "2"], except: 3)])
+            // Another instance of the user has states of its own (S-12).
+            try await store.enter(.of("anna", session: 4, instance: 6, states: ["c": "1"]))
+            #expect(
+                try await store.events() == [
+                    .left("anna", except: 4), .joinedWithStates("anna", except: 4),
+                    .states("anna", ["c": "1"], whole: true, except: 4),
+                ])
+            #expect(try await store.states(of: "anna") == StateChange.of("", ["c": "1"]).items)
+        }
+    }
+
+    @Test(
+        "P-46: states beyond the limit are left out, and the user is let in (L-31)", arguments: Kind.allCases)
+    func tooManyStates(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            let states = Dictionary(
+                uniqueKeysWithValues: (0...StoreHarness.rules.states.countMax).map { ("k\($0)", "") })
+            let entered = try await store.enter(.of("anna", states: states))
+            #expect(entered.isMember && entered.statesCost == nil)
+            #expect(try await store.events() == [.joined("anna")])
+            #expect(try await store.users() == ["anna"])
+            #expect(try await store.states(of: "anna") == [])
+        }
+    }
+
+    @Test(
+        "P-46: a sync brings states to who isn't listed, and leaves those of who is (S-19)",
+        arguments: Kind.allCases)
+    func syncWithStates(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind) { store in
+            try await store.adopt(.of("anna", states: ["a": "1"]), isAnnounced: false)
+            #expect(
+                try await store.events() == [
+                    .joinedWithStates("anna"), .states("anna", ["a": "1"], whole: true),
+                ])
+            #expect(try await store.set(.of("anna"), ["a": "2"]))
+            _ = try await store.events()
+            try await store.adopt(.of("anna", states: ["a": "1"]), isAnnounced: false)
+            #expect(try await store.events() == [])
+            #expect(try await store.states(of: "anna") == StateChange.of("", ["a": "2"]).items)
+        }
+    }
+
+    @Test(
+        "P-46: who returns within the debounce time shows what it brings, without a leave and a join (P-25)",
+        arguments: Kind.allCases)
+    func debouncedStates(_ kind: Kind) async throws {
+        try await StoreHarness.with(kind, .with { $0.announce.debounce = 2_000 }) { store in
+            try await store.enter(.of("anna"))
+            _ = try await store.events()
+            try await store.leave(.of("anna"))
+            try await store.enter(.of("anna", session: 2, states: ["a": "1"]))
+            try await store.advance(10_000)
+            let events = try await store.events()
+            #expect(events == [.states("anna", ["a": "1"], whole: true, except: 2)])
+        }
+    }
+
     @Test(
         "a leave is told, states vanish, and a leave of another session is passed over (P-4, M-6)",
         arguments: Kind.allCases)
@@ -231,7 +330,7 @@ struct StoreContractTests {
             try await store.advance(5_000)
             #expect(
                 try await store.events()
-                    == [.joined("anna"), .states("anna", ["a": "1"], whole: true), .left("anna")])
+                    == [.joinedWithStates("anna"), .states("anna", ["a": "1"], whole: true), .left("anna")])
             try await store.hasMembers(0)
         }
     }

@@ -325,12 +325,11 @@ extension ChannelKey {
 extension Entry {
     static func of(
         _ user: String, session: UInt64 = 1, instance: UInt64 = 1, ownership: UInt64 = 1, lease: UInt64 = 1,
-        quiet: Bool = false, timeout: UInt64 = 5_000
+        quiet: Bool = false, timeout: UInt64 = 5_000, states: [String: String] = [:]
     ) -> Entry {
         Entry(
             user: user, session: session, instance: instance, ownership: ownership, lease: lease,
-            isQuiet: quiet,
-            timeout: timeout)
+            isQuiet: quiet, timeout: timeout, states: StateChange.of("", states).items)
     }
 }
 
@@ -453,6 +452,9 @@ extension StateChange {
 extension RosterEvent {
     static func joined(_ user: String, except: UInt64 = 1) -> RosterEvent {
         RosterEvent(.joined, user: user, exceptSession: except)
+    }
+    static func joinedWithStates(_ user: String, except: UInt64 = 1) -> RosterEvent {
+        RosterEvent(.joinedWithStates, user: user, exceptSession: except)
     }
     static func left(_ user: String, except: UInt64 = 1) -> RosterEvent {
         RosterEvent(.left, user: user, exceptSession: except)

@@ -112,6 +112,12 @@ class Mutation:
             del frame.presence_snapshot.users[0]
         return [frame]
 
+    def states_later(self, frame):
+        presence = frame.publication.presence
+        if presence.type == 3:
+            presence.ClearField("states")
+        return [frame]
+
     def old_token(self, frame):
         if frame.HasField("lock_acquired"):
             frame.lock_acquired.fencing_token = 1

@@ -131,6 +131,7 @@ struct PresenceMessageTests {
             joined: ["a", "b"], left: ["b"], timedOut: ["c"], states: [change])
         let all: [(PresenceEvent, Rtm_Client_PresenceEvent)] = [
             (.joined, .with { $0.type = .presenceEventRemoteJoin }),
+            (.joinedWithStates, .with { ($0.type, $0.states) = (.presenceEventRemoteJoin, .init()) }),
             (.left, .with { $0.type = .presenceEventRemoteLeave }),
             (.timedOut, .with { $0.type = .presenceEventRemoteTimeout }),
             (

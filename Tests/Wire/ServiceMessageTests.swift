@@ -178,6 +178,7 @@ struct ServiceMessageTests {
             #expect(read.caller.userID == message.caller.userID)
             #expect(read.caller.session.rawValue == message.caller.sessionID)
             #expect(read.lease == message.lease && read.ownership == message.ownership)
+            #expect(read.states.map(\.value) == message.states.map(\.value))
             try writes(read, message)
         }
     }
@@ -189,7 +190,8 @@ struct ServiceMessageTests {
             guard message.hasPosition else { return }
             let read = try JoinResponse(bytes, in: arena)
             #expect(read.frames.copied == Array(message.frames) && read.isTooBig == message.tooBig)
-            #expect(read.isOlder == message.older)
+            #expect(read.isOlder == message.older && read.hasSetStates == message.statesSet)
+            #expect(read.statesCost == message.statesCost)
             try writes(read, message)
         }
         try each(Rtm_Service_LeaseRequest.self) { message, bytes in

@@ -94,7 +94,8 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
             WrittenMessage(LoggedOut()), WrittenMessage(HeartbeatAck(serverTimeMilliseconds: 1)),
             WrittenMessage(Done()), WrittenMessage(Unsubscribed()),
             WrittenMessage(Disconnect(.draining, "why", retryAfter: second)),
-            WrittenMessage(Subscribed(position: position, unavailable: .presence, gap: true)),
+            WrittenMessage(
+                Subscribed(position: position, unavailable: .presence, gap: true, hasSetStates: true)),
             WrittenMessage(UserMetadataSubscribed(position: position, gap: true)),
             WrittenMessage(Published(offset: 1, timestampMilliseconds: 2)),
             WrittenMessage(Gap(key, position)), WrittenMessage(position), WrittenMessage(message(x)),
@@ -241,15 +242,18 @@ struct WrittenMessage: Sendable, CustomTestStringConvertible {
     private static func presence(_ x: WireText) -> [WrittenMessage] {
         let membership = Membership(
             channel: key, caller: caller, quiet: true, presenceTimeout: second, ownership: 3,
-            unannounced: true)
+            unannounced: true, states: [StateItem(key: "k", value: "v")])
         return [
             WrittenMessage(caller), WrittenMessage(CallRequest(caller: caller, request: x)),
             WrittenMessage(CallResponse(response: x, cost: 1)),
             WrittenMessage(
                 JoinRequest(
                     channel: key, caller: caller, lease: 1, quiet: true, presenceTimeout: second,
-                    wantsSnapshot: true, ownership: 3)),
-            WrittenMessage(JoinResponse(position: position, frames: x, isTooBig: true, isOlder: true)),
+                    wantsSnapshot: true, ownership: 3, states: [StateItem(key: "k", value: "v")])),
+            WrittenMessage(
+                JoinResponse(
+                    position: position, frames: x, isTooBig: true, isOlder: true, hasSetStates: true,
+                    statesCost: 1)),
             WrittenMessage(RosterRequest(channel: key, snapshot: 1)),
             WrittenMessage(RosterResponse(frames: x, snapshot: 1)),
             WrittenMessage(LeavePush(channel: key, caller: caller, lease: 1, link: 1)),

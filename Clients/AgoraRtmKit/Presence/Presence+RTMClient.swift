@@ -2,6 +2,17 @@ import RTMClient
 import RTMModel
 
 extension AgoraRtmPresenceEvent {
+    /// What an event becomes here. Apps look for states in an event of their own, so a user who comes with
+    /// states makes two (P-46).
+    static func events(of event: PresenceEvent) -> [AgoraRtmPresenceEvent] {
+        var states = event
+        guard case .joined(let userID, let shown) = event.change, !shown.isEmpty else {
+            return [AgoraRtmPresenceEvent(event)]
+        }
+        states.change = .statesChanged(UserState(userID: userID, states: shown))
+        return [AgoraRtmPresenceEvent(event), AgoraRtmPresenceEvent(states)]
+    }
+
     convenience init(_ event: PresenceEvent) {
         self.init()
         channelType = AgoraRtmChannelType(event.channelType)
@@ -15,7 +26,9 @@ extension AgoraRtmPresenceEvent {
         case .interval(let changes):
             type = .interval
             interval = AgoraRtmPresenceIntervalInfo(changes)
-        case .joined: type = .remoteJoinChannel
+        case .joined(_, let states):
+            type = .remoteJoinChannel
+            self.states = states
         case .left: type = .remoteLeaveChannel
         case .timedOut: type = .remoteConnectionTimeout
         case .statesChanged(let user):

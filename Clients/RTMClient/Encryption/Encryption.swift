@@ -30,6 +30,9 @@ final class Encryption {
 
     func use(_ keys: [EncryptionKey]) { self.keys = keys }
 
+    /// The key that seals.
+    var keyID: EncryptionKey.ID? { keys.first?.id }
+
     // MARK: Sealing
 
     /// Seals with the first key.
@@ -205,7 +208,7 @@ extension Encryption {
         case .interval(var interval):
             interval.states = open(interval.states, in: channel)
             return .interval(interval)
-        case .joined, .left, .timedOut: return change
+        case .joined, .joinedWithStates, .left, .timedOut: return change
         }
     }
 

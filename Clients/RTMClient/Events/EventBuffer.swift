@@ -161,6 +161,7 @@ extension PresenceEvent.Change {
         switch self {
         case .snapshot(let users): users.reduce(0) { $0 + $1.byteCount }
         case .statesChanged(let user): user.byteCount
+        case .joined(let user, let states): UserState(userID: user, states: states).byteCount
         case .interval(let interval):
             (interval.joined + interval.left + interval.timedOut).reduce(0) { $0 + $1.utf8.count }
                 + interval.states.reduce(0) { $0 + $1.byteCount }

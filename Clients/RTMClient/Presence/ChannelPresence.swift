@@ -14,16 +14,21 @@ final class ChannelPresence {
 
     /// A subscription has begun, has new features, or was restored.
     ///
-    /// - Parameter isNew: false for a restoration: what was emitted before still holds.
+    /// - Parameters:
+    ///   - hasSetStates: whether the user shows what the subscribe has brought.
+    ///   - isNew: false for a restoration: what was emitted before still holds.
     func follow(
         _ channel: ChannelID, features: SubscriptionFeatures, unavailable: SubscriptionFeatures,
-        epoch: UInt64, isNew: Bool
+        epoch: UInt64, hasSetStates: Bool, isNew: Bool
     ) {
         let awaitsSnapshot = rosters.follow(
             channel, features: features, unavailable: unavailable, epoch: epoch, isNew: isNew,
             ownStates: ownStates.states(in: channel))
-        if !awaitsSnapshot { ownStates.settle(in: channel) }
+        if !awaitsSnapshot { ownStates.settle(in: channel, hasSetBrought: hasSetStates) }
     }
+
+    /// What a subscribe brings along (P-46).
+    func statesToBring(to channel: ChannelID) -> [String: String] { ownStates.bring(to: channel) }
 
     func received(_ snapshot: Rtm_Client_PresenceSnapshot) {
         let channel = ChannelID(snapshot.channelType, snapshot.channel)

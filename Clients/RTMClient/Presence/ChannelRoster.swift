@@ -51,6 +51,8 @@ struct ChannelRoster: Sendable {
     /// The epoch of the log that events come from. An event of another log says nothing about a snapshot.
     private var epoch: UInt64?
     private var arriving: Arriving?
+    /// Who has come with states, which are the next update, and when (P-46).
+    private var coming: (userID: String, timestampMilliseconds: UInt64)?
 
     init(of channel: ChannelID, userID: String) {
         self.channel = channel
@@ -61,6 +63,7 @@ struct ChannelRoster: Sendable {
     /// that was arriving comes anew.
     mutating func follow(epoch: UInt64) {
         arriving = nil
+        coming = nil
         self.epoch = epoch
     }
 
@@ -95,6 +98,7 @@ struct ChannelRoster: Sendable {
             arriving = snapshot
             return Outcome()
         }
+        coming = nil
         position = page.position
         listedStates = snapshot.users[userID]
         snapshot.users[userID]?.merge(page.ownStates) { $1 }
@@ -113,6 +117,7 @@ struct ChannelRoster: Sendable {
     /// Presence can't be given, so that nobody is known any more.
     mutating func outOfService(at milliseconds: UInt64) -> Outcome {
         arriving = nil
+        coming = nil
         position = nil
         let wasKnown = members != nil
         members = nil
@@ -139,16 +144,48 @@ struct ChannelRoster: Sendable {
             return Outcome()
         }
         if let position, isContained(offset, in: position) { return Outcome() }
+        guard let coming else { return received(update) }
+        self.coming = nil
+        if case .states(let change) = update.change, change.userID == coming.userID,
+            coming.userID != userID, members?[coming.userID] == nil
+        {
+            return joined(change, at: coming.timestampMilliseconds)
+        }
+        let joined = received(
+            PresenceUpdate(
+                change: .joined(coming.userID), timestampMilliseconds: coming.timestampMilliseconds))
+        let next = received(update)
+        return Outcome(events: joined.events + next.events, changes: joined.changes + next.changes)
+    }
+
+    private mutating func received(_ update: PresenceUpdate) -> Outcome {
+        if case .joinedWithStates(let user) = update.change {
+            coming = (user, update.timestampMilliseconds)
+            return Outcome()
+        }
         let isChange = self.isChange(update.change)
         let changes = apply(update.change)
         guard isChange, let change = shown(update.change) else { return Outcome(changes: changes) }
         return Outcome(events: [event(change, at: update.timestampMilliseconds)], changes: changes)
     }
 
+    /// Somebody comes, and nobody is shown the user without its states (P-46).
+    private mutating func joined(
+        _ change: PresenceUpdate.StateChange, at milliseconds: UInt64
+    ) -> Outcome {
+        let user = change.userID
+        let states = change.applied(to: [:])
+        members?[user] = states
+        return Outcome(
+            events: [event(.joined(user, states: states), at: milliseconds)],
+            changes: members == nil ? [] : [.joined(user)])
+    }
+
     /// What the app gets of a change that has been applied; `nil` if it gets nothing.
     private func shown(_ change: PresenceUpdate.Change) -> PresenceEvent.Change? {
         switch change {
-        case .joined(let user): return user == userID ? nil : .joined(user)
+        case .joined(let user), .joinedWithStates(let user):
+            return user == userID ? nil : .joined(user)
         case .left(let user): return user == userID ? nil : .left(user)
         case .timedOut(let user): return user == userID ? nil : .timedOut(user)
         case .states(let change):
@@ -176,7 +213,7 @@ struct ChannelRoster: Sendable {
     private func isChange(_ change: PresenceUpdate.Change) -> Bool {
         guard let members else { return true }
         return switch change {
-        case .joined(let user): members[user] == nil
+        case .joined(let user), .joinedWithStates(let user): members[user] == nil
         case .left(let user), .timedOut(let user): members[user] != nil
         case .states(let change): members[change.userID] != nil
         case .interval: true
@@ -195,7 +232,7 @@ struct ChannelRoster: Sendable {
 
     private mutating func apply(_ change: PresenceUpdate.Change) -> [RosterChange] {
         switch change {
-        case .joined(let user): join(user)
+        case .joined(let user), .joinedWithStates(let user): join(user)
         case .left(let user): leave(user, .left(user))
         case .timedOut(let user): leave(user, .timedOut(user))
         case .states(let change): show(change)

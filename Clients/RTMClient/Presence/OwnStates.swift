@@ -1,5 +1,6 @@
 // The temporary states of this user. `StateCache` remembers what the app has set; this class sends it to the
-// server, and again when the server has lost it (P-41, S-19).
+// server, and again when the server has lost it (P-41, S-19). A subscribe brings it along (P-46); where the
+// server doesn't answer that it has set it, as an older one, a call follows.
 
 import Logging
 import RTMModel
@@ -17,6 +18,9 @@ final class OwnStates {
     private var cache: StateCache
     /// The newest request of the app that changes its states in a channel.
     private var latestRequests: [ChannelID: UInt64] = [:]
+    /// What the newest subscribe has brought.
+    private var brought: [ChannelID: [String: String]] = [:]
+    private var sealed: [ChannelID: SealedStates] = [:]
 
     init(
         session: LinkSession, requests: Requests, subscribed: LinkSubscriptions, encryption: Encryption?,
@@ -53,8 +57,8 @@ final class OwnStates {
 
     /// The metas of topics are for the server to announce, and are not encrypted.
     private func seal(_ items: [String: String], in channel: ChannelID) throws(RTMError) -> [String: String] {
-        guard channel.type != .topics else { return items }
-        return try encryption?.seal(items, in: channel) ?? items
+        guard channel.type != .topics, let encryption else { return items }
+        return try sealed[channel, default: SealedStates()].seal(items, in: channel, with: encryption)
     }
 
     private func open(_ answer: Rtm_Client_UserState, in channel: ChannelID) -> [String: String] {
@@ -83,6 +87,7 @@ final class OwnStates {
         requests.call(completion, .removeState(.init(keys, in: channel))) { [self] body in
             guard case .done = body else { return nil }
             cache.remove(keys, in: channel)
+            sealed[channel]?.remove(keys)
             rosters.changeOwnStates(in: channel) { shown in
                 if keys.isEmpty { shown = [:] } else { for key in keys { shown[key] = nil } }
             }
@@ -114,11 +119,27 @@ final class OwnStates {
     func forget(_ channel: ChannelID) {
         cache.forget(channel)
         latestRequests[channel] = nil
+        brought[channel] = nil
+        sealed[channel] = nil
     }
 
     func forgetAll() {
         cache.removeAll()
-        latestRequests = [:]
+        (latestRequests, brought, sealed) = ([:], [:], [:])
+    }
+
+    // MARK: Bringing along
+
+    /// The states that a subscribe brings along, as they travel. Topics are announced by calls alone, and so
+    /// are states that an operator has allowed to be too large for a frame.
+    func bring(to channel: ChannelID) -> [String: String] {
+        brought[channel] = nil
+        guard channel.type == .message || channel.type == .stream, let states = cache.states(in: channel),
+            let sealed = try? seal(states, in: channel),
+            LoginOffer.byteCount(of: sealed) < LoginOffer.bytesMax
+        else { return [:] }
+        brought[channel] = states
+        return sealed
     }
 
     // MARK: Restoring
@@ -167,8 +188,13 @@ final class OwnStates {
     }
 
     /// Restores the states of a channel where no snapshot says what the server has.
-    func settle(in channel: ChannelID) {
-        if cache.states(in: channel) != nil { askAndRestore(in: channel) }
+    ///
+    /// - Parameter hasSetBrought: whether the server has set what the subscribe has brought.
+    func settle(in channel: ChannelID, hasSetBrought: Bool) {
+        guard let states = cache.states(in: channel), !hasSetBrought || brought[channel] != states else {
+            return
+        }
+        askAndRestore(in: channel)
     }
 
     func settleAgain(in channel: ChannelID) {
@@ -198,5 +224,31 @@ final class OwnStates {
             return
         }
         session.retry(.states(of: channel), after: error.retryAfter ?? Self.pause)
+    }
+}
+
+/// States as they were sealed. What is brought to a channel again is sealed as it was, so that the server
+/// sees that nothing has changed, and others get no event of it (S-43).
+private struct SealedStates {
+    private var values: [String: (plain: String, sealed: String)] = [:]
+    private var keyID: EncryptionKey.ID?
+
+    mutating func seal(
+        _ items: [String: String], in channel: ChannelID, with encryption: Encryption
+    ) throws(RTMError) -> [String: String] {
+        if keyID != encryption.keyID { (values, keyID) = ([:], encryption.keyID) }
+        let new = items.filter { values[$0.key]?.plain != $0.value }
+        for (key, sealed) in try encryption.seal(new, in: channel) {
+            values[key] = (items[key] ?? "", sealed)
+        }
+        var all: [String: String] = [:]
+        for key in items.keys { all[key] = values[key]?.sealed }
+        return all
+    }
+
+    /// - Parameter keys: no key means all of them.
+    mutating func remove(_ keys: [String]) {
+        for key in keys { values[key] = nil }
+        if keys.isEmpty { values = [:] }
     }
 }

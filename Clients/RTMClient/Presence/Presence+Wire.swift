@@ -12,7 +12,8 @@ extension PresenceUpdate.Change {
     /// `nil` for a kind of event that only newer servers know.
     init?(_ event: Rtm_Client_PresenceEvent, publisher: String) {
         switch event.type {
-        case .presenceEventRemoteJoin: self = .joined(publisher)
+        case .presenceEventRemoteJoin:
+            self = event.hasStates ? .joinedWithStates(publisher) : .joined(publisher)
         case .presenceEventRemoteLeave: self = .left(publisher)
         case .presenceEventRemoteTimeout: self = .timedOut(publisher)
         case .presenceEventRemoteStateChanged: self = .states(.init(event.states, of: publisher))
@@ -40,7 +41,13 @@ extension Rtm_Client_SetState {
         self.init()
         channelType = .init(channel.type)
         self.channel = channel.name
-        self.items = items.sorted { $0.key < $1.key }.map { item in
+        self.items = .init(items)
+    }
+}
+
+extension [Rtm_Client_StateItem] {
+    init(_ states: [String: String]) {
+        self = states.sorted { $0.key < $1.key }.map { item in
             .with { ($0.key, $0.value) = (item.key, item.value) }
         }
     }

@@ -47,8 +47,8 @@ public struct PresenceEvent: Sendable, Hashable {
         case snapshot([UserState])
         /// What happened within one period, in a channel with too many users for single events (P-22).
         case interval(PresenceInterval)
-        /// A user has come.
-        case joined(String)
+        /// A user has come, with these states (P-46).
+        case joined(String, states: [String: String] = [:])
         /// A user has gone.
         case left(String)
         /// The user lost its connection and didn't return within its `presenceTimeout` (S-42).
@@ -72,7 +72,7 @@ public struct PresenceEvent: Sendable, Hashable {
     /// The user that the event is about, or `nil` for a snapshot, an interval and an outage.
     public var userID: String? {
         switch change {
-        case .joined(let userID), .left(let userID), .timedOut(let userID): userID
+        case .joined(let userID, _), .left(let userID), .timedOut(let userID): userID
         case .statesChanged(let user): user.userID
         case .snapshot, .interval, .outage: nil
         }

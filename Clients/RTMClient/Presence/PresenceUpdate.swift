@@ -5,6 +5,8 @@ import RTMModel
 struct PresenceUpdate: Sendable, Hashable {
     enum Change: Sendable, Hashable {
         case joined(String)
+        /// The user has come with states, which are the next update (P-46).
+        case joinedWithStates(String)
         case left(String)
         case timedOut(String)
         case states(StateChange)

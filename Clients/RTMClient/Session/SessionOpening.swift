@@ -45,7 +45,7 @@ final class SessionOpening {
     func logIn() {
         var login = login
         let offer = LoginOffer(
-            channels: subscribed.table.channelRestorations, users: subscribed.table.userRestorations,
+            channels: subscriptions.restorations, users: subscribed.table.userRestorations,
             tokenBytes: login.token.utf8.count, nextID: requests.nextID)
         offer.add(to: &login)
         let id = requests.notify { $0.login = login }

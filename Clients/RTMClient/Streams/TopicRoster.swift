@@ -43,7 +43,7 @@ struct TopicRoster: Sendable {
         case .snapshot(let users):
             replace(users)
             return [.snapshot(topics)]
-        case .joined(let user): return show(UserState(userID: user))
+        case .joined(let user, let states): return show(UserState(userID: user, states: states))
         case .left(let user), .timedOut(let user): return show(UserState(userID: user))
         case .statesChanged(let user): return show(user)
         case .interval(let interval):

@@ -40,6 +40,7 @@ struct LoginOffer {
         for restoration in restorations {
             bytesLeft -=
                 restoration.channel.name.utf8.count + restoration.detail.byteCount + Self.itemBytesMax
+                + Self.byteCount(of: restoration.states)
             guard bytesLeft >= 0, channels.count + items.count < Self.countMax else { break }
             items.append(Item(id: nextID(), restoration: restoration))
         }
@@ -48,6 +49,11 @@ struct LoginOffer {
 
     /// Four numbers with their keys and lengths, which is what a subscription has beside its name.
     private static let itemBytesMax = 56
+
+    /// How much of a request states take, with their keys and lengths.
+    static func byteCount(of states: [String: String]) -> Int {
+        states.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 12 }
+    }
 
     func add(to login: inout Rtm_Client_Login) {
         login.subscriptions = channels.map { item in

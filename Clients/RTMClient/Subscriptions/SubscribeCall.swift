@@ -188,6 +188,7 @@ extension Rtm_Client_Subscribe {
         if let after = wanted.after { self.after = Rtm_Client_StreamPosition(after) }
         token = wanted.detail.token
         publishers = wanted.detail.publishers
+        states = .init(wanted.states)
     }
 }
 

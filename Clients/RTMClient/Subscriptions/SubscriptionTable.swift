@@ -49,6 +49,8 @@ struct SubscriptionTable: Sendable {
         var features: SubscriptionFeatures
         var after: StreamPosition?
         var detail = SubscriptionDetail()
+        /// What the user shows from the join on, as it travels (P-46).
+        var states: [String: String] = [:]
     }
 
     private var entries: [ChannelID: Entry] = [:]

@@ -49,8 +49,8 @@ final class Subscriptions {
         left.remove(channel)
         // What the app sets from here on belongs to the new subscription (P-42).
         if beginsAnew { presence.forget(channel) }
-        let body = ClientBody.subscribe(
-            Rtm_Client_Subscribe(.init(channel: channel, features: features, after: nil, detail: detail)))
+        let wanted = withStates(.init(channel: channel, features: features, after: nil, detail: detail))
+        let body = ClientBody.subscribe(Rtm_Client_Subscribe(wanted))
         let request = SubscribeCall(
             subscriptions: self, completion: completion, channel: channel, features: features,
             repetition: body)
@@ -144,7 +144,7 @@ final class Subscriptions {
         refreshes.postpone(channel, unavailable)
         presence.follow(
             channel, features: features, unavailable: unavailable, epoch: answer.position.epoch,
-            isNew: isNew)
+            hasSetStates: answer.statesSet, isNew: isNew)
     }
 
     /// The server may have subscribed although nobody waits for that any more. What the app doesn't know of
@@ -223,6 +223,20 @@ final class Subscriptions {
 
     // MARK: Restoring
 
+    /// What a return restores. A stream channel comes before its topics.
+    var restorations: [SubscriptionTable.Restoration] {
+        subscribed.table.channelRestorations.map(withStates)
+    }
+
+    /// Others see the user with its states at once (P-46).
+    private func withStates(
+        _ restoration: SubscriptionTable.Restoration
+    ) -> SubscriptionTable.Restoration {
+        var restoration = restoration
+        restoration.states = presence.statesToBring(to: restoration.channel)
+        return restoration
+    }
+
     /// Each channel continues after the last position that this client saw (S-19).
     ///
     /// - Parameter taken: those that the server answers for, because the login carried them. The app may have
@@ -240,7 +254,7 @@ final class Subscriptions {
 
     private func send(_ restoration: SubscriptionTable.Restoration) {
         requests.send(RestoreRequest(subscriptions: self, restoration: restoration)) {
-            $0.subscribe = Rtm_Client_Subscribe(restoration)
+            $0.subscribe = Rtm_Client_Subscribe(withStates(restoration))
         }
     }
 

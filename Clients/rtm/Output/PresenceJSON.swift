@@ -34,6 +34,8 @@ extension PresenceEvent {
         case .snapshot(let users): [.init(name: "snapshot", value: .array(users.map(\.json)))]
         case .interval(let interval): [.init(name: "interval", value: interval.json)]
         case .statesChanged(let user): [.init(name: "states", value: .states(user.states))]
+        case .joined(_, let states) where !states.isEmpty:
+            [.init(name: "states", value: .states(states))]
         case .joined, .left, .timedOut, .outage: []
         }
     }

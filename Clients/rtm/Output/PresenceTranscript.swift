@@ -11,7 +11,8 @@ extension Transcript {
         switch event.change {
         case .snapshot(let users): return sentence(forUsers: users, place)
         case .interval(let interval): return sentence(for: interval).map { $0 + place }
-        case .joined(let user): return "\(user) is here\(place)"
+        case .joined(let user, let states):
+            return "\(user) is here\(place)" + (states.isEmpty ? "" : ": \(states.text)")
         case .left(let user): return "\(user) left\(place)"
         case .timedOut(let user): return "\(user) lost the connection\(place)"
         case .statesChanged(let user): return "\(user.userID)\(place): \(user.states.text)"

@@ -274,7 +274,7 @@ extension PresenceEvent.Change {
     fileprivate func announces(_ client: RTMClient, _ isEntry: Bool) -> Bool {
         let user = client.configuration.userID
         return switch self {
-        case .joined(user): isEntry
+        case .joined(user, _): isEntry
         case .left(user), .timedOut(user): !isEntry
         // What has changed while the watcher was away is in the snapshot (P-1).
         case .snapshot(let users): users.contains { $0.userID == user } == isEntry

@@ -1,7 +1,8 @@
 // Written by protocol/generate_web.py from protocol/schema.
-export const schema = `ClientFrame 20whoNow whereNow setState getState removeState
+export const schema = `StateItem key:s value:s
+Subscribe 9states:StateItem*
+ClientFrame 20whoNow whereNow setState getState removeState
 ServerFrame 20onlineUsers userChannels 23userState 25presenceSnapshot
-StateItem key:s value:s
 UserState userId:s items:StateItem*
 WhoNow channelType:i channel:s includeUserId:b includeState:b page:s
 OnlineUsers users:UserState* nextPage:s total:u

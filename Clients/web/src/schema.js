@@ -1,7 +1,7 @@
 // Written by protocol/generate_web.py from protocol/schema.
 export const schema = `StreamPosition epoch:u offset:u
 Subscribe channel:s features:u after:StreamPosition requestId:u channelType:i token:s publishers:s* ownMessages:b
-Subscribed position:StreamPosition featuresUnavailable:u gap:b
+Subscribed position:StreamPosition featuresUnavailable:u gap:b statesSet:b
 Unsubscribe channel:s channelType:i
 Publish channelType:i channel:s messageType:i payload:y customType:s storeInHistory:b sequence:u again:b ageMs:u epoch:u priority:i origin:u
 Published offset:u timestampMs:u

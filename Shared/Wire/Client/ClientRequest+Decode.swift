@@ -178,7 +178,8 @@ extension ClientRequest.Subscribe: WireListElement {
             after: StreamPosition(subscribe.after), requestID: subscribe.request_id,
             token: WireText(subscribe.token),
             publishers: WireTexts(subscribe.publishers, count: subscribe.n_publishers),
-            ownMessages: subscribe.own_messages != 0)
+            ownMessages: subscribe.own_messages != 0,
+            states: WireList(subscribe.states, count: subscribe.n_states))
     }
 }
 

@@ -72,6 +72,8 @@ package struct ClientRequest {
         package let publishers: WireTexts
         /// Whether the subscriber of a message channel receives its own messages.
         package let ownMessages: Bool
+        /// What the subscriber shows from its join on.
+        package let states: WireList<StateItemView>
     }
 
     package struct Unsubscribe {

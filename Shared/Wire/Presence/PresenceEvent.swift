@@ -4,6 +4,8 @@ package enum PresenceEvent: PublicationEvent, Sendable, Hashable {
     package static var field: SchemaField<Fields> { Schema.Publication.presence }
 
     case joined
+    /// The user came with states, which are the next event (P-46).
+    case joinedWithStates
     case left
     case timedOut
     /// The user has set or removed states (P-6). The change names no user; the publication does.
@@ -21,7 +23,7 @@ package enum PresenceEvent: PublicationEvent, Sendable, Hashable {
 
     private var kind: Kind {
         switch self {
-        case .joined: .joined
+        case .joined, .joinedWithStates: .joined
         case .left: .left
         case .timedOut: .timedOut
         case .statesChanged: .statesChanged
@@ -34,6 +36,7 @@ package enum PresenceEvent: PublicationEvent, Sendable, Hashable {
         switch self {
         case .statesChanged(let change): sink.field(Fields.states, change)
         case .interval(let interval): sink.field(Fields.interval, interval)
+        case .joinedWithStates: sink.field(Fields.states, StateChange())
         case .joined, .left, .timedOut: break
         }
     }

@@ -10,6 +10,12 @@ extension Schema {
         package static var offset: SchemaField<UInt64> { SchemaField(2) }
     }
 
+    /// rtm.client.StateItem
+    package enum StateItem {
+        package static var key: SchemaField<String> { SchemaField(1) }
+        package static var value: SchemaField<String> { SchemaField(2) }
+    }
+
     /// rtm.client.Subscribe
     package enum Subscribe {
         package static var channel: SchemaField<String> { SchemaField(1) }
@@ -20,6 +26,7 @@ extension Schema {
         package static var token: SchemaField<String> { SchemaField(6) }
         package static var publishers: SchemaField<[String]> { SchemaField(7) }
         package static var ownMessages: SchemaField<Bool> { SchemaField(8) }
+        package static var states: SchemaField<[StateItem]> { SchemaField(9) }
     }
 
     /// rtm.client.Subscribed
@@ -27,6 +34,7 @@ extension Schema {
         package static var position: SchemaField<StreamPosition> { SchemaField(1) }
         package static var featuresUnavailable: SchemaField<UInt32> { SchemaField(2) }
         package static var gap: SchemaField<Bool> { SchemaField(3) }
+        package static var statesSet: SchemaField<Bool> { SchemaField(4) }
     }
 
     /// rtm.client.Unsubscribe
@@ -82,6 +90,25 @@ package enum MessageType: Int, Sendable, Hashable, CaseIterable {
     case text = 1
 }
 
+/// One temporary state of a user in a channel.
+package struct StateItem: WireMessage, Sendable, Hashable {
+    package typealias Fields = Schema.StateItem
+    /// 1..32 bytes (L-14).
+    package var key: String
+    /// At most 1,024 bytes.
+    package var value: String
+
+    package init(key: String = "", value: String = "") {
+        self.key = key
+        self.value = value
+    }
+
+    package func write(to sink: inout some FieldSink) {
+        sink.field(Fields.key, key)
+        sink.field(Fields.value, value)
+    }
+}
+
 package struct Subscribed: ServerFrameBody, Sendable, Hashable {
     package typealias Fields = Schema.Subscribed
     package static var field: SchemaField<Fields> { Schema.ServerFrame.subscribed }
@@ -91,17 +118,24 @@ package struct Subscribed: ServerFrameBody, Sendable, Hashable {
     package var unavailable: SubscriptionFeatures
     /// Entries between Subscribe.after and position are lost.
     package var gap: Bool
+    /// The user shows Subscribe.states; false where that is not known, so that SetState follows.
+    package var hasSetStates: Bool
 
-    package init(position: StreamPosition, unavailable: SubscriptionFeatures = [], gap: Bool = false) {
+    package init(
+        position: StreamPosition, unavailable: SubscriptionFeatures = [], gap: Bool = false,
+        hasSetStates: Bool = false
+    ) {
         self.position = position
         self.unavailable = unavailable
         self.gap = gap
+        self.hasSetStates = hasSetStates
     }
 
     package func write(to sink: inout some FieldSink) {
         sink.field(Fields.position, position)
         sink.field(Fields.featuresUnavailable, unavailable.rawValue)
         sink.field(Fields.gap, gap)
+        sink.field(Fields.statesSet, hasSetStates)
     }
 }
 

@@ -4,12 +4,6 @@
 package import RTMModel
 
 extension Schema {
-    /// rtm.client.StateItem
-    package enum StateItem {
-        package static var key: SchemaField<String> { SchemaField(1) }
-        package static var value: SchemaField<String> { SchemaField(2) }
-    }
-
     /// rtm.client.UserState
     package enum UserState {
         package static var userId: SchemaField<String> { SchemaField(1) }
@@ -99,25 +93,6 @@ extension Schema {
         package static var left: SchemaField<[String]> { SchemaField(2) }
         package static var timedOut: SchemaField<[String]> { SchemaField(3) }
         package static var states: SchemaField<[StateChange]> { SchemaField(5) }
-    }
-}
-
-/// One temporary state of a user in a channel.
-package struct StateItem: WireMessage, Sendable, Hashable {
-    package typealias Fields = Schema.StateItem
-    /// 1..32 bytes (L-14).
-    package var key: String
-    /// At most 1,024 bytes.
-    package var value: String
-
-    package init(key: String = "", value: String = "") {
-        self.key = key
-        self.value = value
-    }
-
-    package func write(to sink: inout some FieldSink) {
-        sink.field(Fields.key, key)
-        sink.field(Fields.value, value)
     }
 }
 

@@ -15,6 +15,7 @@ extension Schema {
         package static var presenceTimeoutMs: SchemaField<UInt32> { SchemaField(5) }
         package static var snapshot: SchemaField<Bool> { SchemaField(6) }
         package static var ownership: SchemaField<UInt64> { SchemaField(7) }
+        package static var states: SchemaField<[StateItem]> { SchemaField(8) }
     }
 
     /// rtm.service.JoinResponse
@@ -23,6 +24,8 @@ extension Schema {
         package static var frames: SchemaField<Bytes> { SchemaField(2) }
         package static var tooBig: SchemaField<Bool> { SchemaField(3) }
         package static var older: SchemaField<Bool> { SchemaField(4) }
+        package static var statesSet: SchemaField<Bool> { SchemaField(5) }
+        package static var statesCost: SchemaField<UInt64> { SchemaField(6) }
     }
 
     /// rtm.service.RosterRequest
@@ -89,6 +92,7 @@ extension Schema {
         package static var presenceTimeoutMs: SchemaField<UInt32> { SchemaField(4) }
         package static var ownership: SchemaField<UInt64> { SchemaField(5) }
         package static var unannounced: SchemaField<Bool> { SchemaField(6) }
+        package static var states: SchemaField<[StateItem]> { SchemaField(7) }
     }
 }
 
@@ -143,10 +147,13 @@ package struct JoinRequest: WireMessage, Sendable, Hashable {
     package var wantsSnapshot: Bool
     /// AttachResponse.ownership of the session's inbox; greater for a newer login; 0 = unknown.
     package var ownership: UInt64
+    /// What the user shows from now on, besides the states that it has; no more than SetState may set.
+    package var states: [StateItem]
 
     package init(
         channel: ChannelKey, caller: Caller, lease: UInt64 = 0, quiet: Bool = false,
-        presenceTimeout: Duration = .zero, wantsSnapshot: Bool = false, ownership: UInt64 = 0
+        presenceTimeout: Duration = .zero, wantsSnapshot: Bool = false, ownership: UInt64 = 0,
+        states: [StateItem] = []
     ) {
         self.channel = channel
         self.caller = caller
@@ -155,6 +162,7 @@ package struct JoinRequest: WireMessage, Sendable, Hashable {
         self.presenceTimeout = presenceTimeout
         self.wantsSnapshot = wantsSnapshot
         self.ownership = ownership
+        self.states = states
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -165,17 +173,23 @@ package struct JoinRequest: WireMessage, Sendable, Hashable {
         sink.field(Fields.presenceTimeoutMs, milliseconds: presenceTimeout)
         sink.field(Fields.snapshot, wantsSnapshot)
         sink.field(Fields.ownership, ownership)
+        sink.field(Fields.states, states)
     }
 }
 
 extension JoinRequest: ArenaDecodable {
     package init(_ bytes: UnsafeRawBufferPointer, in arena: borrowing DecodeArena) throws(WireError) {
         let message = try Self.unpack(bytes, in: arena, with: rtm__service__join_request__unpack)
+        var states: [StateItem] = []
+        states.reserveCapacity(message.n_states)
+        for index in 0..<message.n_states {
+            states.append(try StateItem(decoded: message.states[index]))
+        }
         try self.init(
             channel: ChannelKey(decoded: message.channel), caller: Caller(decoded: message.caller),
             lease: message.lease, quiet: message.quiet != 0,
             presenceTimeout: .milliseconds(Int64(message.presence_timeout_ms)),
-            wantsSnapshot: message.snapshot != 0, ownership: message.ownership)
+            wantsSnapshot: message.snapshot != 0, ownership: message.ownership, states: states)
     }
 }
 
@@ -190,14 +204,21 @@ package struct JoinResponse: WireMessage {
     package var isTooBig: Bool
     /// A newer login of the user is in the channel, so this session isn't listed.
     package var isOlder: Bool
+    /// The user shows JoinRequest.states; false if they were refused, or if there are none.
+    package var hasSetStates: Bool
+    /// The bytes of the states that were announced, times the users who get them; as CallResponse.cost.
+    package var statesCost: UInt64
 
     package init(
-        position: StreamPosition, frames: WireText = .empty, isTooBig: Bool = false, isOlder: Bool = false
+        position: StreamPosition, frames: WireText = .empty, isTooBig: Bool = false,
+        isOlder: Bool = false, hasSetStates: Bool = false, statesCost: UInt64 = 0
     ) {
         self.position = position
         self.frames = frames
         self.isTooBig = isTooBig
         self.isOlder = isOlder
+        self.hasSetStates = hasSetStates
+        self.statesCost = statesCost
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -205,6 +226,8 @@ package struct JoinResponse: WireMessage {
         sink.field(Fields.frames, frames)
         sink.field(Fields.tooBig, isTooBig)
         sink.field(Fields.older, isOlder)
+        sink.field(Fields.statesSet, hasSetStates)
+        sink.field(Fields.statesCost, statesCost)
     }
 }
 
@@ -214,7 +237,8 @@ extension JoinResponse: ArenaDecodable {
         guard let position = StreamPosition(message.position) else { throw .undecodable }
         self.init(
             position: position, frames: WireText(message.frames), isTooBig: message.too_big != 0,
-            isOlder: message.older != 0)
+            isOlder: message.older != 0, hasSetStates: message.states_set != 0,
+            statesCost: message.states_cost)
     }
 }
 
@@ -485,10 +509,12 @@ package struct Membership: WireMessage, Sendable, Hashable {
     package var ownership: UInt64
     /// The join didn't reach presence, so the other users get an event now.
     package var unannounced: Bool
+    /// What the user shows from now on; nothing if presence lists the session already.
+    package var states: [StateItem]
 
     package init(
         channel: ChannelKey, caller: Caller, quiet: Bool = false, presenceTimeout: Duration = .zero,
-        ownership: UInt64 = 0, unannounced: Bool = false
+        ownership: UInt64 = 0, unannounced: Bool = false, states: [StateItem] = []
     ) {
         self.channel = channel
         self.caller = caller
@@ -496,6 +522,7 @@ package struct Membership: WireMessage, Sendable, Hashable {
         self.presenceTimeout = presenceTimeout
         self.ownership = ownership
         self.unannounced = unannounced
+        self.states = states
     }
 
     package func write(to sink: inout some FieldSink) {
@@ -505,15 +532,21 @@ package struct Membership: WireMessage, Sendable, Hashable {
         sink.field(Fields.presenceTimeoutMs, milliseconds: presenceTimeout)
         sink.field(Fields.ownership, ownership)
         sink.field(Fields.unannounced, unannounced)
+        sink.field(Fields.states, states)
     }
 }
 
 extension Membership {
     init(decoded message: UnsafeMutablePointer<Rtm__Service__Membership>?) throws(WireError) {
         guard let message = message?.pointee else { throw .undecodable }
+        var states: [StateItem] = []
+        states.reserveCapacity(message.n_states)
+        for index in 0..<message.n_states {
+            states.append(try StateItem(decoded: message.states[index]))
+        }
         try self.init(
             channel: ChannelKey(decoded: message.channel), caller: Caller(decoded: message.caller),
             quiet: message.quiet != 0, presenceTimeout: .milliseconds(Int64(message.presence_timeout_ms)),
-            ownership: message.ownership, unannounced: message.unannounced != 0)
+            ownership: message.ownership, unannounced: message.unannounced != 0, states: states)
     }
 }

@@ -225,6 +225,21 @@ struct ClientEncryptionTests {
         }
     }
 
+    @Test("P-46, S-43: a return brings the states sealed as they were, so that others see no change")
+    func statesBroughtAgain() async throws {
+        try await withEncryption { client, edge in
+            try await client.setState(["mood": "fine"], in: "lobby")
+            try await client.subscribe(to: "lobby")
+            let brought = try #require(edge.received.last { $0.isSubscribe }).subscribe.states
+            #expect(brought.first.map { !$0.value.contains("fine") } == true)
+            var events = client.events().makeAsyncIterator()
+            edge.dropConnections()
+            _ = await events.nextLinkState(.connected)
+            let login = try #require(edge.received.last { $0.isLogin }).login
+            #expect(login.subscriptions.first?.states == brought)
+        }
+    }
+
     @Test("L-14: a state that waits has at most 722 bytes with encryption")
     func stateSizes() async throws {
         try await withEncryption { client, _ in

@@ -46,6 +46,34 @@ struct ChannelRosterTests {
         #expect(roster.members == ["ann": [:], "bob": [:]])
     }
 
+    @Test("P-46: who comes with states is shown with them, in one event")
+    mutating func joinsWithStates() {
+        let states = ["seat": "1"]
+        let coming = PresenceUpdate(change: .joinedWithStates("bob"), timestampMilliseconds: 7)
+        let shown = PresenceUpdate(
+            change: .states(.init(userID: "bob", items: states, isWhole: true)), timestampMilliseconds: 7)
+        let joined = event(.joined("bob", states: states))
+        // Nobody is known before a snapshot.
+        #expect(roster.received(coming, offset: 1) == ChannelRoster.Outcome())
+        #expect(roster.received(shown, offset: 2).events.map(\.change) == [joined.change])
+        _ = roster.received(page(5, ["ann": [:]]))
+        #expect(roster.received(coming, offset: 6) == ChannelRoster.Outcome())
+        #expect(roster.members == ["ann": [:]])
+        let outcome = roster.received(shown, offset: 7)
+        #expect(outcome.events.map(\.change) == [joined.change] && outcome.changes == [.joined("bob")])
+        #expect(roster.members == ["ann": [:], "bob": states])
+        // Another event shows a join whose states are missing, and a snapshot has everybody who comes.
+        let cleo = PresenceUpdate(change: .joinedWithStates("cleo"), timestampMilliseconds: 7)
+        _ = roster.received(cleo, offset: 8)
+        let next = roster.received(event(.left("ann")), offset: 9)
+        #expect(
+            next.events.map(\.change) == [.joined("cleo"), .left("ann")])
+        _ = roster.received(
+            PresenceUpdate(change: .joinedWithStates("dora"), timestampMilliseconds: 7), offset: 10)
+        _ = roster.received(page(11, ["dora": states]))
+        #expect(roster.received(event(.left("dora")), offset: 12).events.count == 1)
+    }
+
     @Test("after presence was started anew, a present user doesn't join and an absent one doesn't leave")
     mutating func noNews() {
         _ = roster.received(page(5, ["ann": ["a": "1"]]))
@@ -281,7 +309,7 @@ extension ChannelRoster {
 extension PresenceUpdate.Change {
     fileprivate init(_ change: PresenceEvent.Change) {
         switch change {
-        case .joined(let user): self = .joined(user)
+        case .joined(let user, _): self = .joined(user)
         case .left(let user): self = .left(user)
         case .timedOut(let user): self = .timedOut(user)
         case .statesChanged(let user): self = .states(.init(user))

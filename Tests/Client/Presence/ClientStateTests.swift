@@ -39,6 +39,41 @@ struct ClientStateTests {
         }
     }
 
+    @Test func `P-46: a subscribe brings the states that wait, and nothing follows where they are set`()
+        async throws
+    {
+        let script: FakeEdge.Script = { frame in
+            guard frame.isSubscribe, var answer = FakeEdge.usual(frame) else {
+                return [FakeEdge.usual(frame)].compactMap { $0 }
+            }
+            answer.subscribed.statesSet = !frame.subscribe.states.isEmpty
+            return [answer]
+        }
+        try await withClient(script) { client, edge in
+            var events = client.events().makeAsyncIterator()
+            try await client.setState(["a": "1"], in: "lobby")
+            try await client.subscribe(to: "lobby", features: .message)
+            let subscribes = { edge.received.filter(\.isSubscribe).map(\.subscribe.states.states) }
+            #expect(subscribes() == [["a": "1"]])
+            // A second subscribe brings what the app has set since.
+            try await client.setState(["b": "2"], in: "lobby")
+            try await client.subscribe(to: "lobby", features: .message)
+            #expect(subscribes() == [["a": "1"], ["a": "1", "b": "2"]])
+            #expect(set(edge) == [["b": "2"]])
+            edge.dropConnections()
+            _ = await events.nextLinkState(.connected)
+            _ = try await client.whoNow(in: "lobby")
+            let login = try #require(edge.received.last { $0.isLogin }).login
+            #expect(login.subscriptions.map(\.states.states) == [["a": "1", "b": "2"]])
+            try await client.unsubscribe(from: "lobby")
+            try await client.subscribe(to: "lobby", features: .message)
+            _ = try await client.whoNow(in: "lobby")
+            #expect(subscribes().last == [:], "P-42")
+            // Only what was not answered so is asked for: the return, by a login that says nothing.
+            #expect(edge.received.filter(\.isGetState).count <= 1)
+        }
+    }
+
     /// Simulation, presence, seed 40016.
     @Test func `P-42: states end with their subscription, also when the next one begins before it is left`()
         async throws

@@ -15,7 +15,12 @@ private struct NaiveServer {
 
     mutating func step(_ random: inout SeededGenerator) {
         guard !random.chance(1, in: 4) else { return batch(&random) }
-        if let change = change(&random) { append(change) }
+        guard let change = change(&random) else { return }
+        guard case .joined(let user) = change, random.chance(1, in: 2) else { return append(change) }
+        let states = ["key0": "brought"]
+        members[user] = states
+        append(.joinedWithStates(user))
+        append(.states(.init(userID: user, items: states, isWhole: true)))
     }
 
     private mutating func append(_ change: PresenceUpdate.Change) {
@@ -66,7 +71,7 @@ private struct NaiveServer {
             case .left: interval.left.append(user)
             case .timedOut: interval.timedOut.append(user)
             case .states(let change): interval.states.append(change)
-            case .interval: break
+            case .interval, .joinedWithStates: break
             }
         }
         append(.interval(interval))
@@ -92,7 +97,7 @@ private struct NaiveServer {
 extension PresenceUpdate.Change {
     fileprivate var user: String? {
         switch self {
-        case .joined(let user), .left(let user), .timedOut(let user): user
+        case .joined(let user), .joinedWithStates(let user), .left(let user), .timedOut(let user): user
         case .states(let change): change.userID
         case .interval: nil
         }
@@ -113,7 +118,7 @@ private struct Followers {
     private mutating func receive(_ change: PresenceEvent.Change) {
         switch change {
         case .snapshot(let users): shown = Dictionary(users.map { ($0.userID, $0.states) }) { $1 }
-        case .joined(let user): shown?[user] = [:]
+        case .joined(let user, let states): shown?[user] = states
         case .left(let user), .timedOut(let user): shown?[user] = nil
         case .statesChanged(let user): shown?[user.userID] = user.states
         case .interval(let interval):

@@ -104,12 +104,17 @@ struct LoginOfferTests {
         }
     }
 
-    @Test func `a login stays below the size that every server accepts`() {
+    @Test(arguments: [0, 1, 32])
+    func `P-46: a login stays below the size that every server accepts, whatever states it has`(
+        states: Int
+    ) {
         let names = (0..<1_000).map { "\($0)".padded(to: 64) }
+        let brought = Dictionary(
+            uniqueKeysWithValues: (0..<states).map { ("\($0)", String(repeating: "ä", count: 100)) })
         let restorations = names.map {
             SubscriptionTable.Restoration(
                 channel: .message($0), features: .all,
-                after: StreamPosition(epoch: UInt64.max >> 11, offset: UInt64.max >> 11))
+                after: StreamPosition(epoch: UInt64.max >> 11, offset: UInt64.max >> 11), states: brought)
         }
         for token in ["", String(repeating: "t", count: Limits.tokenBytesMax)] {
             var id: UInt64 = 1 << 40
@@ -124,7 +129,7 @@ struct LoginOfferTests {
             login.userID = String(repeating: "u", count: 64)
             offer.add(to: &login)
             let bytes: [UInt8] = (try? login.serializedBytes()) ?? []
-            #expect(bytes.count < 40_000 && offer.channels.count >= 50)
+            #expect(bytes.count < 40_000 && offer.channels.count >= (states == 0 ? 50 : 4 / states))
             #expect(offer.channels.count + offer.users.count <= LoginOffer.countMax)
         }
     }

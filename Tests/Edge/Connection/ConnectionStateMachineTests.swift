@@ -154,7 +154,8 @@ struct ConnectionStateMachineTests {
             .subscribe(
                 .init(
                     channelType: .message, channel: channel, features: .message, after: nil, requestID: 0,
-                    token: .empty, publishers: WireTexts(), ownMessages: false))
+                    token: .empty, publishers: WireTexts(), ownMessages: false,
+                    states: WireList()))
         case .unsubscribe: .unsubscribe(.init(channelType: .message, channel: channel))
         case .publish:
             .publish(

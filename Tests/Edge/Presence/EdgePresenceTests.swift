@@ -1,10 +1,13 @@
 import NIOCore
 import RTMModel
+import RTMPermissions
 import RTMProtocol
+import RTMTokenTestSupport
 import RTMWire
 import SwiftProtobuf
 import Testing
 
+@testable import RTMAccessToken
 @testable import RTMEdgeServer
 
 /// What an edge tells presence of its sessions, and what becomes of a subscribe, when presence answers, is
@@ -34,6 +37,76 @@ import Testing
         #expect(frames.map(\.requestID) == [3, 0])
         #expect(frames.first?.subscribed.featuresUnavailable == 0)
         #expect(frames.last?.presenceSnapshot.users.map(\.userID) == ["anna"])
+        fixture.end()
+    }
+
+    @Test(
+        "P-46, R-17: states go with the join where a call might set them, and the answer says whether they do"
+    )
+    func states() throws {
+        let rates = ApplicationRates(
+            publish: 0, calls: 0, subscribesMax: 0, login: 0, subscriptionsMax: 0, stateBytes: 1_000)
+        let fixture = EdgeFixture(rates: rates)
+        let presence = fixture.presence
+        let anna = fixture.client("anna")
+        let state = Rtm_Client_StateItem.with { ($0.key, $0.value) = ("seat", "1") }
+        func subscribe(_ id: UInt64, _ channel: String, _ states: [Rtm_Client_StateItem]) {
+            anna.send(
+                id, .subscribe(.with { ($0.channel, $0.features, $0.states) = (channel, 4, states) }))
+        }
+        func isSet(_ id: UInt64) -> Bool? {
+            fixture.pass()
+            return anna.take().first { $0.requestID == id }?.subscribed.statesSet
+        }
+        subscribe(3, "lobby", [state])
+        #expect(presence.joins.last?.states == [StateItem(key: "seat", value: "1")])
+        presence.answerJoin(hasSetStates: true)
+        #expect(isSet(3) == true)
+        // An older presence doesn't know states of a join.
+        subscribe(4, "hall", [state])
+        presence.answerJoin()
+        #expect(isSet(4) == false)
+        // A token that doesn't allow to set them lets the user in.
+        let session = try #require(fixture.edge.sessions.all.first { $0.userID == "anna" })
+        let lists = TokenPermissions.channels(read: ["news"], write: ["lobby"])
+        session.grant = TokenGrant(expiresAtMilliseconds: .max, permissions: [lists])
+        subscribe(5, "news", [state])
+        #expect(presence.joins.last?.channel == fixture.key("news") && presence.joins.last?.states == [])
+        presence.answerJoin()
+        #expect(isSet(5) == false)
+        session.grant = nil
+        // States count as those of a call do.
+        subscribe(6, "room", [state])
+        presence.answerJoin(hasSetStates: true, statesCost: 1 << 40)
+        #expect(isSet(6) == true)
+        subscribe(7, "room 2", [state])
+        #expect(presence.joins.last?.states == [])
+        presence.answerJoin()
+        #expect(isSet(7) == false)
+        fixture.end()
+    }
+
+    @Test("P-46: states of subscribes under way share a bounded memory, which their end gives back")
+    func memoryForStates() {
+        let large = (0..<32).map { number in
+            Rtm_Client_StateItem.with {
+                ($0.key, $0.value) = ("\(number)", String(repeating: "x", count: 1_000))
+            }
+        }
+        let users = (0..<4).map { fixture.client("user\($0)") }
+        func subscribe(_ user: EdgeClient, _ number: UInt64) {
+            user.send(
+                number + 3,
+                .subscribe(
+                    .with { ($0.channel, $0.features, $0.states) = ("lobby\(number)", 4, large) }))
+        }
+        for number in 0..<50 { for user in users { subscribe(user, UInt64(number)) } }
+        let carrying = presence.joins.count { !$0.states.isEmpty }
+        #expect(presence.joins.count == 200 && carrying > 50 && carrying < 150, "\(carrying)")
+        for _ in 0..<200 { presence.answerJoin() }
+        fixture.pass()
+        subscribe(users[3], 1)
+        #expect(presence.joins.last?.states.count == 32)
         fixture.end()
     }
 

@@ -50,6 +50,57 @@ struct PresenceLeaseTests {
         #expect(sync(&lease) == [false, false])
     }
 
+    @Test("P-46: states of a join that presence may not know of are in the sync, until it has reported them")
+    mutating func heldStates() {
+        let session = SessionKey.test(1)
+        let channels = Self.memberships(of: session, count: 3).map(\.channel)
+        func states(_ value: String) -> JoinStates { JoinStates(items: [StateItem(key: "k", value: value)]) }
+        func sync(_ lease: inout PresenceLease) -> [String] {
+            #expect(lease.renewed(isKnown: false, [session]) == true)
+            return lease.nextSync { Self.memberships(of: $0, count: 3) }.memberships
+                .map { $0.states.map(\.value).joined() }
+        }
+        for (place, channel) in channels.enumerated() {
+            lease.hold(states("\(place)"), of: session, in: channel)
+        }
+        // The user has left one of them, and has other states in another.
+        lease.hold(nil, of: session, in: channels[1])
+        lease.hold(states("new"), of: session, in: channels[2])
+        #expect(sync(&lease) == ["0", "", "new"])
+        lease.linkDown()
+        lease.linkUp()
+        #expect(sync(&lease) == ["0", "", "new"], "the report may have been lost with the link")
+        _ = lease.synced([])
+        #expect(sync(&lease) == ["", "", ""])
+        _ = lease.synced([])
+        lease.hold(states("0"), of: session, in: channels[0])
+        lease.ended(session)
+        #expect(sync(&lease) == ["", "", ""])
+    }
+
+    @Test("P-46: a request of a sync has no more states than it may have, and each membership is in one")
+    mutating func batchesOfStates() {
+        let sessions = (1...20 as ClosedRange<UInt64>).map(SessionKey.test)
+        let large = JoinStates(
+            items: (0..<32).map { StateItem(key: "\($0)", value: String(repeating: "x", count: 1_024)) })
+        for session in sessions {
+            for member in Self.memberships(of: session, count: 5) {
+                lease.hold(large, of: session, in: member.channel)
+            }
+        }
+        #expect(lease.renewed(isKnown: true, sessions) == true)
+        var requests: [SyncRequest] = []
+        repeat {
+            requests.append(lease.nextSync { session in Self.memberships(of: session, count: 5) })
+        } while lease.synced([]) == .more
+        let bytesMax = PresenceLease.syncStatesBytesMax + large.byteCount
+        for request in requests {
+            let bytes = request.memberships.reduce(0) { $0 + JoinStates(items: $1.states).byteCount }
+            #expect(bytes <= bytesMax)
+        }
+        #expect(requests.count > 5 && requests.reduce(0) { $0 + $1.memberships.count } == 100)
+    }
+
     @Test("a sync comes in batches of bounded size, the first and the last marked")
     mutating func batches() {
         let sessions = (1...100 as ClosedRange<UInt64>).map(SessionKey.test)

@@ -144,7 +144,7 @@ extension EdgeHistory {
             return
         }
         switch answer {
-        case .subscribed(let position, _, let gap):
+        case .subscribed(let position, _, let gap, _):
             look()
             let viewer = viewers[session.id.rawValue]
             // A position is ignored by whoever is subscribed already.

@@ -33,6 +33,7 @@ struct IndexScene {
     private(set) var lacking: [SessionKey] = []
     /// Of each, whether the subscription is continued.
     private(set) var joinsMissed: [Bool] = []
+    private(set) var statesHeld: [[StateItem]] = []
     private(set) var refreshed = 0
     private(set) var deliveries = 0
 
@@ -50,13 +51,15 @@ struct IndexScene {
     @discardableResult
     mutating func enter(
         _ session: SessionKey, _ channel: ChannelKey = .test("a"), features: SubscriptionFeatures = .message,
-        after: StreamPosition? = nil, purpose: SubscribeRequest.Purpose = .subscribe
+        after: StreamPosition? = nil, purpose: SubscribeRequest.Purpose = .subscribe,
+        states: [StateItem] = []
     ) -> UInt64 {
         lastRequest += 1
         let request = SubscribeRequest(
             session: session, requestID: lastRequest, channel: channel, purpose: purpose,
             features: features.subtracting(.ownMessages), after: after,
-            ownMessages: features.contains(.ownMessages))
+            ownMessages: features.contains(.ownMessages),
+            states: states.isEmpty ? nil : JoinStates(items: states))
         change { $0.enter(request) }
         return lastRequest
     }
@@ -92,8 +95,10 @@ struct IndexScene {
         handle(.presenceAnswered(answer), of: id)
     }
 
-    mutating func presenceAnswered(_ id: SubscribeID, _ answer: PresenceAnswer) {
-        handle(.presenceAnswered(answer), of: id)
+    mutating func presenceAnswered(
+        _ id: SubscribeID, _ answer: PresenceAnswer, hasSetStates: Bool = false
+    ) {
+        handle(.presenceAnswered(answer, hasSetStates: hasSetStates), of: id)
     }
 
     mutating func storageAnswered(
@@ -145,7 +150,9 @@ struct IndexScene {
             case .entered(let session, _): entered.append(session)
             case .began(let session, _, let start): begun.append((session, start))
             case .hasNotEntered(let session, _, _): notEntered.append(session)
-            case .joinMissed(_, _, let isContinued): joinsMissed.append(isContinued)
+            case .joinMissed(_, _, let states, let isContinued):
+                joinsMissed.append(isContinued)
+                statesHeld.append(states?.items ?? [])
             case .lacksSnapshot(let session, _): lacking.append(session)
             case .refreshed: refreshed += 1
             case .release: break
@@ -224,7 +231,7 @@ extension SubscribeAnswer {
     /// Where the session begins; nil for a refusal.
     var position: StreamPosition? {
         switch self {
-        case .subscribed(let position, _, _), .loggedIn(let position, _),
+        case .subscribed(let position, _, _, _), .loggedIn(let position, _),
             .userMetadataSubscribed(let position, _):
             position
         case .refused, .loginRefused: nil
@@ -240,7 +247,7 @@ extension SubscribeAnswer {
 
     var hasGap: Bool {
         switch self {
-        case .subscribed(_, _, let gap), .loggedIn(_, let gap), .userMetadataSubscribed(_, let gap): gap
+        case .subscribed(_, _, let gap, _), .loggedIn(_, let gap), .userMetadataSubscribed(_, let gap): gap
         case .refused, .loginRefused: false
         }
     }

@@ -38,12 +38,37 @@ struct SubscribeMachineTests {
         let id = try #require(scene.questions.last).id
         scene.presenceAnswered(id, nil)
         scene.storageAnswered(id, .failure(.timedOut))
-        guard case .subscribed(_, let unavailable, false) = scene.answers[request] else {
+        guard case .subscribed(_, let unavailable, false, _) = scene.answers[request] else {
             Issue.record("not subscribed")
             return
         }
         #expect(unavailable == [.presence, .metadata])
         #expect(scene.joinsMissed == [false] && scene.lacking == [session])
+    }
+
+    @Test("P-46: states come with the join, and the answer says whether they are set")
+    mutating func states() throws {
+        let states = [StateItem(key: "seat", value: "1")]
+        try scene.subscribe(scene.session(9))
+        scene.presenceAnswers = false
+        for (number, isSet) in [(1, true), (2, false)] as [(UInt64, Bool)] {
+            let request = scene.enter(scene.session(number), states: states)
+            let query = try #require(scene.questions.last)
+            #expect(query.join?.states == states)
+            scene.presenceAnswered(query.id, .snapshot([]), hasSetStates: isSet)
+            guard case .subscribed(_, _, _, isSet) = scene.answers[request] else {
+                Issue.record("\(String(describing: scene.answers[request]))")
+                return
+            }
+        }
+        // While presence is away they are held for the sync, and the client is not told that they are set.
+        let request = scene.enter(scene.session(3), features: [.message, .presence], states: states)
+        scene.presenceAnswered(try #require(scene.questions.last).id, .unavailable)
+        guard case .subscribed(_, .presence, _, false) = scene.answers[request] else {
+            Issue.record("\(String(describing: scene.answers[request]))")
+            return
+        }
+        #expect(scene.statesHeld == [states])
     }
 
     @Test(
@@ -114,7 +139,7 @@ struct SubscribeMachineTests {
         // Its own join takes an offset of the log, and the session may not see it.
         scene.gather(8, interest: interest, from: 1, feature: .presence)
         scene.presenceAnswered(try #require(scene.questions.last).id)
-        guard case .subscribed(let position, _, let gap) = scene.answers[request] else {
+        guard case .subscribed(let position, _, let gap, _) = scene.answers[request] else {
             Issue.record("not subscribed")
             return
         }
@@ -159,7 +184,7 @@ struct SubscribeMachineTests {
         #expect(asked.wantsRoster && asked.stored == .metadata)
         scene.storageAnswered(id, .failure(.timedOut))
         scene.presenceAnswered(id, IndexScene.frames(3...4))
-        guard case .subscribed(_, let unavailable, false) = scene.answers[request] else {
+        guard case .subscribed(_, let unavailable, false, _) = scene.answers[request] else {
             Issue.record("not subscribed")
             return
         }

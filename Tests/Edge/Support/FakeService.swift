@@ -151,7 +151,10 @@ extension FakeService {
     var methods: [UInt32] { received.map(\.method) }
 
     @discardableResult
-    func answerJoin(_ users: [String]? = nil, in channel: String = "lobby", isOlder: Bool = false) -> Bool {
+    func answerJoin(
+        _ users: [String]? = nil, in channel: String = "lobby", isOlder: Bool = false,
+        hasSetStates: Bool = false, statesCost: UInt64 = 0
+    ) -> Bool {
         let snapshot = users.map { users in
             Rtm_Client_ServerFrame.with {
                 $0.presenceSnapshot.channelType = .message
@@ -163,8 +166,8 @@ extension FakeService {
             answer(
                 PresenceMethod.join,
                 JoinResponse(
-                    position: StreamPosition(epoch: 1, offset: 0), frames: WireText(frames), isOlder: isOlder)
-            )
+                    position: StreamPosition(epoch: 1, offset: 0), frames: WireText(frames), isOlder: isOlder,
+                    hasSetStates: hasSetStates, statesCost: statesCost))
         }
     }
 

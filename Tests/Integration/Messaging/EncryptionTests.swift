@@ -136,12 +136,12 @@ import Testing
             let nobody = try await client(system, "nobody")
             var received = bob.events().makeAsyncIterator()
             try await bob.subscribe(to: "lobby")
-            // The state waits in the client until the channel is subscribed.
+            // The state waits in the client until the channel is subscribed, and comes with the user (P-46).
             try await alice.setState(["mood": "good", "empty": ""], in: "lobby")
             try await alice.subscribe(to: "lobby")
             let expected = UserState(userID: "alice", states: ["mood": "good", "empty": ""])
             while let event = await received.nextPresence(in: "lobby") {
-                if event.change == .statesChanged(expected) { break }
+                if event.change == .joined("alice", states: expected.states) { break }
             }
             #expect(try await bob.state(of: "alice", in: "lobby") == expected.states)
             let listed = try await bob.whoNow(in: "lobby", includingStates: true).users

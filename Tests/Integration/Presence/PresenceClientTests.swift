@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("P-40, P-41, L-32: states set before subscribing wait here, and are told after the join")
+    @Test("P-40, P-41, P-46, L-32: states set before subscribing wait here, and are told with the join")
     func statesBefore() async throws {
         try await withClients(["anna", "ben"]) { clients, records, _ in
             try await clients[0].subscribe(to: "lobby")
@@ -221,7 +221,7 @@ import Testing
             try await clients[1].setState(["b": "2"], in: "lobby")
             #expect(try await clients[1].state(of: "ben", in: "lobby") == ["a": "1", "b": "2"])
             try await clients[1].subscribe(to: "lobby")
-            try await records[0].expect(["snapshot anna", "join ben", "state ben[a=1,b=2]"])
+            try await records[0].expect(["snapshot anna", "join ben[a=1,b=2]"])
             // The states are gone with the subscription, even for the user itself (P-42).
             try await clients[1].unsubscribe(from: "lobby")
             try await clients[1].subscribe(to: "lobby")

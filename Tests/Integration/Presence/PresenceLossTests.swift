@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "Appendix D, S-42, S-43, S-44: back after the timeout: timeout, then join, then the cached states again"
+        "Appendix D, S-42, S-43, S-44: back after the timeout: timeout, then join, with the cached states (P-46)"
     )
     func backLater() async throws {
         try await withBen(presenceTimeout: .seconds(5)) { anna, ben, records, proxy in
@@ -58,7 +58,7 @@ import Testing
             let back = await links.nextLinkState(.connected)
             #expect(back?.isResumed == true)
             try await records[0].expect([
-                "snapshot anna", "join ben", "state ben[a=1]", "timeout ben", "join ben", "state ben[a=1]",
+                "snapshot anna", "join ben", "state ben[a=1]", "timeout ben", "join ben[a=1]",
             ])
             #expect(records[1].texts() == ["snapshot anna ben", "snapshot anna ben[a=1]"], "P-41")
         }

@@ -70,7 +70,7 @@ extension PresenceEvent.Change {
             (["interval"] + interval.joined.map { "+\($0)" } + interval.left.map { "-\($0)" }
                 + interval.timedOut.map { "!\($0)" } + interval.states.map(\.text))
                 .joined(separator: " ")
-        case .joined(let user): "join \(user)"
+        case .joined(let user, let states): "join \(UserState(userID: user, states: states).text)"
         case .left(let user): "leave \(user)"
         case .timedOut(let user): "timeout \(user)"
         case .statesChanged(let user): "state \(user.text)"

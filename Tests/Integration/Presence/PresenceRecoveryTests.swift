@@ -1,4 +1,5 @@
 import RTMClient
+import RTMClientTestSupport
 import RTMModel
 import RTMTestSupport
 import Testing
@@ -60,6 +61,55 @@ import Testing
         let last = ["anna": ["of": "anna"], "ben": ["of": "later"]]
         while let update = await roster.next(), update.members != last {}
         for client in clients { await client.close() }
+    }
+
+    @Test(
+        "P-46: others never see a user without the states that it brings: by a subscribe, a login, a sync",
+        arguments: Memory.allCases)
+    func firstSight(_ memory: Memory) async throws {
+        try await Self.withSystem(memory) { system, _ in
+            let proxy = try await FaultProxy.start(to: system.address("edge"))
+            let server = try ServerAddress(proxy.address)
+            let watchers = try ["anna", "cleo"].map { try system.client($0) }
+            let records = watchers.map { PresenceRecord($0) }
+            let ben = try system.client("ben") {
+                ($0.servers, $0.presenceTimeout) = ([server], .seconds(5))
+            }
+            let dora = try system.client("dora")
+            for client in watchers + [ben, dora] { try await client.login() }
+            for watcher in watchers { try await watcher.subscribe(to: "lobby") }
+            try await ben.setState(["seat": "1"], in: "lobby")
+            try await ben.subscribe(to: "lobby", features: .message)
+            for record in records { try await record.first("join ben[seat=1]") }
+            // The login after the presence timeout brings them, too.
+            proxy.refuse(true)
+            proxy.spoil(.reset)
+            for record in records { try await record.first("timeout ben") }
+            proxy.refuse(false)
+            for record in records {
+                try await eventually("ben is back", within: .seconds(60)) {
+                    record.texts().filter { $0 == "join ben[seat=1]" }.count == 2
+                }
+                #expect(!record.texts().contains { $0.contains("state ben") || $0 == "join ben" })
+            }
+            // Presence is away while a user subscribes.
+            try await system.process("rtm-presence").kill9()
+            try await eventually("presence is away", within: .seconds(60)) {
+                await code { _ = try await dora.whoNow(in: "lobby") } != nil
+            }
+            try await dora.setState(["seat": "2"], in: "lobby")
+            try await dora.subscribe(to: "lobby", features: .message)
+            try await system.launchPresence()
+            for record in records {
+                try await eventually("dora is there", within: .seconds(60)) {
+                    record.texts().contains { $0.contains("dora") }
+                }
+                let first = try #require(record.texts().first { $0.contains("dora") })
+                #expect(first.contains("dora[seat=2]"), "\(first)")
+            }
+            for client in watchers + [ben, dora] { await client.close() }
+            try await proxy.stop()
+        }
     }
 
     @Test(

@@ -33,7 +33,7 @@ import Testing
         ("swapped", "14-order"), ("twice", "40-once"), ("lost", "30-return"), ("other_offset", "10-hello"),
         ("other_code", "36-takeover"), ("no_disconnect", "18-a-versions"), ("no_limit", "20-refusals"),
         ("no_conflict", "52-metadata"), ("one_user_less", "50-presence"), ("old_token", "54-locks"),
-        ("oldest_first", "55-history"),
+        ("oldest_first", "55-history"), ("states_later", "57-states"),
     ]
 
     @Test("each wrong server is found, and a right one behind the same proxy is right")

@@ -68,6 +68,8 @@ extension PresenceEvent.Change {
         switch self {
         case .snapshot(let users): users
         case .statesChanged(let user): [user]
+        case .joined(let user, let states) where !states.isEmpty:
+            [UserState(userID: user, states: states)]
         // All that he showed in this time; what came before may be known from a snapshot.
         case .interval(let interval):
             Array(Dictionary(interval.states.map { ($0.userID, $0) }) { $1 }.values)

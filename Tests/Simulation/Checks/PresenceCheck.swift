@@ -84,12 +84,12 @@ struct PresenceCheck: Check {
             rosters[member] = Dictionary(uniqueKeysWithValues: users.map { ($0.userID, $0.states) })
             torn.remove(member)
         case .outage: rosters[member] = nil
-        case .joined(let user):
+        case .joined(let user, let states):
             if rosters[member]?[user] != nil, !torn.contains(member) {
                 find(
                     "\(member.device) is told that \(user) joins #\(member.channel), and has him there", time)
             }
-            rosters[member]?[user] = [:]
+            rosters[member]?[user] = states
         case .left(let user): depart(user, member, isTimeout: false, at, time)
         case .timedOut(let user): depart(user, member, isTimeout: true, at, time)
         case .statesChanged(let user):

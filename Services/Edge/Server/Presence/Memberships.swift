@@ -102,6 +102,7 @@ extension Memberships {
 
 extension Memberships {
     func announce(_ leave: PresenceLease.Leave) {
+        if case .left(let session, let channel, _) = leave { lease.hold(nil, of: session, in: channel) }
         let isAnnounced =
             switch leave {
             case .left(_, let channel, let caller):
@@ -178,7 +179,11 @@ extension Session {
 // MARK: - All memberships
 
 extension Memberships {
-    func joinMissed(_ session: SessionKey, _ channel: ChannelKey, isContinued: Bool) {
+    /// - Parameter states: what the user shows from the join on.
+    func joinMissed(
+        _ session: SessionKey, _ channel: ChannelKey, _ states: JoinStates?, isContinued: Bool
+    ) {
+        lease.hold(states, of: session, in: channel)
         if isContinued { lease.missed() } else { lease.missedJoin(of: session, in: channel) }
     }
 

@@ -12,6 +12,9 @@ import RTMWire
 struct PresenceLease {
     /// Limit: a request of a sync ends with the session that brings it to this many memberships.
     static let syncBatch = 512
+    /// Limit: bytes of states in one request of a sync. Beyond it a membership is announced without them, and
+    /// its client sets them.
+    static let syncStatesBytesMax = 512 * 1024
     /// Limit: sessions that get a new snapshot at the same time.
     static let refreshesMax = 32
     /// Limit: memberships remembered that aren't listed. When there are more, everything is announced
@@ -62,6 +65,8 @@ struct PresenceLease {
     /// The channels whose joins presence may not know of, by their sessions.
     private var missedJoins: [SessionKey: Set<ChannelKey>] = [:]
     private var missedJoinsCount = 0
+    /// What sessions show from their joins on, of which presence may not know, by their channels (P-46).
+    private var heldStates: [SessionKey: [ChannelKey: JoinStates]] = [:]
     /// The memberships that presence doesn't list, because newer logins of the users are in the channels.
     private var unlisted: Set<Member> = []
     /// The sync announces these memberships only.
@@ -145,6 +150,16 @@ struct PresenceLease {
         if missedJoins[session, default: []].insert(channel).inserted { missedJoinsCount += 1 }
     }
 
+    /// The next sync announces these states together with the membership, unless presence lists it by then.
+    /// Their memory has been taken, which bounds how many are held.
+    ///
+    /// - Parameter states: nil if there is nothing to announce any more.
+    mutating func hold(_ states: JoinStates?, of session: SessionKey, in channel: ChannelKey) {
+        guard states != nil || heldStates[session] != nil else { return }
+        heldStates[session, default: [:]][channel] = states
+        if heldStates[session]?.isEmpty == true { heldStates[session] = nil }
+    }
+
     private mutating func forgetMissedJoin(of session: SessionKey, in channel: ChannelKey) {
         guard missedJoins[session]?.remove(channel) != nil else { return }
         missedJoinsCount -= 1
@@ -164,6 +179,7 @@ struct PresenceLease {
     mutating func ended(_ session: SessionKey) {
         lackingCount -= lacking.removeValue(forKey: session)?.count ?? 0
         missedJoinsCount -= missedJoins.removeValue(forKey: session)?.count ?? 0
+        heldStates[session] = nil
     }
 
     /// Presence has answered that it doesn't list the session in the channel.
@@ -201,7 +217,10 @@ struct PresenceLease {
     mutating func nextSync(_ memberships: (SessionKey) -> [Membership]) -> SyncRequest {
         var batch: [Membership] = []
         reported = []
-        while batch.count < Self.syncBatch, let session = unsynced.popLast() {
+        var statesBytes = 0
+        while batch.count < Self.syncBatch, statesBytes < Self.syncStatesBytesMax,
+            let session = unsynced.popLast()
+        {
             let members = memberships(session)
             for channel in missedJoins[session] ?? []
             where !members.contains(where: { $0.channel == channel }) {
@@ -212,6 +231,10 @@ struct PresenceLease {
                 guard syncedAgain?.contains(member) != false else { continue }
                 reported.append(member)
                 membership.unannounced = missedJoins[session]?.contains(member.channel) ?? false
+                if statesBytes < Self.syncStatesBytesMax, let states = heldStates[session]?[member.channel] {
+                    membership.states = states.items
+                    statesBytes += states.byteCount
+                }
                 batch.append(membership)
             }
         }
@@ -235,7 +258,10 @@ struct PresenceLease {
         for index in indices where reported.indices.contains(index) {
             isUnlisted(reported[index].session, in: reported[index].channel)
         }
-        for member in reported { forgetMissedJoin(of: member.session, in: member.channel) }
+        for member in reported {
+            forgetMissedJoin(of: member.session, in: member.channel)
+            hold(nil, of: member.session, in: member.channel)
+        }
         reported = []
         guard unsynced.isEmpty else { return .more }
         isSyncing = false

@@ -121,7 +121,7 @@ final class EdgeLoop {
             wallClock: wallClock)
         channelRequests = ChannelRequests(
             subscribing: subscribing, memberships: memberships, locks: locks, refusals: refusals,
-            endOfTurn: endOfTurn, eventLoop: eventLoop, wallClock: wallClock)
+            sharedRates: sharedRates, endOfTurn: endOfTurn, eventLoop: eventLoop, wallClock: wallClock)
         userMetadataRequests = UserMetadataRequests(subscribing: subscribing, endOfTurn: endOfTurn)
         let bannedUsers = BannedUsers(sessions: sessions, wallClock: wallClock)
         logins = Logins(
@@ -134,7 +134,8 @@ final class EdgeLoop {
             Canaries(over: messaging, name: "loop \(number)", on: eventLoop, report: report)
         }
         events = ServiceEvents(
-            subscribing: subscribing, publishing: publishing, history: history,
+            sessions: sessions, sharedRates: sharedRates, subscribing: subscribing, publishing: publishing,
+            history: history,
             memberships: memberships, calls: calls, locks: locks, bannedUsers: bannedUsers,
             questions: GatewayQuestions(
                 sessions: sessions, subscribing: subscribing,

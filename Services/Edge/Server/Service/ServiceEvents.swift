@@ -10,6 +10,8 @@ import RTMWire
 /// while messaging can be reached; without presence or storage it serves what doesn't need them, and
 /// refuses the rest.
 final class ServiceEvents {
+    private let sessions: Sessions
+    private let sharedRates: SharedRates
     private let subscribing: Subscribing
     private let publishing: Publishing
     private let history: HistoryAppends
@@ -29,11 +31,14 @@ final class ServiceEvents {
     private let canaries: Canaries?
 
     init(
-        subscribing: Subscribing, publishing: Publishing, history: HistoryAppends,
+        sessions: Sessions, sharedRates: SharedRates, subscribing: Subscribing, publishing: Publishing,
+        history: HistoryAppends,
         memberships: Memberships, calls: Calls, locks: LockRequests, bannedUsers: BannedUsers,
         questions: GatewayQuestions, logins: Logins, reachability: Reachability, messaging: MessagingClient,
         storage: StorageClient, canaries: Canaries?, eventLoop: any EventLoop
     ) {
+        self.sessions = sessions
+        self.sharedRates = sharedRates
         self.eventLoop = eventLoop
         self.subscribing = subscribing
         self.publishing = publishing
@@ -141,8 +146,11 @@ extension ServiceEvents: PresenceCaller {
     func presenceJoined(_ context: Int, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) {
         if memberships.joined(context, outcome) { return }
         let join = subscribing.joined(context)
-        if case .success(let response) = outcome, response.isOlder {
-            memberships.isUnlisted(join.session, in: join.channel)
+        if case .success(let response) = outcome {
+            if response.isOlder { memberships.isUnlisted(join.session, in: join.channel) }
+            if let session = sessions[join.session] {
+                sharedRates.announcedStates(response.statesCost, of: session, now: eventLoop.now)
+            }
         }
         subscribing.joined(join.id, outcome)
     }

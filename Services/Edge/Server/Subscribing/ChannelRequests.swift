@@ -13,18 +13,24 @@ final class ChannelRequests {
     private let memberships: Memberships
     private let locks: LockRequests
     private let refusals: RefusalLog
+    private let sharedRates: SharedRates
+    /// For the states that subscribers bring along, until presence has them. Who finds none sets them with a
+    /// call of its own.
+    private let statesMemory = SharedMemory("states of subscribes under way", bytesMax: 8 << 20)
     private let endOfTurn: EndOfTurn
     private let eventLoop: any EventLoop
     private let wallClock: () -> UInt64
 
     init(
         subscribing: Subscribing, memberships: Memberships, locks: LockRequests, refusals: RefusalLog,
-        endOfTurn: EndOfTurn, eventLoop: any EventLoop, wallClock: @escaping () -> UInt64
+        sharedRates: SharedRates, endOfTurn: EndOfTurn, eventLoop: any EventLoop,
+        wallClock: @escaping () -> UInt64
     ) {
         self.subscribing = subscribing
         self.memberships = memberships
         self.locks = locks
         self.refusals = refusals
+        self.sharedRates = sharedRates
         self.endOfTurn = endOfTurn
         self.eventLoop = eventLoop
         self.wallClock = wallClock
@@ -39,7 +45,7 @@ final class ChannelRequests {
             if request.channel.type == .message {
                 try session.rates.subscribe(request.channel.name, rates, now: endOfTurn.now)
             }
-            begin(request)
+            begin(request, for: session)
         } catch {
             refusals.refused(
                 .subscribe, of: session, frame.channelType, frame.channel.string, error, now: endOfTurn.now)
@@ -54,7 +60,7 @@ final class ChannelRequests {
             try request.channel.name.withWireText { name -> Result<Void, RTMError> in
                 Result { () throws(RTMError) in try check(request, name, for: session) }
             }.get()
-            begin(request)
+            begin(request, for: session)
         } catch {
             refusals.refused(
                 .subscribe, of: session, request.channel.type, request.channel.name, error, now: endOfTurn.now
@@ -97,10 +103,33 @@ final class ChannelRequests {
     }
 
     /// The token is checked by now, and isn't kept while the subscribe is under way.
-    private func begin(_ request: SubscribeRequest) {
+    private func begin(_ request: SubscribeRequest, for session: Session) {
         var request = request
         request.token = ""
+        request.states = admitted(request.states, in: request.channel, of: session)
         subscribing.begin(request)
+    }
+
+    /// The states that the user may show from the join on: those that a call might set now (P-46). A
+    /// subscribe isn't refused for its states: the client learns that they aren't set, and the call that
+    /// follows is refused with the reason.
+    private func admitted(
+        _ states: JoinStates?, in channel: ChannelKey, of session: Session
+    ) -> JoinStates? {
+        guard var states, let resource = channel.type.resourceOfStates else { return nil }
+        do throws(RTMError) {
+            try channel.name.withWireText { name -> Result<Void, RTMError> in
+                Result { () throws(RTMError) in
+                    try session.checkMay(.write, resource, name, else: .presenceNotWritable)
+                }
+            }.get()
+            try sharedRates.checkStates(of: session, now: endOfTurn.now)
+        } catch {
+            return nil
+        }
+        let (appID, userID) = (session.appID, session.userID)
+        states.share = statesMemory.share(of: appID, by: userID, bytes: states.byteCount)
+        return states.share == nil ? nil : states
     }
 
     private func accept(_ channel: String, _ grant: JoinGrant, _ session: Session) {
@@ -224,6 +253,17 @@ extension ChannelRequests {
         let error = RTMError(
             .tokenExpired, "the token of the stream channel has expired; join with a new one")
         session.write { ServerFrame(ChannelEnded(key, error)).encodeFrame(into: &$0) }
+    }
+}
+
+extension ChannelType {
+    /// What a token has to let a user change who sets states there; nil where a subscriber brings none along.
+    fileprivate var resourceOfStates: TokenPermissions.Resource? {
+        switch self {
+        case .message: .messageChannels
+        case .stream: .streamChannels
+        case .user, .topics, .topic, .none: nil
+        }
     }
 }
 

@@ -84,7 +84,7 @@ final class SnapshotReads {
             JoinRequest(
                 channel: query.channel, caller: session.caller, lease: lease, quiet: join.isQuiet,
                 presenceTimeout: .seconds(Int64(session.presenceTimeout)),
-                wantsSnapshot: join.wantsSnapshot, ownership: session.ownership),
+                wantsSnapshot: join.wantsSnapshot, ownership: session.ownership, states: join.states),
             context: joins.insert(PendingJoin(id: query.id, session: session.key, channel: query.channel)))
         return nil
     }

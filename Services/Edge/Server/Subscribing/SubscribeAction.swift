@@ -47,7 +47,7 @@ enum SubscribeAction {
     /// The session doesn't become a member of a channel, and presence may have it as a member already.
     case hasNotEntered(SessionKey, ChannelKey, isContinued: Bool)
     /// Presence may not know of a membership. One that isn't continued is a join of which nobody may know.
-    case joinMissed(SessionKey, ChannelKey, isContinued: Bool)
+    case joinMissed(SessionKey, ChannelKey, JoinStates?, isContinued: Bool)
     /// The subscription needs a new snapshot of presence.
     case lacksSnapshot(SessionKey, channelIndex: Int)
     /// A refresh doesn't keep the next one waiting any more.
@@ -58,7 +58,7 @@ enum SubscribeAction {
 enum SubscribeAnswer {
     case loggedIn(StreamPosition, gap: Bool)
     case loginRefused(RTMError)
-    case subscribed(StreamPosition, unavailable: SubscriptionFeatures, gap: Bool)
+    case subscribed(StreamPosition, unavailable: SubscriptionFeatures, gap: Bool, hasSetStates: Bool)
     case userMetadataSubscribed(StreamPosition, gap: Bool)
     case refused(RTMError, ChannelKey)
 }
@@ -79,6 +79,7 @@ struct SnapshotQuery: Hashable {
     struct Join: Hashable {
         let isQuiet: Bool
         let wantsSnapshot: Bool
+        var states: [StateItem] = []
     }
 }
 

@@ -10,7 +10,8 @@ enum SubscribeEvent {
     case proceed
     /// The channel could not be attached.
     case attachFailed(ServiceLinkRequestFailure)
-    case presenceAnswered(PresenceAnswer)
+    /// - Parameter hasSetStates: whether the user shows the states that the client has named.
+    case presenceAnswered(PresenceAnswer, hasSetStates: Bool = false)
     /// The snapshots of metadata and locks.
     case storageAnswered(Result<RequestedPage, ServiceLinkRequestFailure>)
     /// A page of what the subscriber missed.

@@ -65,7 +65,7 @@ struct SubscribeMachine {
     static let retryDelay = Duration.seconds(1)
 
     let id: SubscribeID
-    let request: SubscribeRequest
+    private(set) var request: SubscribeRequest
     let channelIndex: Int
     private(set) var state = State.attaching
     private(set) var kind: Kind
@@ -143,7 +143,8 @@ extension SubscribeMachine {
         switch event {
         case .proceed: proceed(circumstances)
         case .attachFailed(let failure): attachFailed(failure, circumstances)
-        case .presenceAnswered(let answer): presenceAnswered(answer, circumstances)
+        case .presenceAnswered(let answer, let hasSetStates):
+            presenceAnswered(answer, hasSetStates, circumstances)
         case .storageAnswered(let outcome): storageAnswered(outcome, circumstances)
         case .pageRead(.success(let page)): pageRead(page, circumstances)
         case .pageRead(.failure(let failure)): readFailed(failure, circumstances)
@@ -175,7 +176,8 @@ extension SubscribeMachine {
             join: request.purpose == .userMetadata
                 ? nil
                 : .init(
-                    isQuiet: request.features.contains(.quiet), wantsSnapshot: wanted.contains(.presence)),
+                    isQuiet: request.features.contains(.quiet), wantsSnapshot: wanted.contains(.presence),
+                    states: request.states?.items ?? []),
             stored: wanted.intersection([.metadata, .lock]))
         state = .preparing(
             Preparation(awaitsPresence: query.join != nil, awaitsStorage: !query.stored.isEmpty))
@@ -184,16 +186,22 @@ extension SubscribeMachine {
 
     /// The answer names what can't be had, and doesn't wait for it. The lease's sync announces the membership
     /// later.
-    private mutating func presenceAnswered(_ answer: PresenceAnswer, _ circumstances: Circumstances) -> Step {
+    private mutating func presenceAnswered(
+        _ answer: PresenceAnswer, _ hasSetStates: Bool, _ circumstances: Circumstances
+    ) -> Step {
         guard case .preparing(var preparation) = state else { return Step() }
         preparation.awaitsPresence = false
+        if hasSetStates { reply.hasSetStates = true }
+        // They aren't kept until the subscribe is over.
+        let states = request.states.take()
         if case .refused(let refusal) = answer { preparation.refusal = refusal }
         state = .preparing(preparation)
         switch answer {
         case .snapshot(let pages): reply.presencePages = pages
         case .bigSnapshot: reply.awaitsPresence()
         case .refused: break
-        case .unavailable: return prepared(circumstances, withoutPresence(isMember: preparation.isCollection))
+        case .unavailable:
+            return prepared(circumstances, withoutPresence(states, isMember: preparation.isCollection))
         }
         return prepared(circumstances)
     }
@@ -230,10 +238,12 @@ extension SubscribeMachine {
 
     /// Presence knows the membership of a subscriber that only lacks a snapshot, so that needs no sync: the
     /// snapshot is asked for again once the session is live.
-    private mutating func withoutPresence(isMember: Bool = false) -> [SubscribeAction] {
+    private mutating func withoutPresence(
+        _ states: JoinStates?, isMember: Bool = false
+    ) -> [SubscribeAction] {
         if request.features.contains(.presence) { reply.unavailable.insert(.presence) }
         return isMember || request.purpose == .refresh
-            ? [] : [.joinMissed(request.session, request.channel, isContinued: kind != .new)]
+            ? [] : [.joinMissed(request.session, request.channel, states, isContinued: kind != .new)]
     }
 
     /// Reads the snapshots that the client was too slow for. They aren't held while it is behind.
@@ -357,7 +367,7 @@ extension SubscribeMachine {
     private mutating func withoutSnapshots() -> [SubscribeAction] {
         reply.unavailable.formUnion(
             request.features.intersection(added).intersection([.metadata, .lock]))
-        return request.isMembership ? withoutPresence() : []
+        return request.isMembership ? withoutPresence(request.states.take()) : []
     }
 
     // MARK: Waiting for the client

@@ -16,6 +16,8 @@ struct SubscribeReply {
     private var state: State
     /// Features that were asked for and can't be had at present.
     var unavailable: SubscriptionFeatures = []
+    /// The user shows the states that the client has named.
+    var hasSetStates = false
     /// What presence and storage have sent, until it is given. Presence comes first (M-4).
     var presencePages: [RequestedPage] = []
     var storedPage: RequestedPage?
@@ -38,7 +40,8 @@ struct SubscribeReply {
             switch request.purpose {
             case .login: .loggedIn(position, gap: gap)
             case .userMetadata: .userMetadataSubscribed(position, gap: gap)
-            case .subscribe, .refresh: .subscribed(position, unavailable: unavailable, gap: gap)
+            case .subscribe, .refresh:
+                .subscribed(position, unavailable: unavailable, gap: gap, hasSetStates: hasSetStates)
             }
         return [.answer(request.session, requestID: request.requestID, answer)]
     }

@@ -9,6 +9,16 @@ struct SubscribeID: Hashable {
     let rawValue: UInt64
 }
 
+/// The states that a user shows from its join on, on their way to presence (P-46).
+struct JoinStates {
+    var items: [StateItem]
+    /// The memory for them, which the end of this gives back.
+    var share: SharedMemory.Share?
+
+    /// About how much memory they take.
+    var byteCount: Int { items.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 96 } }
+}
+
 /// What a session wants to be subscribed to, from the client's frame to the machine: a channel that it asked
 /// for, a user's metadata, or its own inbox at login.
 struct SubscribeRequest {
@@ -38,6 +48,8 @@ struct SubscribeRequest {
     var ownMessages = false
     /// What lets the user join a stream channel; empty where there is none.
     var token = ""
+    /// What the user shows from the join on; nil if the client has named nothing, or nothing that may be set.
+    var states: JoinStates?
 
     var subscriber: Subscriber { Subscriber(session: session, features: delivered) }
 
@@ -91,6 +103,14 @@ struct SubscribeRequest {
     }
 }
 
+extension ClientRequest.Subscribe {
+    /// Nil where a call that sets them would be refused: the client makes that call, and learns the reason.
+    fileprivate var joinStates: JoinStates? {
+        let items = states.compactMap(StateItem.init)
+        return items.isEmpty || items.count < states.count ? nil : JoinStates(items: items)
+    }
+}
+
 // MARK: - What clients send
 
 extension SubscribeRequest {
@@ -105,7 +125,8 @@ extension SubscribeRequest {
             channel: ChannelKey(appID: appID, type: type, name: request.channel.string), purpose: .subscribe,
             features: type == .topic ? .message : request.features, after: request.after,
             publishers: request.publishers.map(\.string),
-            ownMessages: type == .message && request.ownMessages, token: request.token.string)
+            ownMessages: type == .message && request.ownMessages, token: request.token.string,
+            states: request.joinStates)
     }
 
     /// The metadata of a user. The empty id is the session's own user.

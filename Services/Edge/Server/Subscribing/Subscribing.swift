@@ -234,8 +234,8 @@ extension Subscribing {
             if let session = sessions[session] {
                 memberships.hasNotEntered(session, channel, isContinued: isContinued)
             }
-        case .joinMissed(let session, let channel, let isContinued):
-            memberships.joinMissed(session, channel, isContinued: isContinued)
+        case .joinMissed(let session, let channel, let states, let isContinued):
+            memberships.joinMissed(session, channel, states, isContinued: isContinued)
         case .lacksSnapshot(let session, let channelIndex):
             memberships.lacksSnapshot(session, at: channelIndex)
         case .refreshed(let session, let channelIndex): memberships.refreshed(session, at: channelIndex)
@@ -265,8 +265,11 @@ extension Subscribing {
             session.connection?.loginSucceeded(session, inbox: position, gap: gap, requestID)
         case .loginRefused(let error):
             session.connection?.refuseLogin(error, requestID)
-        case .subscribed(let position, let unavailable, let gap):
-            session.answer(requestID, Subscribed(position: position, unavailable: unavailable, gap: gap))
+        case .subscribed(let position, let unavailable, let gap, let hasSetStates):
+            session.answer(
+                requestID,
+                Subscribed(
+                    position: position, unavailable: unavailable, gap: gap, hasSetStates: hasSetStates))
         case .userMetadataSubscribed(let position, let gap):
             session.answer(requestID, UserMetadataSubscribed(position: position, gap: gap))
         case .refused(let error, let channel):
@@ -301,7 +304,10 @@ extension Subscribing {
     func joined(_ context: Int) -> SnapshotReads.PendingJoin { snapshots.joined(context) }
 
     func joined(_ id: SubscribeID, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) {
-        snapshotArrived(.presenceAnswered(SnapshotReads.answer(outcome)), of: id)
+        var hasSetStates = false
+        if case .success(let response) = outcome { hasSetStates = response.hasSetStates }
+        snapshotArrived(
+            .presenceAnswered(SnapshotReads.answer(outcome), hasSetStates: hasSetStates), of: id)
     }
 
     func rosterRead(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>) {

@@ -5,9 +5,13 @@ import RTMWire
 /// What edges report of the members under their leases (`Syncs`), on its way into the store.
 final class MembershipReports {
     private let store: any PresenceStore
+    private let states: StateLimits
     private var syncs = Syncs()
 
-    init(_ store: any PresenceStore) { self.store = store }
+    init(_ store: any PresenceStore, _ states: StateLimits) {
+        self.store = store
+        self.states = states
+    }
 
     func closed(_ link: AcceptedServiceLink) { syncs.closed(link.id) }
 
@@ -36,7 +40,8 @@ final class MembershipReports {
             store.synced(edgeLink, except: kept, entered)
         }
         for (place, membership) in request.memberships.enumerated() {
-            let entry = Entry(membership, lease: request.lease)
+            let states = self.states.acceptable(membership.states, in: membership.channel.type)
+            let entry = Entry(membership, lease: request.lease, states)
             store.adopt(
                 entry, membership.channel, isAnnounced: !membership.unannounced, over: edgeLink
             ) { [self] outcome in

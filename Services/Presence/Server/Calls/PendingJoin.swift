@@ -16,6 +16,8 @@ struct PendingJoin {
     var isTooBig = false
     /// Whether a newer login of the user is in the channel.
     var isOlder = false
+    /// What the states that the user brought cost; nil if there are none, or if they were refused.
+    var statesCost: Int?
     /// Whether the join waits for an answer of messaging.
     var needsMessaging = false
     /// The users, once the snapshot was taken; the events before it may still be on their way.
@@ -49,7 +51,8 @@ extension PendingJoin {
             link.respond(
                 to: request,
                 JoinResponse(
-                    position: position, frames: WireText(bytes), isTooBig: isTooBig, isOlder: isOlder))
+                    position: position, frames: WireText(bytes), isTooBig: isTooBig, isOlder: isOlder,
+                    hasSetStates: statesCost != nil, statesCost: UInt64(clamping: statesCost ?? 0)))
         }
     }
 }

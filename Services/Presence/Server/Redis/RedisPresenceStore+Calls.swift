@@ -8,15 +8,15 @@ extension RedisPresenceStore {
         _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Entered>
     ) {
         let usersMax = rules.usersMax(in: channel.type)
-        enter(entry, channel, over: link, silentFor: 0, usersMax: usersMax) { [rules] outcome in
+        enter(entry, channel, over: link, silentFor: nil, usersMax: usersMax) { [rules] outcome in
             done(
                 outcome.flatMap { reply in
                     reply.outcome == EnterOutcome.full
                         ? .failure(rules.isFull(channel.type))
                         : .success(
                             Entered(
-                                through: reply.sequence,
-                                isMember: reply.outcome != EnterOutcome.isOlder))
+                                through: reply.sequence, isMember: reply.outcome != EnterOutcome.isOlder,
+                                statesCost: reply.outcome == EnterOutcome.entered ? reply.cost : nil))
                 })
         }
     }
@@ -31,10 +31,10 @@ extension RedisPresenceStore {
         }
     }
 
-    /// - Parameter silentFor: for how long after the data in Redis began other users get no event, in
-    ///   milliseconds.
+    /// - Parameter silentFor: for what an edge reports again: for how long after the data in Redis began
+    ///   other users get no event, in milliseconds.
     private func enter(
-        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, silentFor: UInt64, usersMax: Int,
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, silentFor: UInt64?, usersMax: Int,
         _ done: @escaping Completion<RosterReply>
     ) {
         let (extend, staysOut) = leases.enters(
@@ -46,7 +46,8 @@ extension RedisPresenceStore {
             }
             enterPrepared(entry, channel, over: link, silentFor, usersMax) { [self] outcome in
                 switch outcome {
-                case .success(let reply) where reply.outcome == EnterOutcome.entered:
+                case .success(let reply)
+                where reply.outcome == EnterOutcome.entered || reply.outcome == EnterOutcome.withoutStates:
                     members.add(entry.user, channel)
                 case .success, .failure(.olderLink): staysOut()
                 case .failure: break
@@ -57,7 +58,7 @@ extension RedisPresenceStore {
     }
 
     private func enterPrepared(
-        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ silentFor: UInt64, _ usersMax: Int,
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ silentFor: UInt64?, _ usersMax: Int,
         _ done: @escaping Completion<RosterReply>
     ) {
         change(
@@ -65,8 +66,10 @@ extension RedisPresenceStore {
             [
                 .text(entry.user), RedisArgument(entry.session), RedisArgument(entry.instance),
                 RedisArgument(entry.lease), RedisArgument(entry.isQuiet), RedisArgument(entry.timeout),
-                RedisArgument(silentFor), RedisArgument(UInt64(usersMax)), RedisArgument(entry.ownership),
-            ], over: link, done)
+                RedisArgument(silentFor ?? 0), RedisArgument(UInt64(usersMax)),
+                RedisArgument(entry.ownership), RedisArgument(silentFor != nil),
+                RedisArgument(UInt64(rules.states(in: channel.type).countMax)),
+            ] + entry.states.flatMap { [.text($0.key), .text($0.value)] }, over: link, done)
     }
 
     /// Does `next` when these commands are done. Where commands keep their order it needn't wait: if they
@@ -222,4 +225,6 @@ private enum EnterOutcome {
     /// A newer login of the user is the member.
     static let isOlder = 2
     // 3 is `RosterReply.isOlderLink`, which every change may answer.
+    /// As `entered`, but the user would have too many states.
+    static let withoutStates = 4
 }

@@ -55,7 +55,7 @@ struct RosterReply {
         else { return nil }
         let event: PresenceEvent
         switch text(parts[1]) {
-        case "join": event = .joined
+        case "join": event = parts[4].isEmpty ? .joined : .joinedWithStates
         case "leave": event = .left
         case "timeout": event = .timedOut
         case "state": event = .statesChanged(change(Netstrings.split(parts[4])))

@@ -66,20 +66,30 @@ package struct Roster: Sendable {
 
     /// A session's user comes into the channel, returns, or becomes quiet or visible.
     ///
-    /// - Parameter silently: whether the other users know of this user already, because the roster is filled
-    ///   again.
-    package mutating func enter(_ entry: Entry, silently: Bool = false, now: UInt64) {
-        guard let present = members[entry.user] else { return arrive(entry, silently: silently, now) }
-        guard !hasNewer(than: entry) else { return }
+    /// - Parameters:
+    ///   - statesMax: how many states the user may have.
+    ///   - silently: whether the other users know of this user already, because the roster is filled again.
+    /// - Returns: the cost of the entry's states (`announce`); nil if they weren't set.
+    @discardableResult
+    package mutating func enter(
+        _ entry: Entry, statesMax: Int = .max, silently: Bool = false, now: UInt64
+    ) -> Int? {
+        var entry = entry
+        let states = entry.states
+        entry.states = []
+        guard let present = members[entry.user] else {
+            return arrive(entry, states, statesMax, silently: silently, now)
+        }
+        guard !hasNewer(than: entry) else { return nil }
         let isSame =
             present.entry.session == entry.session
             || (entry.instance != 0 && present.entry.instance == entry.instance)
         guard isSame || present.isLeaving else {
             // Another client object of the same user takes over, so the earlier session leaves (S-12).
             depart(entry.user, .left, except: entry.session, now)
-            return arrive(entry, silently: false, now)
+            return arrive(entry, states, statesMax, silently: false, now)
         }
-        comeBack(present, as: entry, now)
+        return comeBack(present, as: entry, states, statesMax, now)
     }
 
     /// Whether a newer login of the user is online in the channel: what comes of an older session comes late,
@@ -89,27 +99,40 @@ package struct Roster: Sendable {
         return present.entry.isNewer(than: entry)
     }
 
-    private mutating func arrive(_ entry: Entry, silently: Bool, _ now: UInt64) {
-        members[entry.user] = Member(entry: entry)
-        if !entry.isQuiet { appear(entry, silently: silently, now) }
+    private mutating func arrive(
+        _ entry: Entry, _ states: [StateItem], _ statesMax: Int, silently: Bool, _ now: UInt64
+    ) -> Int? {
+        let areSet = states.count <= statesMax
+        let member = Member(entry: entry, states: areSet ? states : [])
+        members[entry.user] = member
+        let cost = entry.isQuiet ? 0 : appear(member, silently: silently, now)
+        return areSet ? cost : nil
     }
 
-    /// The user returns in time: there is no event, and the states are kept (S-43).
-    private mutating func comeBack(_ present: Member, as entry: Entry, _ now: UInt64) {
-        var member = present
-        member.entry = entry
-        member.phase = .online
+    /// The user returns in time: the states are kept, and there is no event but of those that the user brings
+    /// and didn't show before (S-43).
+    private mutating func comeBack(
+        _ present: Member, as entry: Entry, _ states: [StateItem], _ statesMax: Int, _ now: UInt64
+    ) -> Int? {
+        let merged = StateLimits.merge(states, into: present.states)
+        let areSet = merged.count <= statesMax
+        let changed = areSet ? states.filter { !present.states.contains($0) } : []
+        let member = Member(entry: entry, states: areSet ? merged : present.states)
         members[entry.user] = member
         deadlines.set(nil, for: entry.user)
+        var cost = 0
         switch (present.entry.isQuiet, entry.isQuiet) {
         case (false, false):
-            if case .leaving(_, hadStates: true) = present.phase { announceAllStates(of: member, now) }
-        case (true, false):
-            appear(entry, silently: false, now)
-            if !member.states.isEmpty { announceAllStates(of: member, now) }
+            if case .leaving(_, let hadStates) = present.phase {
+                if hadStates || !member.states.isEmpty { cost = announceAllStates(of: member, now) }
+            } else if !changed.isEmpty {
+                cost = announce(StateChange(items: changed), of: entry, now)
+            }
+        case (true, false): cost = appear(member, silently: false, now)
         case (false, true): disappear(entry.user, .left, except: entry.session, now)
         case (true, true): break
         }
+        return areSet ? cost : nil
     }
 
     // MARK: - Going
@@ -249,15 +272,21 @@ package struct Roster: Sendable {
 // MARK: - Events for other users
 
 extension Roster {
-    private mutating func appear(_ entry: Entry, silently: Bool, _ now: UInt64) {
+    /// The states with which a user comes are the event behind that of the join, or stand in the same
+    /// interval (P-46). Returns their cost (`announce`).
+    private mutating func appear(_ member: Member, silently: Bool, _ now: UInt64) -> Int {
         visibleCount += 1
         chooseMode(now)
-        guard !silently else { return }
-        guard isInterval else {
-            return events.append(RosterEvent(.joined, user: entry.user, exceptSession: entry.session))
+        guard !silently else { return 0 }
+        let (user, hasStates) = (member.entry.user, !member.states.isEmpty)
+        if isInterval {
+            batch.joined(user)
+            scheduleFlush(now)
+        } else {
+            let event: PresenceEvent = hasStates ? .joinedWithStates : .joined
+            events.append(RosterEvent(event, user: user, exceptSession: member.entry.session))
         }
-        batch.joined(entry.user)
-        scheduleFlush(now)
+        return hasStates ? announceAllStates(of: member, now) : 0
     }
 
     private mutating func disappear(
@@ -274,8 +303,8 @@ extension Roster {
         scheduleFlush(now)
     }
 
-    private mutating func announceAllStates(of member: Member, _ now: UInt64) {
-        _ = announce(StateChange(items: member.states, isWhole: true), of: member.entry, now)
+    private mutating func announceAllStates(of member: Member, _ now: UInt64) -> Int {
+        announce(StateChange(items: member.states, isWhole: true), of: member.entry, now)
     }
 
     /// Returns the cost: the bytes of the event, times the users who get it. What is collected costs nothing,

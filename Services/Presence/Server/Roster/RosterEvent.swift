@@ -30,10 +30,13 @@ package struct Entry: Sendable, Hashable {
     package var isQuiet: Bool
     /// The presence timeout in milliseconds (L-45).
     package var timeout: UInt64
+    /// What the user shows from the beginning, in the order of the keys (P-46). A roster keeps the states
+    /// beside the entry.
+    package var states: [StateItem]
 
     package init(
         user: String, session: UInt64, instance: UInt64, ownership: UInt64, lease: UInt64, isQuiet: Bool,
-        timeout: UInt64
+        timeout: UInt64, states: [StateItem] = []
     ) {
         self.user = user
         self.session = session
@@ -42,6 +45,7 @@ package struct Entry: Sendable, Hashable {
         self.lease = lease
         self.isQuiet = isQuiet
         self.timeout = timeout
+        self.states = states
     }
 
     /// Whether this comes of a newer login of the same user.

@@ -58,10 +58,15 @@ package struct RosterRegistry: Sendable {
 
     // MARK: - Sessions
 
-    /// Gives whether the session is the member now; otherwise a newer login of the user is.
+    /// Whether a session is the member now, and what its states cost; nil if they weren't set.
+    package struct Arrival: Sendable, Hashable {
+        package let isMember: Bool
+        package let statesCost: Int?
+    }
+
     package mutating func enter(
         _ entry: Entry, _ channel: ChannelKey, now: UInt64
-    ) throws(RTMError) -> Bool {
+    ) throws(RTMError) -> Arrival {
         guard canJoin(for: entry.user, in: channel) else { throw rules.isFull(channel.type) }
         return try enter(entry, channel, silently: false, now)
     }
@@ -76,14 +81,20 @@ package struct RosterRegistry: Sendable {
     package mutating func adopt(
         _ entry: Entry, _ channel: ChannelKey, isAnnounced: Bool, now: UInt64
     ) throws(RTMError) -> Bool {
+        var entry = entry
+        if let present = rosters[channel]?[entry.user], present.entry.session == entry.session,
+            !present.isLeaving
+        {
+            entry.states = []
+        }
         // Subscribers need an event who have seen the roster without this user, or got no event of the join.
         let isUnseen = rosters[channel]?.isShown != true
-        return try enter(entry, channel, silently: isAnnounced && now < graceEnd && isUnseen, now)
+        return try enter(entry, channel, silently: isAnnounced && now < graceEnd && isUnseen, now).isMember
     }
 
     private mutating func enter(
         _ entry: Entry, _ channel: ChannelKey, silently: Bool, _ now: UInt64
-    ) throws(RTMError) -> Bool {
+    ) throws(RTMError) -> Arrival {
         guard rosters.contains(channel) || rosters.count < rules.channelsMax else {
             throw RTMError(
                 .presenceOperationFailed, "there are rosters of \(rosters.count) channels",
@@ -93,9 +104,13 @@ package struct RosterRegistry: Sendable {
         let present = rosters[channel]?[entry.user]?.entry
         if rosters[channel]?.hasNewer(than: entry) == true {
             name(entry.lease, now)
-            return false
+            return Arrival(isMember: false, statesCost: nil)
         }
-        change(channel) { $0.enter(entry, silently: silently, now: now) }
+        var statesCost: Int?
+        let statesMax = rules.states(in: channel.type).countMax
+        change(channel) {
+            statesCost = $0.enter(entry, statesMax: statesMax, silently: silently, now: now)
+        }
         // If this is a takeover, the going of the earlier session was counted already.
         if let present, channels[user]?.contains(channel) == true {
             removeFromLease(present.lease, user)
@@ -104,7 +119,7 @@ package struct RosterRegistry: Sendable {
         channels[user, default: []].append(channel)
         addToLease(entry.lease, user, now)
         memberCount += 1
-        return true
+        return Arrival(isMember: true, statesCost: statesCost)
     }
 
     package mutating func leave(_ caller: Caller, _ channel: ChannelKey, now: UInt64) {

@@ -45,6 +45,19 @@ package struct StateLimits: Sendable, Hashable {
         return states.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
     }
 
+    /// The states that a user brings along with its join, in the order of their keys (P-46). Where they are
+    /// no states that a call may set, they are none: the client learns that they weren't set, and the call
+    /// that follows is refused with the reason. Topics can't be brought along.
+    func acceptable(_ items: [StateItem], in type: ChannelType) -> [StateItem] {
+        let fit = items.allSatisfy { item in
+            (1...keyBytesMax).contains(item.key.utf8.count) && item.value.utf8.count <= valueBytesMax
+        }
+        guard type != .topics, fit, items.count <= countMax, Set(items.map(\.key)).count == items.count else {
+            return []
+        }
+        return StateLimits.merge(items, into: [])
+    }
+
     private func checked(key: WireText) throws(RTMError) -> String {
         guard !key.isEmpty else { throw RTMError(words.invalidKey, "a \(words.key) is empty") }
         guard key.bytes.count <= keyBytesMax else {

@@ -83,6 +83,18 @@ local function unindex(user, m) redis.call('ZREM', UNDER, m.lease .. '\0' .. ARG
 
 local function states(user) return redis.call('HGET', S, user) or '' end
 
+-- Puts the states from this argument on over those that a user has: key and value of each. Gives all of them as a text and
+-- their number, and those that the user had.
+local function merge(user, first)
+  local old, had, values, keys = split(states(user)), {}, {}, {}
+  for i = 1, #old, 2 do had[old[i]], values[old[i]] = old[i + 1], old[i + 1] end
+  for i = first, #ARGV, 2 do values[ARGV[i]] = ARGV[i + 1] end
+  for key in pairs(values) do keys[#keys + 1] = key end
+  table.sort(keys, before)
+  for i, key in ipairs(keys) do keys[i] = net(key) .. net(values[key]) end
+  return table.concat(keys), #keys, had
+end
+
 local function emit(kind, user, session, payload)
   seq = seq + 1
   local event = net(int(seq)) .. net(kind) .. net(user) .. net(session) .. net(payload)
@@ -250,17 +262,23 @@ local function announceAllStates(user, m)
   collect()
 end
 
+-- The states with which a user comes are the event behind that of the join, or stand in the same interval (P-46).
 local function appear(user, m, silently)
   visible = visible + 1
   redis.call('ZADD', O, 0, user)
   chooseMode()
   if silently then return end
-  if not mode then return emit('join', user, m.session, '') end
-  local was = tonumber(redis.call('ZSCORE', B, user) or 0)
-  redis.call('ZADD', B, 1, user)
-  -- Who departed within this interval is at the subscribers still with the states of before.
-  if was > 1 then mark(user) end
-  collect()
+  local hasStates = states(user) ~= ''
+  if not mode then
+    emit('join', user, m.session, hasStates and '1' or '')
+  else
+    local was = tonumber(redis.call('ZSCORE', B, user) or 0)
+    redis.call('ZADD', B, 1, user)
+    -- Who departed within this interval is at the subscribers still with the states of before.
+    if was > 1 then mark(user) end
+    collect()
+  end
+  if hasStates then announceAllStates(user, m) end
 end
 
 -- Takes a user out of the roster; kind is 'leave' or 'timeout'.

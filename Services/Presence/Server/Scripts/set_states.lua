@@ -5,19 +5,13 @@
 local user = ARGV[11]
 local m = member(user)
 if not m or m.session ~= ARGV[12] or m.phase == 'l' then return finish(0) end
-local values, keys = {}, {}
-local old = split(states(user))
-for i = 1, #old, 2 do values[old[i]] = old[i + 1] end
+local text, count = merge(user, 14)
+if count > tonumber(ARGV[13]) then return finish(-count) end
+redis.call('HSET', S, user, text)
 local set, items = {}, {}
 for i = 14, #ARGV, 2 do
-  values[ARGV[i]] = ARGV[i + 1]
   set[#set + 1] = ARGV[i]
   items[#items + 1] = net(ARGV[i]) .. net(ARGV[i + 1])
 end
-for key in pairs(values) do keys[#keys + 1] = key end
-if #keys > tonumber(ARGV[13]) then return finish(-#keys) end
-table.sort(keys, before)
-for i, key in ipairs(keys) do keys[i] = net(key) .. net(values[key]) end
-redis.call('HSET', S, user, table.concat(keys))
 announceStates(user, m, set, table.concat(items), '')
 return finish(1)

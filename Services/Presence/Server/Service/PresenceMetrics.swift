@@ -65,7 +65,7 @@ package final class PresenceMetrics: Sendable {
     func count(_ event: PresenceEvent) {
         let kind: EventKind =
             switch event {
-            case .joined: .join
+            case .joined, .joinedWithStates: .join
             case .left: .leave
             case .timedOut: .timeout
             case .statesChanged: .state

@@ -18,9 +18,11 @@ extension PresenceNode {
         let number = joins.add(pending, timeout: timeout, now: now)
         let member = MemberKey(join.caller, join.channel)
         reports.joining(member, lease: join.lease, over: link)
-        store.enter(Entry(join), join.channel, over: edgeLink) { [self] outcome in
+        let states = settings.states.acceptable(join.states, in: join.channel.type)
+        store.enter(Entry(join, states), join.channel, over: edgeLink) { [self] outcome in
             switch outcome {
             case .success(let entered):
+                if !states.isEmpty { joins[number]?.statesCost = entered.statesCost }
                 if !entered.isMember {
                     reports.isOlder(member, lease: join.lease, over: link)
                     joins[number]?.isOlder = true
@@ -120,22 +122,25 @@ extension PresenceNode {
 }
 
 extension Entry {
-    init(_ join: JoinRequest) {
+    init(_ join: JoinRequest, _ states: [StateItem]) {
         self.init(
             join.caller, ownership: join.ownership, lease: join.lease, isQuiet: join.quiet,
-            timeout: join.presenceTimeout)
+            timeout: join.presenceTimeout, states)
     }
 
-    init(_ membership: Membership, lease: UInt64) {
+    init(_ membership: Membership, lease: UInt64, _ states: [StateItem]) {
         self.init(
             membership.caller, ownership: membership.ownership, lease: lease, isQuiet: membership.quiet,
-            timeout: membership.presenceTimeout)
+            timeout: membership.presenceTimeout, states)
     }
 
-    private init(_ caller: Caller, ownership: UInt64, lease: UInt64, isQuiet: Bool, timeout: Duration) {
+    private init(
+        _ caller: Caller, ownership: UInt64, lease: UInt64, isQuiet: Bool, timeout: Duration,
+        _ states: [StateItem]
+    ) {
         self.init(
             user: caller.userID, session: caller.session.rawValue, instance: caller.instance,
             ownership: ownership,
-            lease: lease, isQuiet: isQuiet, timeout: timeout.milliseconds)
+            lease: lease, isQuiet: isQuiet, timeout: timeout.milliseconds, states: states)
     }
 }

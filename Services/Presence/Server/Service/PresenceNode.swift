@@ -51,7 +51,7 @@ final class PresenceNode {
     ) {
         self.settings = settings
         self.store = store
-        reports = MembershipReports(store)
+        reports = MembershipReports(store, settings.states)
         self.eventLoop = eventLoop
         self.metrics = metrics
         self.messagingProbe = messagingProbe

@@ -55,8 +55,13 @@ extension InMemoryPresenceStore {
     package func enter(
         _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Entered>
     ) {
-        let entered: Completion<Bool> = { [self] outcome in
-            done(outcome.map { Entered(through: registry[channel]?.lastNumber ?? 0, isMember: $0) })
+        let entered: Completion<RosterRegistry.Arrival> = { [self] outcome in
+            done(
+                outcome.map { arrival in
+                    Entered(
+                        through: registry[channel]?.lastNumber ?? 0, isMember: arrival.isMember,
+                        statesCost: arrival.statesCost)
+                })
         }
         perform(over: link, entered) { registry, now throws(RTMError) in
             try registry.enter(entry, channel, now: now)

@@ -21,12 +21,15 @@ package protocol PresenceStore: AnyObject {
     func start()
     func shutdown()
 
-    /// A session's user comes into a channel or returns to it (S-12, S-43).
+    /// A session's user comes into a channel or returns to it (S-12, S-43), and shows the states of the entry
+    /// from then on, beside those that it has (P-46). Of somebody who is there already, others get only
+    /// what has changed.
     func enter(
         _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Entered>)
     /// Enters a member that an edge reports again after a loss. Within the grace period the other users get
-    /// no event if they had one already, before the loss. Returns whether the session is the member now;
-    /// otherwise a newer login of the user is.
+    /// no event if they had one already, before the loss. A session that is in the channel keeps the states
+    /// that it has, because they may be newer than those of the report. Returns whether the session is the
+    /// member now; otherwise a newer login of the user is.
     func adopt(
         _ entry: Entry, _ channel: ChannelKey, isAnnounced: Bool, over link: EdgeLink,
         _ done: @escaping Completion<Bool>)
@@ -100,10 +103,14 @@ package struct Entered: Sendable, Hashable {
     package var through: UInt64
     /// Whether the session is the member now; otherwise a newer login of the user is.
     package var isMember: Bool
+    /// What the states of the entry cost (as `setStates` gives it); nil if they weren't set, because the user
+    /// would have too many (L-31).
+    package var statesCost: Int?
 
-    package init(through: UInt64, isMember: Bool) {
+    package init(through: UInt64, isMember: Bool, statesCost: Int?) {
         self.through = through
         self.isMember = isMember
+        self.statesCost = statesCost
     }
 }
 

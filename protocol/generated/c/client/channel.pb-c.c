@@ -52,6 +52,51 @@ void   rtm__client__stream_position__free_unpacked
   assert(message->base.descriptor == &rtm__client__stream_position__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   rtm__client__state_item__init
+                     (Rtm__Client__StateItem         *message)
+{
+  static const Rtm__Client__StateItem init_value = RTM__CLIENT__STATE_ITEM__INIT;
+  *message = init_value;
+}
+size_t rtm__client__state_item__get_packed_size
+                     (const Rtm__Client__StateItem *message)
+{
+  assert(message->base.descriptor == &rtm__client__state_item__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t rtm__client__state_item__pack
+                     (const Rtm__Client__StateItem *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &rtm__client__state_item__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t rtm__client__state_item__pack_to_buffer
+                     (const Rtm__Client__StateItem *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &rtm__client__state_item__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Rtm__Client__StateItem *
+       rtm__client__state_item__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Rtm__Client__StateItem *)
+     protobuf_c_message_unpack (&rtm__client__state_item__descriptor,
+                                allocator, len, data);
+}
+void   rtm__client__state_item__free_unpacked
+                     (Rtm__Client__StateItem *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &rtm__client__state_item__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   rtm__client__subscribe__init
                      (Rtm__Client__Subscribe         *message)
 {
@@ -463,7 +508,58 @@ const ProtobufCMessageDescriptor rtm__client__stream_position__descriptor =
   (ProtobufCMessageInit) rtm__client__stream_position__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[8] =
+static const ProtobufCFieldDescriptor rtm__client__state_item__field_descriptors[2] =
+{
+  {
+    "key",
+    1,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__StateItem, key),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "value",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__StateItem, value),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned rtm__client__state_item__field_indices_by_name[] = {
+  0,   /* field[0] = key */
+  1,   /* field[1] = value */
+};
+static const ProtobufCIntRange rtm__client__state_item__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor rtm__client__state_item__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "rtm.client.StateItem",
+  "StateItem",
+  "Rtm__Client__StateItem",
+  "rtm.client",
+  sizeof(Rtm__Client__StateItem),
+  2,
+  rtm__client__state_item__field_descriptors,
+  rtm__client__state_item__field_indices_by_name,
+  1,  rtm__client__state_item__number_ranges,
+  (ProtobufCMessageInit) rtm__client__state_item__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[9] =
 {
   {
     "channel",
@@ -561,6 +657,18 @@ static const ProtobufCFieldDescriptor rtm__client__subscribe__field_descriptors[
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "states",
+    9,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Client__Subscribe, n_states),
+    offsetof(Rtm__Client__Subscribe, states),
+    &rtm__client__state_item__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__subscribe__field_indices_by_name[] = {
   2,   /* field[2] = after */
@@ -570,12 +678,13 @@ static const unsigned rtm__client__subscribe__field_indices_by_name[] = {
   7,   /* field[7] = own_messages */
   6,   /* field[6] = publishers */
   3,   /* field[3] = request_id */
+  8,   /* field[8] = states */
   5,   /* field[5] = token */
 };
 static const ProtobufCIntRange rtm__client__subscribe__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 8 }
+  { 0, 9 }
 };
 const ProtobufCMessageDescriptor rtm__client__subscribe__descriptor =
 {
@@ -585,14 +694,14 @@ const ProtobufCMessageDescriptor rtm__client__subscribe__descriptor =
   "Rtm__Client__Subscribe",
   "rtm.client",
   sizeof(Rtm__Client__Subscribe),
-  8,
+  9,
   rtm__client__subscribe__field_descriptors,
   rtm__client__subscribe__field_indices_by_name,
   1,  rtm__client__subscribe__number_ranges,
   (ProtobufCMessageInit) rtm__client__subscribe__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__client__subscribed__field_descriptors[3] =
+static const ProtobufCFieldDescriptor rtm__client__subscribed__field_descriptors[4] =
 {
   {
     "position",
@@ -630,16 +739,29 @@ static const ProtobufCFieldDescriptor rtm__client__subscribed__field_descriptors
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "states_set",
+    4,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Client__Subscribed, states_set),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__client__subscribed__field_indices_by_name[] = {
   1,   /* field[1] = features_unavailable */
   2,   /* field[2] = gap */
   0,   /* field[0] = position */
+  3,   /* field[3] = states_set */
 };
 static const ProtobufCIntRange rtm__client__subscribed__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor rtm__client__subscribed__descriptor =
 {
@@ -649,7 +771,7 @@ const ProtobufCMessageDescriptor rtm__client__subscribed__descriptor =
   "Rtm__Client__Subscribed",
   "rtm.client",
   sizeof(Rtm__Client__Subscribed),
-  3,
+  4,
   rtm__client__subscribed__field_descriptors,
   rtm__client__subscribed__field_indices_by_name,
   1,  rtm__client__subscribed__number_ranges,

@@ -7,51 +7,6 @@
 #endif
 
 #include "client/presence.pb-c.h"
-void   rtm__client__state_item__init
-                     (Rtm__Client__StateItem         *message)
-{
-  static const Rtm__Client__StateItem init_value = RTM__CLIENT__STATE_ITEM__INIT;
-  *message = init_value;
-}
-size_t rtm__client__state_item__get_packed_size
-                     (const Rtm__Client__StateItem *message)
-{
-  assert(message->base.descriptor == &rtm__client__state_item__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t rtm__client__state_item__pack
-                     (const Rtm__Client__StateItem *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &rtm__client__state_item__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t rtm__client__state_item__pack_to_buffer
-                     (const Rtm__Client__StateItem *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &rtm__client__state_item__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Rtm__Client__StateItem *
-       rtm__client__state_item__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Rtm__Client__StateItem *)
-     protobuf_c_message_unpack (&rtm__client__state_item__descriptor,
-                                allocator, len, data);
-}
-void   rtm__client__state_item__free_unpacked
-                     (Rtm__Client__StateItem *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &rtm__client__state_item__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   rtm__client__user_state__init
                      (Rtm__Client__UserState         *message)
 {
@@ -637,57 +592,6 @@ void   rtm__client__presence_interval__free_unpacked
   assert(message->base.descriptor == &rtm__client__presence_interval__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__client__state_item__field_descriptors[2] =
-{
-  {
-    "key",
-    1,
-    PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_STRING,
-    0,   /* quantifier_offset */
-    offsetof(Rtm__Client__StateItem, key),
-    NULL,
-    &protobuf_c_empty_string,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-  {
-    "value",
-    2,
-    PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_STRING,
-    0,   /* quantifier_offset */
-    offsetof(Rtm__Client__StateItem, value),
-    NULL,
-    &protobuf_c_empty_string,
-    0,             /* flags */
-    0,NULL,NULL    /* reserved1,reserved2, etc */
-  },
-};
-static const unsigned rtm__client__state_item__field_indices_by_name[] = {
-  0,   /* field[0] = key */
-  1,   /* field[1] = value */
-};
-static const ProtobufCIntRange rtm__client__state_item__number_ranges[1 + 1] =
-{
-  { 1, 0 },
-  { 0, 2 }
-};
-const ProtobufCMessageDescriptor rtm__client__state_item__descriptor =
-{
-  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
-  "rtm.client.StateItem",
-  "StateItem",
-  "Rtm__Client__StateItem",
-  "rtm.client",
-  sizeof(Rtm__Client__StateItem),
-  2,
-  rtm__client__state_item__field_descriptors,
-  rtm__client__state_item__field_indices_by_name,
-  1,  rtm__client__state_item__number_ranges,
-  (ProtobufCMessageInit) rtm__client__state_item__init,
-  NULL,NULL,NULL    /* reserved[123] */
-};
 static const ProtobufCFieldDescriptor rtm__client__user_state__field_descriptors[2] =
 {
   {

@@ -547,7 +547,7 @@ void   rtm__service__membership__free_unpacked
   assert(message->base.descriptor == &rtm__service__membership__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor rtm__service__join_request__field_descriptors[7] =
+static const ProtobufCFieldDescriptor rtm__service__join_request__field_descriptors[8] =
 {
   {
     "channel",
@@ -633,6 +633,18 @@ static const ProtobufCFieldDescriptor rtm__service__join_request__field_descript
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "states",
+    8,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__JoinRequest, n_states),
+    offsetof(Rtm__Service__JoinRequest, states),
+    &rtm__client__state_item__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__join_request__field_indices_by_name[] = {
   1,   /* field[1] = caller */
@@ -642,11 +654,12 @@ static const unsigned rtm__service__join_request__field_indices_by_name[] = {
   4,   /* field[4] = presence_timeout_ms */
   3,   /* field[3] = quiet */
   5,   /* field[5] = snapshot */
+  7,   /* field[7] = states */
 };
 static const ProtobufCIntRange rtm__service__join_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor rtm__service__join_request__descriptor =
 {
@@ -656,14 +669,14 @@ const ProtobufCMessageDescriptor rtm__service__join_request__descriptor =
   "Rtm__Service__JoinRequest",
   "rtm.service",
   sizeof(Rtm__Service__JoinRequest),
-  7,
+  8,
   rtm__service__join_request__field_descriptors,
   rtm__service__join_request__field_indices_by_name,
   1,  rtm__service__join_request__number_ranges,
   (ProtobufCMessageInit) rtm__service__join_request__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__join_response__field_descriptors[4] =
+static const ProtobufCFieldDescriptor rtm__service__join_response__field_descriptors[6] =
 {
   {
     "position",
@@ -713,17 +726,43 @@ static const ProtobufCFieldDescriptor rtm__service__join_response__field_descrip
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "states_set",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__JoinResponse, states_set),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "states_cost",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_UINT64,
+    0,   /* quantifier_offset */
+    offsetof(Rtm__Service__JoinResponse, states_cost),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__join_response__field_indices_by_name[] = {
   1,   /* field[1] = frames */
   3,   /* field[3] = older */
   0,   /* field[0] = position */
+  5,   /* field[5] = states_cost */
+  4,   /* field[4] = states_set */
   2,   /* field[2] = too_big */
 };
 static const ProtobufCIntRange rtm__service__join_response__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor rtm__service__join_response__descriptor =
 {
@@ -733,7 +772,7 @@ const ProtobufCMessageDescriptor rtm__service__join_response__descriptor =
   "Rtm__Service__JoinResponse",
   "rtm.service",
   sizeof(Rtm__Service__JoinResponse),
-  4,
+  6,
   rtm__service__join_response__field_descriptors,
   rtm__service__join_response__field_indices_by_name,
   1,  rtm__service__join_response__number_ranges,
@@ -1225,7 +1264,7 @@ const ProtobufCMessageDescriptor rtm__service__older_membership__descriptor =
   (ProtobufCMessageInit) rtm__service__older_membership__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptors[6] =
+static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptors[7] =
 {
   {
     "channel",
@@ -1299,6 +1338,18 @@ static const ProtobufCFieldDescriptor rtm__service__membership__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "states",
+    7,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_MESSAGE,
+    offsetof(Rtm__Service__Membership, n_states),
+    offsetof(Rtm__Service__Membership, states),
+    &rtm__client__state_item__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned rtm__service__membership__field_indices_by_name[] = {
   1,   /* field[1] = caller */
@@ -1306,12 +1357,13 @@ static const unsigned rtm__service__membership__field_indices_by_name[] = {
   4,   /* field[4] = ownership */
   3,   /* field[3] = presence_timeout_ms */
   2,   /* field[2] = quiet */
+  6,   /* field[6] = states */
   5,   /* field[5] = unannounced */
 };
 static const ProtobufCIntRange rtm__service__membership__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 6 }
+  { 0, 7 }
 };
 const ProtobufCMessageDescriptor rtm__service__membership__descriptor =
 {
@@ -1321,7 +1373,7 @@ const ProtobufCMessageDescriptor rtm__service__membership__descriptor =
   "Rtm__Service__Membership",
   "rtm.service",
   sizeof(Rtm__Service__Membership),
-  6,
+  7,
   rtm__service__membership__field_descriptors,
   rtm__service__membership__field_indices_by_name,
   1,  rtm__service__membership__number_ranges,

@@ -13,35 +13,37 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14\x63lient/channel.proto\x12\nrtm.client\"/\n\x0eStreamPosition\x12\r\n\x05\x65poch\x18\x01 \x01(\x04\x12\x0e\n\x06offset\x18\x02 \x01(\x04\"\xd5\x01\n\tSubscribe\x12\x0f\n\x07\x63hannel\x18\x01 \x01(\t\x12\x10\n\x08\x66\x65\x61tures\x18\x02 \x01(\r\x12)\n\x05\x61\x66ter\x18\x03 \x01(\x0b\x32\x1a.rtm.client.StreamPosition\x12\x12\n\nrequest_id\x18\x04 \x01(\x04\x12-\n\x0c\x63hannel_type\x18\x05 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\r\n\x05token\x18\x06 \x01(\t\x12\x12\n\npublishers\x18\x07 \x03(\t\x12\x14\n\x0cown_messages\x18\x08 \x01(\x08\"e\n\nSubscribed\x12,\n\x08position\x18\x01 \x01(\x0b\x32\x1a.rtm.client.StreamPosition\x12\x1c\n\x14\x66\x65\x61tures_unavailable\x18\x02 \x01(\r\x12\x0b\n\x03gap\x18\x03 \x01(\x08\"M\n\x0bUnsubscribe\x12\x0f\n\x07\x63hannel\x18\x01 \x01(\t\x12-\n\x0c\x63hannel_type\x18\x02 \x01(\x0e\x32\x17.rtm.client.ChannelType\"\x0e\n\x0cUnsubscribed\"\xb0\x02\n\x07Publish\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12-\n\x0cmessage_type\x18\x03 \x01(\x0e\x32\x17.rtm.client.MessageType\x12\x0f\n\x07payload\x18\x04 \x01(\x0c\x12\x13\n\x0b\x63ustom_type\x18\x05 \x01(\t\x12\x18\n\x10store_in_history\x18\x06 \x01(\x08\x12\x10\n\x08sequence\x18\x07 \x01(\x04\x12\r\n\x05\x61gain\x18\x08 \x01(\x08\x12\x0e\n\x06\x61ge_ms\x18\t \x01(\r\x12\r\n\x05\x65poch\x18\n \x01(\x04\x12&\n\x08priority\x18\x0b \x01(\x0e\x32\x14.rtm.client.Priority\x12\x0e\n\x06origin\x18\x0c \x01(\x04\"1\n\tPublished\x12\x0e\n\x06offset\x18\x01 \x01(\x04\x12\x14\n\x0ctimestamp_ms\x18\x02 \x01(\x04\"~\n\x07Message\x12%\n\x04type\x18\x01 \x01(\x0e\x32\x17.rtm.client.MessageType\x12\x0f\n\x07payload\x18\x02 \x01(\x0c\x12\x13\n\x0b\x63ustom_type\x18\x03 \x01(\t\x12&\n\x08priority\x18\x04 \x01(\x0e\x32\x14.rtm.client.Priority\"s\n\x03Gap\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12,\n\x08position\x18\x03 \x01(\x0b\x32\x1a.rtm.client.StreamPosition*\x9f\x01\n\x0b\x43hannelType\x12\x15\n\x11\x43HANNEL_TYPE_NONE\x10\x00\x12\x18\n\x14\x43HANNEL_TYPE_MESSAGE\x10\x01\x12\x17\n\x13\x43HANNEL_TYPE_STREAM\x10\x02\x12\x15\n\x11\x43HANNEL_TYPE_USER\x10\x03\x12\x17\n\x13\x43HANNEL_TYPE_TOPICS\x10\x04\x12\x16\n\x12\x43HANNEL_TYPE_TOPIC\x10\x05*=\n\x0bMessageType\x12\x17\n\x13MESSAGE_TYPE_BINARY\x10\x00\x12\x15\n\x11MESSAGE_TYPE_TEXT\x10\x01*Z\n\x08Priority\x12\x13\n\x0fPRIORITY_NORMAL\x10\x00\x12\x14\n\x10PRIORITY_HIGHEST\x10\x01\x12\x11\n\rPRIORITY_HIGH\x10\x02\x12\x10\n\x0cPRIORITY_LOW\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14\x63lient/channel.proto\x12\nrtm.client\"/\n\x0eStreamPosition\x12\r\n\x05\x65poch\x18\x01 \x01(\x04\x12\x0e\n\x06offset\x18\x02 \x01(\x04\"\'\n\tStateItem\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\xfc\x01\n\tSubscribe\x12\x0f\n\x07\x63hannel\x18\x01 \x01(\t\x12\x10\n\x08\x66\x65\x61tures\x18\x02 \x01(\r\x12)\n\x05\x61\x66ter\x18\x03 \x01(\x0b\x32\x1a.rtm.client.StreamPosition\x12\x12\n\nrequest_id\x18\x04 \x01(\x04\x12-\n\x0c\x63hannel_type\x18\x05 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\r\n\x05token\x18\x06 \x01(\t\x12\x12\n\npublishers\x18\x07 \x03(\t\x12\x14\n\x0cown_messages\x18\x08 \x01(\x08\x12%\n\x06states\x18\t \x03(\x0b\x32\x15.rtm.client.StateItem\"y\n\nSubscribed\x12,\n\x08position\x18\x01 \x01(\x0b\x32\x1a.rtm.client.StreamPosition\x12\x1c\n\x14\x66\x65\x61tures_unavailable\x18\x02 \x01(\r\x12\x0b\n\x03gap\x18\x03 \x01(\x08\x12\x12\n\nstates_set\x18\x04 \x01(\x08\"M\n\x0bUnsubscribe\x12\x0f\n\x07\x63hannel\x18\x01 \x01(\t\x12-\n\x0c\x63hannel_type\x18\x02 \x01(\x0e\x32\x17.rtm.client.ChannelType\"\x0e\n\x0cUnsubscribed\"\xb0\x02\n\x07Publish\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12-\n\x0cmessage_type\x18\x03 \x01(\x0e\x32\x17.rtm.client.MessageType\x12\x0f\n\x07payload\x18\x04 \x01(\x0c\x12\x13\n\x0b\x63ustom_type\x18\x05 \x01(\t\x12\x18\n\x10store_in_history\x18\x06 \x01(\x08\x12\x10\n\x08sequence\x18\x07 \x01(\x04\x12\r\n\x05\x61gain\x18\x08 \x01(\x08\x12\x0e\n\x06\x61ge_ms\x18\t \x01(\r\x12\r\n\x05\x65poch\x18\n \x01(\x04\x12&\n\x08priority\x18\x0b \x01(\x0e\x32\x14.rtm.client.Priority\x12\x0e\n\x06origin\x18\x0c \x01(\x04\"1\n\tPublished\x12\x0e\n\x06offset\x18\x01 \x01(\x04\x12\x14\n\x0ctimestamp_ms\x18\x02 \x01(\x04\"~\n\x07Message\x12%\n\x04type\x18\x01 \x01(\x0e\x32\x17.rtm.client.MessageType\x12\x0f\n\x07payload\x18\x02 \x01(\x0c\x12\x13\n\x0b\x63ustom_type\x18\x03 \x01(\t\x12&\n\x08priority\x18\x04 \x01(\x0e\x32\x14.rtm.client.Priority\"s\n\x03Gap\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12,\n\x08position\x18\x03 \x01(\x0b\x32\x1a.rtm.client.StreamPosition*\x9f\x01\n\x0b\x43hannelType\x12\x15\n\x11\x43HANNEL_TYPE_NONE\x10\x00\x12\x18\n\x14\x43HANNEL_TYPE_MESSAGE\x10\x01\x12\x17\n\x13\x43HANNEL_TYPE_STREAM\x10\x02\x12\x15\n\x11\x43HANNEL_TYPE_USER\x10\x03\x12\x17\n\x13\x43HANNEL_TYPE_TOPICS\x10\x04\x12\x16\n\x12\x43HANNEL_TYPE_TOPIC\x10\x05*=\n\x0bMessageType\x12\x17\n\x13MESSAGE_TYPE_BINARY\x10\x00\x12\x15\n\x11MESSAGE_TYPE_TEXT\x10\x01*Z\n\x08Priority\x12\x13\n\x0fPRIORITY_NORMAL\x10\x00\x12\x14\n\x10PRIORITY_HIGHEST\x10\x01\x12\x11\n\rPRIORITY_HIGH\x10\x02\x12\x10\n\x0cPRIORITY_LOW\x10\x03\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'client.channel_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _CHANNELTYPE._serialized_start=1103
-  _CHANNELTYPE._serialized_end=1262
-  _MESSAGETYPE._serialized_start=1264
-  _MESSAGETYPE._serialized_end=1325
-  _PRIORITY._serialized_start=1327
-  _PRIORITY._serialized_end=1417
+  _CHANNELTYPE._serialized_start=1203
+  _CHANNELTYPE._serialized_end=1362
+  _MESSAGETYPE._serialized_start=1364
+  _MESSAGETYPE._serialized_end=1425
+  _PRIORITY._serialized_start=1427
+  _PRIORITY._serialized_end=1517
   _STREAMPOSITION._serialized_start=36
   _STREAMPOSITION._serialized_end=83
-  _SUBSCRIBE._serialized_start=86
-  _SUBSCRIBE._serialized_end=299
-  _SUBSCRIBED._serialized_start=301
-  _SUBSCRIBED._serialized_end=402
-  _UNSUBSCRIBE._serialized_start=404
-  _UNSUBSCRIBE._serialized_end=481
-  _UNSUBSCRIBED._serialized_start=483
-  _UNSUBSCRIBED._serialized_end=497
-  _PUBLISH._serialized_start=500
-  _PUBLISH._serialized_end=804
-  _PUBLISHED._serialized_start=806
-  _PUBLISHED._serialized_end=855
-  _MESSAGE._serialized_start=857
-  _MESSAGE._serialized_end=983
-  _GAP._serialized_start=985
-  _GAP._serialized_end=1100
+  _STATEITEM._serialized_start=85
+  _STATEITEM._serialized_end=124
+  _SUBSCRIBE._serialized_start=127
+  _SUBSCRIBE._serialized_end=379
+  _SUBSCRIBED._serialized_start=381
+  _SUBSCRIBED._serialized_end=502
+  _UNSUBSCRIBE._serialized_start=504
+  _UNSUBSCRIBE._serialized_end=581
+  _UNSUBSCRIBED._serialized_start=583
+  _UNSUBSCRIBED._serialized_end=597
+  _PUBLISH._serialized_start=600
+  _PUBLISH._serialized_end=904
+  _PUBLISHED._serialized_start=906
+  _PUBLISHED._serialized_end=955
+  _MESSAGE._serialized_start=957
+  _MESSAGE._serialized_end=1083
+  _GAP._serialized_start=1085
+  _GAP._serialized_end=1200
 # @@protoc_insertion_point(module_scope)

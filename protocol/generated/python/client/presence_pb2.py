@@ -14,41 +14,39 @@ _sym_db = _symbol_database.Default()
 from client import channel_pb2 as client_dot_channel__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15\x63lient/presence.proto\x12\nrtm.client\x1a\x14\x63lient/channel.proto\"\'\n\tStateItem\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"B\n\tUserState\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12$\n\x05items\x18\x02 \x03(\x0b\x32\x15.rtm.client.StateItem\"\x86\x01\n\x06WhoNow\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12\x17\n\x0finclude_user_id\x18\x03 \x01(\x08\x12\x15\n\rinclude_state\x18\x04 \x01(\x08\x12\x0c\n\x04page\x18\x05 \x01(\t\"U\n\x0bOnlineUsers\x12$\n\x05users\x18\x01 \x03(\x0b\x32\x15.rtm.client.UserState\x12\x11\n\tnext_page\x18\x02 \x01(\t\x12\r\n\x05total\x18\x03 \x01(\x04\"\x1b\n\x08WhereNow\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"9\n\x0cUserChannels\x12)\n\x08\x63hannels\x18\x01 \x03(\x0b\x32\x17.rtm.client.UserChannel\"B\n\x0bUserChannel\x12%\n\x04type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0c\n\x04name\x18\x02 \x01(\t\"p\n\x08SetState\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12$\n\x05items\x18\x03 \x03(\x0b\x32\x15.rtm.client.StateItem\"[\n\x08GetState\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12\x0f\n\x07user_id\x18\x03 \x01(\t\"[\n\x0bRemoveState\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12\x0c\n\x04keys\x18\x03 \x03(\t\"\xb4\x01\n\x10PresenceSnapshot\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12,\n\x08position\x18\x03 \x01(\x0b\x32\x1a.rtm.client.StreamPosition\x12$\n\x05users\x18\x04 \x03(\x0b\x32\x15.rtm.client.UserState\x12\x0c\n\x04more\x18\x05 \x01(\x08\"d\n\x0bStateChange\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12$\n\x05items\x18\x02 \x03(\x0b\x32\x15.rtm.client.StateItem\x12\x0f\n\x07removed\x18\x03 \x03(\t\x12\r\n\x05whole\x18\x04 \x01(\x08\"\x9b\x01\n\rPresenceEvent\x12+\n\x04type\x18\x01 \x01(\x0e\x32\x1d.rtm.client.PresenceEventType\x12.\n\x08interval\x18\x03 \x01(\x0b\x32\x1c.rtm.client.PresenceInterval\x12\'\n\x06states\x18\x04 \x01(\x0b\x32\x17.rtm.client.StateChangeJ\x04\x08\x02\x10\x03\"r\n\x10PresenceInterval\x12\x0e\n\x06joined\x18\x01 \x03(\t\x12\x0c\n\x04left\x18\x02 \x03(\t\x12\x11\n\ttimed_out\x18\x03 \x03(\t\x12\'\n\x06states\x18\x05 \x03(\x0b\x32\x17.rtm.client.StateChangeJ\x04\x08\x04\x10\x05*\xd6\x01\n\x11PresenceEventType\x12\x17\n\x13PRESENCE_EVENT_NONE\x10\x00\x12\x1b\n\x17PRESENCE_EVENT_INTERVAL\x10\x02\x12\x1e\n\x1aPRESENCE_EVENT_REMOTE_JOIN\x10\x03\x12\x1f\n\x1bPRESENCE_EVENT_REMOTE_LEAVE\x10\x04\x12!\n\x1dPRESENCE_EVENT_REMOTE_TIMEOUT\x10\x05\x12\'\n#PRESENCE_EVENT_REMOTE_STATE_CHANGED\x10\x06\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15\x63lient/presence.proto\x12\nrtm.client\x1a\x14\x63lient/channel.proto\"B\n\tUserState\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12$\n\x05items\x18\x02 \x03(\x0b\x32\x15.rtm.client.StateItem\"\x86\x01\n\x06WhoNow\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12\x17\n\x0finclude_user_id\x18\x03 \x01(\x08\x12\x15\n\rinclude_state\x18\x04 \x01(\x08\x12\x0c\n\x04page\x18\x05 \x01(\t\"U\n\x0bOnlineUsers\x12$\n\x05users\x18\x01 \x03(\x0b\x32\x15.rtm.client.UserState\x12\x11\n\tnext_page\x18\x02 \x01(\t\x12\r\n\x05total\x18\x03 \x01(\x04\"\x1b\n\x08WhereNow\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"9\n\x0cUserChannels\x12)\n\x08\x63hannels\x18\x01 \x03(\x0b\x32\x17.rtm.client.UserChannel\"B\n\x0bUserChannel\x12%\n\x04type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0c\n\x04name\x18\x02 \x01(\t\"p\n\x08SetState\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12$\n\x05items\x18\x03 \x03(\x0b\x32\x15.rtm.client.StateItem\"[\n\x08GetState\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12\x0f\n\x07user_id\x18\x03 \x01(\t\"[\n\x0bRemoveState\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12\x0c\n\x04keys\x18\x03 \x03(\t\"\xb4\x01\n\x10PresenceSnapshot\x12-\n\x0c\x63hannel_type\x18\x01 \x01(\x0e\x32\x17.rtm.client.ChannelType\x12\x0f\n\x07\x63hannel\x18\x02 \x01(\t\x12,\n\x08position\x18\x03 \x01(\x0b\x32\x1a.rtm.client.StreamPosition\x12$\n\x05users\x18\x04 \x03(\x0b\x32\x15.rtm.client.UserState\x12\x0c\n\x04more\x18\x05 \x01(\x08\"d\n\x0bStateChange\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12$\n\x05items\x18\x02 \x03(\x0b\x32\x15.rtm.client.StateItem\x12\x0f\n\x07removed\x18\x03 \x03(\t\x12\r\n\x05whole\x18\x04 \x01(\x08\"\x9b\x01\n\rPresenceEvent\x12+\n\x04type\x18\x01 \x01(\x0e\x32\x1d.rtm.client.PresenceEventType\x12.\n\x08interval\x18\x03 \x01(\x0b\x32\x1c.rtm.client.PresenceInterval\x12\'\n\x06states\x18\x04 \x01(\x0b\x32\x17.rtm.client.StateChangeJ\x04\x08\x02\x10\x03\"r\n\x10PresenceInterval\x12\x0e\n\x06joined\x18\x01 \x03(\t\x12\x0c\n\x04left\x18\x02 \x03(\t\x12\x11\n\ttimed_out\x18\x03 \x03(\t\x12\'\n\x06states\x18\x05 \x03(\x0b\x32\x17.rtm.client.StateChangeJ\x04\x08\x04\x10\x05*\xd6\x01\n\x11PresenceEventType\x12\x17\n\x13PRESENCE_EVENT_NONE\x10\x00\x12\x1b\n\x17PRESENCE_EVENT_INTERVAL\x10\x02\x12\x1e\n\x1aPRESENCE_EVENT_REMOTE_JOIN\x10\x03\x12\x1f\n\x1bPRESENCE_EVENT_REMOTE_LEAVE\x10\x04\x12!\n\x1dPRESENCE_EVENT_REMOTE_TIMEOUT\x10\x05\x12\'\n#PRESENCE_EVENT_REMOTE_STATE_CHANGED\x10\x06\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'client.presence_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _PRESENCEEVENTTYPE._serialized_start=1408
-  _PRESENCEEVENTTYPE._serialized_end=1622
-  _STATEITEM._serialized_start=59
-  _STATEITEM._serialized_end=98
-  _USERSTATE._serialized_start=100
-  _USERSTATE._serialized_end=166
-  _WHONOW._serialized_start=169
-  _WHONOW._serialized_end=303
-  _ONLINEUSERS._serialized_start=305
-  _ONLINEUSERS._serialized_end=390
-  _WHERENOW._serialized_start=392
-  _WHERENOW._serialized_end=419
-  _USERCHANNELS._serialized_start=421
-  _USERCHANNELS._serialized_end=478
-  _USERCHANNEL._serialized_start=480
-  _USERCHANNEL._serialized_end=546
-  _SETSTATE._serialized_start=548
-  _SETSTATE._serialized_end=660
-  _GETSTATE._serialized_start=662
-  _GETSTATE._serialized_end=753
-  _REMOVESTATE._serialized_start=755
-  _REMOVESTATE._serialized_end=846
-  _PRESENCESNAPSHOT._serialized_start=849
-  _PRESENCESNAPSHOT._serialized_end=1029
-  _STATECHANGE._serialized_start=1031
-  _STATECHANGE._serialized_end=1131
-  _PRESENCEEVENT._serialized_start=1134
-  _PRESENCEEVENT._serialized_end=1289
-  _PRESENCEINTERVAL._serialized_start=1291
-  _PRESENCEINTERVAL._serialized_end=1405
+  _PRESENCEEVENTTYPE._serialized_start=1367
+  _PRESENCEEVENTTYPE._serialized_end=1581
+  _USERSTATE._serialized_start=59
+  _USERSTATE._serialized_end=125
+  _WHONOW._serialized_start=128
+  _WHONOW._serialized_end=262
+  _ONLINEUSERS._serialized_start=264
+  _ONLINEUSERS._serialized_end=349
+  _WHERENOW._serialized_start=351
+  _WHERENOW._serialized_end=378
+  _USERCHANNELS._serialized_start=380
+  _USERCHANNELS._serialized_end=437
+  _USERCHANNEL._serialized_start=439
+  _USERCHANNEL._serialized_end=505
+  _SETSTATE._serialized_start=507
+  _SETSTATE._serialized_end=619
+  _GETSTATE._serialized_start=621
+  _GETSTATE._serialized_end=712
+  _REMOVESTATE._serialized_start=714
+  _REMOVESTATE._serialized_end=805
+  _PRESENCESNAPSHOT._serialized_start=808
+  _PRESENCESNAPSHOT._serialized_end=988
+  _STATECHANGE._serialized_start=990
+  _STATECHANGE._serialized_end=1090
+  _PRESENCEEVENT._serialized_start=1093
+  _PRESENCEEVENT._serialized_end=1248
+  _PRESENCEINTERVAL._serialized_start=1250
+  _PRESENCEINTERVAL._serialized_end=1364
 # @@protoc_insertion_point(module_scope)

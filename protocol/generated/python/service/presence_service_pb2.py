@@ -16,39 +16,39 @@ from service import call_pb2 as service_dot_call__pb2
 from service import messaging_service_pb2 as service_dot_messaging__service__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eservice/presence_service.proto\x12\x0brtm.service\x1a\x14\x63lient/channel.proto\x1a\x12service/call.proto\x1a\x1fservice/messaging_service.proto\"\xbc\x01\n\x0bJoinRequest\x12(\n\x07\x63hannel\x18\x01 \x01(\x0b\x32\x17.rtm.service.ChannelKey\x12#\n\x06\x63\x61ller\x18\x02 \x01(\x0b\x32\x13.rtm.service.Caller\x12\r\n\x05lease\x18\x03 \x01(\x04\x12\r\n\x05quiet\x18\x04 \x01(\x08\x12\x1b\n\x13presence_timeout_ms\x18\x05 \x01(\r\x12\x10\n\x08snapshot\x18\x06 \x01(\x08\x12\x11\n\townership\x18\x07 \x01(\x04\"l\n\x0cJoinResponse\x12,\n\x08position\x18\x01 \x01(\x0b\x32\x1a.rtm.client.StreamPosition\x12\x0e\n\x06\x66rames\x18\x02 \x01(\x0c\x12\x0f\n\x07too_big\x18\x03 \x01(\x08\x12\r\n\x05older\x18\x04 \x01(\x08\"K\n\rRosterRequest\x12(\n\x07\x63hannel\x18\x01 \x01(\x0b\x32\x17.rtm.service.ChannelKey\x12\x10\n\x08snapshot\x18\x02 \x01(\x04\"2\n\x0eRosterResponse\x12\x0e\n\x06\x66rames\x18\x01 \x01(\x0c\x12\x10\n\x08snapshot\x18\x02 \x01(\x04\"w\n\tLeavePush\x12(\n\x07\x63hannel\x18\x01 \x01(\x0b\x32\x17.rtm.service.ChannelKey\x12#\n\x06\x63\x61ller\x18\x02 \x01(\x0b\x32\x13.rtm.service.Caller\x12\r\n\x05lease\x18\x03 \x01(\x04\x12\x0c\n\x04link\x18\x04 \x01(\x04\"]\n\x10SessionEndedPush\x12#\n\x06\x63\x61ller\x18\x01 \x01(\x0b\x32\x13.rtm.service.Caller\x12$\n\x03\x65nd\x18\x02 \x01(\x0e\x32\x17.rtm.service.SessionEnd\"+\n\x0cLeaseRequest\x12\r\n\x05lease\x18\x01 \x01(\x04\x12\x0c\n\x04link\x18\x02 \x01(\x04\".\n\rLeaseResponse\x12\x0e\n\x06ttl_ms\x18\x01 \x01(\r\x12\r\n\x05known\x18\x02 \x01(\x08\"g\n\x0bSyncRequest\x12\r\n\x05lease\x18\x01 \x01(\x04\x12,\n\x0bmemberships\x18\x02 \x03(\x0b\x32\x17.rtm.service.Membership\x12\r\n\x05\x66irst\x18\x03 \x01(\x08\x12\x0c\n\x04last\x18\x04 \x01(\x08\";\n\x0cSyncResponse\x12+\n\x05older\x18\x01 \x03(\x0b\x32\x1c.rtm.service.OlderMembership\" \n\x0fOlderMembership\x12\r\n\x05place\x18\x01 \x01(\r\"\xaf\x01\n\nMembership\x12(\n\x07\x63hannel\x18\x01 \x01(\x0b\x32\x17.rtm.service.ChannelKey\x12#\n\x06\x63\x61ller\x18\x02 \x01(\x0b\x32\x13.rtm.service.Caller\x12\r\n\x05quiet\x18\x03 \x01(\x08\x12\x1b\n\x13presence_timeout_ms\x18\x04 \x01(\r\x12\x11\n\townership\x18\x05 \x01(\x04\x12\x13\n\x0bunannounced\x18\x06 \x01(\x08*\xb5\x01\n\x0ePresenceMethod\x12\x11\n\rPRESENCE_NONE\x10\x00\x12\x11\n\rPRESENCE_JOIN\x10\x01\x12\x11\n\rPRESENCE_CALL\x10\x02\x12\x12\n\x0ePRESENCE_LEAVE\x10\x03\x12\x1a\n\x16PRESENCE_SESSION_ENDED\x10\x04\x12\x12\n\x0ePRESENCE_LEASE\x10\x05\x12\x11\n\rPRESENCE_SYNC\x10\x06\x12\x13\n\x0fPRESENCE_ROSTER\x10\x07*w\n\nSessionEnd\x12\x1b\n\x17SESSION_END_UNSPECIFIED\x10\x00\x12\x1a\n\x16SESSION_END_LOGGED_OUT\x10\x01\x12\x14\n\x10SESSION_END_LOST\x10\x02\x12\x1a\n\x16SESSION_END_SUPERSEDED\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eservice/presence_service.proto\x12\x0brtm.service\x1a\x14\x63lient/channel.proto\x1a\x12service/call.proto\x1a\x1fservice/messaging_service.proto\"\xe3\x01\n\x0bJoinRequest\x12(\n\x07\x63hannel\x18\x01 \x01(\x0b\x32\x17.rtm.service.ChannelKey\x12#\n\x06\x63\x61ller\x18\x02 \x01(\x0b\x32\x13.rtm.service.Caller\x12\r\n\x05lease\x18\x03 \x01(\x04\x12\r\n\x05quiet\x18\x04 \x01(\x08\x12\x1b\n\x13presence_timeout_ms\x18\x05 \x01(\r\x12\x10\n\x08snapshot\x18\x06 \x01(\x08\x12\x11\n\townership\x18\x07 \x01(\x04\x12%\n\x06states\x18\x08 \x03(\x0b\x32\x15.rtm.client.StateItem\"\x95\x01\n\x0cJoinResponse\x12,\n\x08position\x18\x01 \x01(\x0b\x32\x1a.rtm.client.StreamPosition\x12\x0e\n\x06\x66rames\x18\x02 \x01(\x0c\x12\x0f\n\x07too_big\x18\x03 \x01(\x08\x12\r\n\x05older\x18\x04 \x01(\x08\x12\x12\n\nstates_set\x18\x05 \x01(\x08\x12\x13\n\x0bstates_cost\x18\x06 \x01(\x04\"K\n\rRosterRequest\x12(\n\x07\x63hannel\x18\x01 \x01(\x0b\x32\x17.rtm.service.ChannelKey\x12\x10\n\x08snapshot\x18\x02 \x01(\x04\"2\n\x0eRosterResponse\x12\x0e\n\x06\x66rames\x18\x01 \x01(\x0c\x12\x10\n\x08snapshot\x18\x02 \x01(\x04\"w\n\tLeavePush\x12(\n\x07\x63hannel\x18\x01 \x01(\x0b\x32\x17.rtm.service.ChannelKey\x12#\n\x06\x63\x61ller\x18\x02 \x01(\x0b\x32\x13.rtm.service.Caller\x12\r\n\x05lease\x18\x03 \x01(\x04\x12\x0c\n\x04link\x18\x04 \x01(\x04\"]\n\x10SessionEndedPush\x12#\n\x06\x63\x61ller\x18\x01 \x01(\x0b\x32\x13.rtm.service.Caller\x12$\n\x03\x65nd\x18\x02 \x01(\x0e\x32\x17.rtm.service.SessionEnd\"+\n\x0cLeaseRequest\x12\r\n\x05lease\x18\x01 \x01(\x04\x12\x0c\n\x04link\x18\x02 \x01(\x04\".\n\rLeaseResponse\x12\x0e\n\x06ttl_ms\x18\x01 \x01(\r\x12\r\n\x05known\x18\x02 \x01(\x08\"g\n\x0bSyncRequest\x12\r\n\x05lease\x18\x01 \x01(\x04\x12,\n\x0bmemberships\x18\x02 \x03(\x0b\x32\x17.rtm.service.Membership\x12\r\n\x05\x66irst\x18\x03 \x01(\x08\x12\x0c\n\x04last\x18\x04 \x01(\x08\";\n\x0cSyncResponse\x12+\n\x05older\x18\x01 \x03(\x0b\x32\x1c.rtm.service.OlderMembership\" \n\x0fOlderMembership\x12\r\n\x05place\x18\x01 \x01(\r\"\xd6\x01\n\nMembership\x12(\n\x07\x63hannel\x18\x01 \x01(\x0b\x32\x17.rtm.service.ChannelKey\x12#\n\x06\x63\x61ller\x18\x02 \x01(\x0b\x32\x13.rtm.service.Caller\x12\r\n\x05quiet\x18\x03 \x01(\x08\x12\x1b\n\x13presence_timeout_ms\x18\x04 \x01(\r\x12\x11\n\townership\x18\x05 \x01(\x04\x12\x13\n\x0bunannounced\x18\x06 \x01(\x08\x12%\n\x06states\x18\x07 \x03(\x0b\x32\x15.rtm.client.StateItem*\xb5\x01\n\x0ePresenceMethod\x12\x11\n\rPRESENCE_NONE\x10\x00\x12\x11\n\rPRESENCE_JOIN\x10\x01\x12\x11\n\rPRESENCE_CALL\x10\x02\x12\x12\n\x0ePRESENCE_LEAVE\x10\x03\x12\x1a\n\x16PRESENCE_SESSION_ENDED\x10\x04\x12\x12\n\x0ePRESENCE_LEASE\x10\x05\x12\x11\n\rPRESENCE_SYNC\x10\x06\x12\x13\n\x0fPRESENCE_ROSTER\x10\x07*w\n\nSessionEnd\x12\x1b\n\x17SESSION_END_UNSPECIFIED\x10\x00\x12\x1a\n\x16SESSION_END_LOGGED_OUT\x10\x01\x12\x14\n\x10SESSION_END_LOST\x10\x02\x12\x1a\n\x16SESSION_END_SUPERSEDED\x10\x03\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'service.presence_service_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _PRESENCEMETHOD._serialized_start=1240
-  _PRESENCEMETHOD._serialized_end=1421
-  _SESSIONEND._serialized_start=1423
-  _SESSIONEND._serialized_end=1542
+  _PRESENCEMETHOD._serialized_start=1360
+  _PRESENCEMETHOD._serialized_end=1541
+  _SESSIONEND._serialized_start=1543
+  _SESSIONEND._serialized_end=1662
   _JOINREQUEST._serialized_start=123
-  _JOINREQUEST._serialized_end=311
-  _JOINRESPONSE._serialized_start=313
-  _JOINRESPONSE._serialized_end=421
-  _ROSTERREQUEST._serialized_start=423
-  _ROSTERREQUEST._serialized_end=498
-  _ROSTERRESPONSE._serialized_start=500
-  _ROSTERRESPONSE._serialized_end=550
-  _LEAVEPUSH._serialized_start=552
-  _LEAVEPUSH._serialized_end=671
-  _SESSIONENDEDPUSH._serialized_start=673
-  _SESSIONENDEDPUSH._serialized_end=766
-  _LEASEREQUEST._serialized_start=768
-  _LEASEREQUEST._serialized_end=811
-  _LEASERESPONSE._serialized_start=813
-  _LEASERESPONSE._serialized_end=859
-  _SYNCREQUEST._serialized_start=861
-  _SYNCREQUEST._serialized_end=964
-  _SYNCRESPONSE._serialized_start=966
-  _SYNCRESPONSE._serialized_end=1025
-  _OLDERMEMBERSHIP._serialized_start=1027
-  _OLDERMEMBERSHIP._serialized_end=1059
-  _MEMBERSHIP._serialized_start=1062
-  _MEMBERSHIP._serialized_end=1237
+  _JOINREQUEST._serialized_end=350
+  _JOINRESPONSE._serialized_start=353
+  _JOINRESPONSE._serialized_end=502
+  _ROSTERREQUEST._serialized_start=504
+  _ROSTERREQUEST._serialized_end=579
+  _ROSTERRESPONSE._serialized_start=581
+  _ROSTERRESPONSE._serialized_end=631
+  _LEAVEPUSH._serialized_start=633
+  _LEAVEPUSH._serialized_end=752
+  _SESSIONENDEDPUSH._serialized_start=754
+  _SESSIONENDEDPUSH._serialized_end=847
+  _LEASEREQUEST._serialized_start=849
+  _LEASEREQUEST._serialized_end=892
+  _LEASERESPONSE._serialized_start=894
+  _LEASERESPONSE._serialized_end=940
+  _SYNCREQUEST._serialized_start=942
+  _SYNCREQUEST._serialized_end=1045
+  _SYNCRESPONSE._serialized_start=1047
+  _SYNCRESPONSE._serialized_end=1106
+  _OLDERMEMBERSHIP._serialized_start=1108
+  _OLDERMEMBERSHIP._serialized_end=1140
+  _MEMBERSHIP._serialized_start=1143
+  _MEMBERSHIP._serialized_end=1357
 # @@protoc_insertion_point(module_scope)

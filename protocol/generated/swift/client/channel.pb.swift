@@ -180,6 +180,23 @@ package nonisolated struct Rtm_Client_StreamPosition: Sendable {
   package init() {}
 }
 
+/// One temporary state of a user in a channel.
+package nonisolated struct Rtm_Client_StateItem: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1..32 bytes (L-14)
+  package var key: String = String()
+
+  /// at most 1,024 bytes
+  package var value: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 /// Starts delivery of a channel, or replaces the features of a running subscription. To join a stream channel is to subscribe to
 /// it, and then to its topics (type 4) and to single topics (type 5).
 package nonisolated struct Rtm_Client_Subscribe: Sendable {
@@ -218,6 +235,9 @@ package nonisolated struct Rtm_Client_Subscribe: Sendable {
   /// of a message channel: the subscriber's own messages are delivered, too, each at its place
   package var ownMessages: Bool = false
 
+  /// of a message or stream channel: states that the subscriber shows from its join on (P-46)
+  package var states: [Rtm_Client_StateItem] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -245,6 +265,9 @@ package nonisolated struct Rtm_Client_Subscribed: Sendable {
 
   /// entries between Subscribe.after and position are lost
   package var gap: Bool = false
+
+  /// the user shows Subscribe.states; false where that is not known, so that SetState follows
+  package var statesSet: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -435,9 +458,44 @@ nonisolated extension Rtm_Client_StreamPosition: SwiftProtobuf.Message, SwiftPro
   }
 }
 
+nonisolated extension Rtm_Client_StateItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".StateItem"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}value\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.value) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularStringField(value: self.key, fieldNumber: 1)
+    }
+    if !self.value.isEmpty {
+      try visitor.visitSingularStringField(value: self.value, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Rtm_Client_StateItem, rhs: Rtm_Client_StateItem) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.value != rhs.value {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Subscribe"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}features\0\u{1}after\0\u{3}request_id\0\u{3}channel_type\0\u{1}token\0\u{1}publishers\0\u{3}own_messages\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}features\0\u{1}after\0\u{3}request_id\0\u{3}channel_type\0\u{1}token\0\u{1}publishers\0\u{3}own_messages\0\u{1}states\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -453,6 +511,7 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
       case 6: try { try decoder.decodeSingularStringField(value: &self.token) }()
       case 7: try { try decoder.decodeRepeatedStringField(value: &self.publishers) }()
       case 8: try { try decoder.decodeSingularBoolField(value: &self.ownMessages) }()
+      case 9: try { try decoder.decodeRepeatedMessageField(value: &self.states) }()
       default: break
       }
     }
@@ -487,6 +546,9 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
     if self.ownMessages != false {
       try visitor.visitSingularBoolField(value: self.ownMessages, fieldNumber: 8)
     }
+    if !self.states.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.states, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -499,6 +561,7 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.token != rhs.token {return false}
     if lhs.publishers != rhs.publishers {return false}
     if lhs.ownMessages != rhs.ownMessages {return false}
+    if lhs.states != rhs.states {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -506,7 +569,7 @@ nonisolated extension Rtm_Client_Subscribe: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Rtm_Client_Subscribed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Subscribed"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{3}features_unavailable\0\u{1}gap\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{3}features_unavailable\0\u{1}gap\0\u{3}states_set\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -517,6 +580,7 @@ nonisolated extension Rtm_Client_Subscribed: SwiftProtobuf.Message, SwiftProtobu
       case 1: try { try decoder.decodeSingularMessageField(value: &self._position) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.featuresUnavailable) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.gap) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.statesSet) }()
       default: break
       }
     }
@@ -536,6 +600,9 @@ nonisolated extension Rtm_Client_Subscribed: SwiftProtobuf.Message, SwiftProtobu
     if self.gap != false {
       try visitor.visitSingularBoolField(value: self.gap, fieldNumber: 3)
     }
+    if self.statesSet != false {
+      try visitor.visitSingularBoolField(value: self.statesSet, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -543,6 +610,7 @@ nonisolated extension Rtm_Client_Subscribed: SwiftProtobuf.Message, SwiftProtobu
     if lhs._position != rhs._position {return false}
     if lhs.featuresUnavailable != rhs.featuresUnavailable {return false}
     if lhs.gap != rhs.gap {return false}
+    if lhs.statesSet != rhs.statesSet {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

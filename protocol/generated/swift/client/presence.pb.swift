@@ -72,23 +72,6 @@ package nonisolated enum Rtm_Client_PresenceEventType: SwiftProtobuf.Enum, Swift
 
 }
 
-/// One temporary state of a user in a channel.
-package nonisolated struct Rtm_Client_StateItem: Sendable {
-  // SwiftProtobuf.Message conformance is added in an extension below. See the
-  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-  // methods supported on all messages.
-
-  /// 1..32 bytes (L-14)
-  package var key: String = String()
-
-  /// at most 1,024 bytes
-  package var value: String = String()
-
-  package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-  package init() {}
-}
-
 package nonisolated struct Rtm_Client_UserState: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -315,7 +298,7 @@ package nonisolated struct Rtm_Client_PresenceEvent: Sendable {
   /// Clears the value of `interval`. Subsequent reads from it will return its default value.
   package mutating func clearInterval() {self._interval = nil}
 
-  /// state changed
+  /// state changed; empty in joined, for a user who came with states: they are the channel's next presence event
   package var states: Rtm_Client_StateChange {
     get {_states ?? Rtm_Client_StateChange()}
     set {_states = newValue}
@@ -360,41 +343,6 @@ fileprivate nonisolated let _protobuf_package = "rtm.client"
 
 nonisolated extension Rtm_Client_PresenceEventType: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PRESENCE_EVENT_NONE\0\u{2}\u{2}PRESENCE_EVENT_INTERVAL\0\u{1}PRESENCE_EVENT_REMOTE_JOIN\0\u{1}PRESENCE_EVENT_REMOTE_LEAVE\0\u{1}PRESENCE_EVENT_REMOTE_TIMEOUT\0\u{1}PRESENCE_EVENT_REMOTE_STATE_CHANGED\0")
-}
-
-nonisolated extension Rtm_Client_StateItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".StateItem"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}value\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.key) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.value) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.key.isEmpty {
-      try visitor.visitSingularStringField(value: self.key, fieldNumber: 1)
-    }
-    if !self.value.isEmpty {
-      try visitor.visitSingularStringField(value: self.value, fieldNumber: 2)
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Rtm_Client_StateItem, rhs: Rtm_Client_StateItem) -> Bool {
-    if lhs.key != rhs.key {return false}
-    if lhs.value != rhs.value {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
 }
 
 nonisolated extension Rtm_Client_UserState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -186,6 +186,9 @@ package nonisolated struct Rtm_Service_JoinRequest: Sendable {
   /// AttachResponse.ownership of the session's inbox; greater for a newer login; 0 = unknown
   package var ownership: UInt64 = 0
 
+  /// what the user shows from now on, besides the states that it has; no more than SetState may set
+  package var states: [Rtm_Client_StateItem] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -218,6 +221,12 @@ package nonisolated struct Rtm_Service_JoinResponse: Sendable {
 
   /// a newer login of the user is in the channel, so this session isn't listed
   package var older: Bool = false
+
+  /// the user shows JoinRequest.states; false if they were refused, or if there are none
+  package var statesSet: Bool = false
+
+  /// the bytes of the states that were announced, times the users who get them; as CallResponse.cost
+  package var statesCost: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -449,6 +458,9 @@ package nonisolated struct Rtm_Service_Membership: Sendable {
   /// the join didn't reach presence, so the other users get an event now
   package var unannounced: Bool = false
 
+  /// what the user shows from now on; nothing if presence lists the session already
+  package var states: [Rtm_Client_StateItem] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -471,7 +483,7 @@ nonisolated extension Rtm_Service_SessionEnd: SwiftProtobuf._ProtoNameProviding 
 
 nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".JoinRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}lease\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}snapshot\0\u{1}ownership\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}lease\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}snapshot\0\u{1}ownership\0\u{1}states\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -486,6 +498,7 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.presenceTimeoutMs) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.snapshot) }()
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self.ownership) }()
+      case 8: try { try decoder.decodeRepeatedMessageField(value: &self.states) }()
       default: break
       }
     }
@@ -517,6 +530,9 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
     if self.ownership != 0 {
       try visitor.visitSingularUInt64Field(value: self.ownership, fieldNumber: 7)
     }
+    if !self.states.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.states, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -528,6 +544,7 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
     if lhs.presenceTimeoutMs != rhs.presenceTimeoutMs {return false}
     if lhs.snapshot != rhs.snapshot {return false}
     if lhs.ownership != rhs.ownership {return false}
+    if lhs.states != rhs.states {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -535,7 +552,7 @@ nonisolated extension Rtm_Service_JoinRequest: SwiftProtobuf.Message, SwiftProto
 
 nonisolated extension Rtm_Service_JoinResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".JoinResponse"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}frames\0\u{3}too_big\0\u{1}older\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}frames\0\u{3}too_big\0\u{1}older\0\u{3}states_set\0\u{3}states_cost\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -547,6 +564,8 @@ nonisolated extension Rtm_Service_JoinResponse: SwiftProtobuf.Message, SwiftProt
       case 2: try { try decoder.decodeSingularBytesField(value: &self.frames) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.tooBig) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.older) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.statesSet) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.statesCost) }()
       default: break
       }
     }
@@ -569,6 +588,12 @@ nonisolated extension Rtm_Service_JoinResponse: SwiftProtobuf.Message, SwiftProt
     if self.older != false {
       try visitor.visitSingularBoolField(value: self.older, fieldNumber: 4)
     }
+    if self.statesSet != false {
+      try visitor.visitSingularBoolField(value: self.statesSet, fieldNumber: 5)
+    }
+    if self.statesCost != 0 {
+      try visitor.visitSingularUInt64Field(value: self.statesCost, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -577,6 +602,8 @@ nonisolated extension Rtm_Service_JoinResponse: SwiftProtobuf.Message, SwiftProt
     if lhs.frames != rhs.frames {return false}
     if lhs.tooBig != rhs.tooBig {return false}
     if lhs.older != rhs.older {return false}
+    if lhs.statesSet != rhs.statesSet {return false}
+    if lhs.statesCost != rhs.statesCost {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -921,7 +948,7 @@ nonisolated extension Rtm_Service_OlderMembership: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Membership"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}ownership\0\u{1}unannounced\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}channel\0\u{1}caller\0\u{1}quiet\0\u{3}presence_timeout_ms\0\u{1}ownership\0\u{1}unannounced\0\u{1}states\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -935,6 +962,7 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.presenceTimeoutMs) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.ownership) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.unannounced) }()
+      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.states) }()
       default: break
       }
     }
@@ -963,6 +991,9 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
     if self.unannounced != false {
       try visitor.visitSingularBoolField(value: self.unannounced, fieldNumber: 6)
     }
+    if !self.states.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.states, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -973,6 +1004,7 @@ nonisolated extension Rtm_Service_Membership: SwiftProtobuf.Message, SwiftProtob
     if lhs.presenceTimeoutMs != rhs.presenceTimeoutMs {return false}
     if lhs.ownership != rhs.ownership {return false}
     if lhs.unannounced != rhs.unannounced {return false}
+    if lhs.states != rhs.states {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

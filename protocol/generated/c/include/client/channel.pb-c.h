@@ -16,6 +16,7 @@ PROTOBUF_C__BEGIN_DECLS
 
 
 typedef struct Rtm__Client__StreamPosition Rtm__Client__StreamPosition;
+typedef struct Rtm__Client__StateItem Rtm__Client__StateItem;
 typedef struct Rtm__Client__Subscribe Rtm__Client__Subscribe;
 typedef struct Rtm__Client__Subscribed Rtm__Client__Subscribed;
 typedef struct Rtm__Client__Unsubscribe Rtm__Client__Unsubscribe;
@@ -89,6 +90,26 @@ struct  Rtm__Client__StreamPosition
 
 
 /*
+ * One temporary state of a user in a channel.
+ */
+struct  Rtm__Client__StateItem
+{
+  ProtobufCMessage base;
+  /*
+   * 1..32 bytes (L-14)
+   */
+  char *key;
+  /*
+   * at most 1,024 bytes
+   */
+  char *value;
+};
+#define RTM__CLIENT__STATE_ITEM__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&rtm__client__state_item__descriptor) \
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+
+
+/*
  * Starts delivery of a channel, or replaces the features of a running subscription. To join a stream channel is to subscribe to
  * it, and then to its topics (type 4) and to single topics (type 5).
  */
@@ -128,10 +149,15 @@ struct  Rtm__Client__Subscribe
    * of a message channel: the subscriber's own messages are delivered, too, each at its place
    */
   protobuf_c_boolean own_messages;
+  /*
+   * of a message or stream channel: states that the subscriber shows from its join on (P-46)
+   */
+  size_t n_states;
+  Rtm__Client__StateItem **states;
 };
 #define RTM__CLIENT__SUBSCRIBE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__subscribe__descriptor) \
-    , (char *)protobuf_c_empty_string, 0, NULL, 0, RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, 0,NULL, 0 }
+    , (char *)protobuf_c_empty_string, 0, NULL, 0, RTM__CLIENT__CHANNEL_TYPE__CHANNEL_TYPE_NONE, (char *)protobuf_c_empty_string, 0,NULL, 0, 0,NULL }
 
 
 struct  Rtm__Client__Subscribed
@@ -149,10 +175,14 @@ struct  Rtm__Client__Subscribed
    * entries between Subscribe.after and position are lost
    */
   protobuf_c_boolean gap;
+  /*
+   * the user shows Subscribe.states; false where that is not known, so that SetState follows
+   */
+  protobuf_c_boolean states_set;
 };
 #define RTM__CLIENT__SUBSCRIBED__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__client__subscribed__descriptor) \
-    , NULL, 0, 0 }
+    , NULL, 0, 0, 0 }
 
 
 struct  Rtm__Client__Unsubscribe
@@ -298,6 +328,25 @@ Rtm__Client__StreamPosition *
                       const uint8_t       *data);
 void   rtm__client__stream_position__free_unpacked
                      (Rtm__Client__StreamPosition *message,
+                      ProtobufCAllocator *allocator);
+/* Rtm__Client__StateItem methods */
+void   rtm__client__state_item__init
+                     (Rtm__Client__StateItem         *message);
+size_t rtm__client__state_item__get_packed_size
+                     (const Rtm__Client__StateItem   *message);
+size_t rtm__client__state_item__pack
+                     (const Rtm__Client__StateItem   *message,
+                      uint8_t             *out);
+size_t rtm__client__state_item__pack_to_buffer
+                     (const Rtm__Client__StateItem   *message,
+                      ProtobufCBuffer     *buffer);
+Rtm__Client__StateItem *
+       rtm__client__state_item__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   rtm__client__state_item__free_unpacked
+                     (Rtm__Client__StateItem *message,
                       ProtobufCAllocator *allocator);
 /* Rtm__Client__Subscribe methods */
 void   rtm__client__subscribe__init
@@ -456,6 +505,9 @@ void   rtm__client__gap__free_unpacked
 typedef void (*Rtm__Client__StreamPosition_Closure)
                  (const Rtm__Client__StreamPosition *message,
                   void *closure_data);
+typedef void (*Rtm__Client__StateItem_Closure)
+                 (const Rtm__Client__StateItem *message,
+                  void *closure_data);
 typedef void (*Rtm__Client__Subscribe_Closure)
                  (const Rtm__Client__Subscribe *message,
                   void *closure_data);
@@ -490,6 +542,7 @@ extern const ProtobufCEnumDescriptor    rtm__client__channel_type__descriptor;
 extern const ProtobufCEnumDescriptor    rtm__client__message_type__descriptor;
 extern const ProtobufCEnumDescriptor    rtm__client__priority__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__stream_position__descriptor;
+extern const ProtobufCMessageDescriptor rtm__client__state_item__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__subscribe__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__subscribed__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__unsubscribe__descriptor;

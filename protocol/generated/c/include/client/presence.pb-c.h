@@ -16,7 +16,6 @@ PROTOBUF_C__BEGIN_DECLS
 
 #include "client/channel.pb-c.h"
 
-typedef struct Rtm__Client__StateItem Rtm__Client__StateItem;
 typedef struct Rtm__Client__UserState Rtm__Client__UserState;
 typedef struct Rtm__Client__WhoNow Rtm__Client__WhoNow;
 typedef struct Rtm__Client__OnlineUsers Rtm__Client__OnlineUsers;
@@ -45,26 +44,6 @@ typedef enum _Rtm__Client__PresenceEventType {
 } Rtm__Client__PresenceEventType;
 
 /* --- messages --- */
-
-/*
- * One temporary state of a user in a channel.
- */
-struct  Rtm__Client__StateItem
-{
-  ProtobufCMessage base;
-  /*
-   * 1..32 bytes (L-14)
-   */
-  char *key;
-  /*
-   * at most 1,024 bytes
-   */
-  char *value;
-};
-#define RTM__CLIENT__STATE_ITEM__INIT \
- { PROTOBUF_C_MESSAGE_INIT (&rtm__client__state_item__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
-
 
 struct  Rtm__Client__UserState
 {
@@ -290,7 +269,7 @@ struct  Rtm__Client__PresenceEvent
   Rtm__Client__PresenceEventType type;
   Rtm__Client__PresenceInterval *interval;
   /*
-   * state changed
+   * state changed; empty in joined, for a user who came with states: they are the channel's next presence event
    */
   Rtm__Client__StateChange *states;
 };
@@ -323,25 +302,6 @@ struct  Rtm__Client__PresenceInterval
     , 0,NULL, 0,NULL, 0,NULL, 0,NULL }
 
 
-/* Rtm__Client__StateItem methods */
-void   rtm__client__state_item__init
-                     (Rtm__Client__StateItem         *message);
-size_t rtm__client__state_item__get_packed_size
-                     (const Rtm__Client__StateItem   *message);
-size_t rtm__client__state_item__pack
-                     (const Rtm__Client__StateItem   *message,
-                      uint8_t             *out);
-size_t rtm__client__state_item__pack_to_buffer
-                     (const Rtm__Client__StateItem   *message,
-                      ProtobufCBuffer     *buffer);
-Rtm__Client__StateItem *
-       rtm__client__state_item__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   rtm__client__state_item__free_unpacked
-                     (Rtm__Client__StateItem *message,
-                      ProtobufCAllocator *allocator);
 /* Rtm__Client__UserState methods */
 void   rtm__client__user_state__init
                      (Rtm__Client__UserState         *message);
@@ -591,9 +551,6 @@ void   rtm__client__presence_interval__free_unpacked
                       ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
-typedef void (*Rtm__Client__StateItem_Closure)
-                 (const Rtm__Client__StateItem *message,
-                  void *closure_data);
 typedef void (*Rtm__Client__UserState_Closure)
                  (const Rtm__Client__UserState *message,
                   void *closure_data);
@@ -640,7 +597,6 @@ typedef void (*Rtm__Client__PresenceInterval_Closure)
 /* --- descriptors --- */
 
 extern const ProtobufCEnumDescriptor    rtm__client__presence_event_type__descriptor;
-extern const ProtobufCMessageDescriptor rtm__client__state_item__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__user_state__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__who_now__descriptor;
 extern const ProtobufCMessageDescriptor rtm__client__online_users__descriptor;

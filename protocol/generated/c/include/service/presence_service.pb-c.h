@@ -109,10 +109,15 @@ struct  Rtm__Service__JoinRequest
    * AttachResponse.ownership of the session's inbox; greater for a newer login; 0 = unknown
    */
   uint64_t ownership;
+  /*
+   * what the user shows from now on, besides the states that it has; no more than SetState may set
+   */
+  size_t n_states;
+  Rtm__Client__StateItem **states;
 };
 #define RTM__SERVICE__JOIN_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__join_request__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0, 0, 0,NULL }
 
 
 /*
@@ -137,10 +142,18 @@ struct  Rtm__Service__JoinResponse
    * a newer login of the user is in the channel, so this session isn't listed
    */
   protobuf_c_boolean older;
+  /*
+   * the user shows JoinRequest.states; false if they were refused, or if there are none
+   */
+  protobuf_c_boolean states_set;
+  /*
+   * the bytes of the states that were announced, times the users who get them; as CallResponse.cost
+   */
+  uint64_t states_cost;
 };
 #define RTM__SERVICE__JOIN_RESPONSE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__join_response__descriptor) \
-    , NULL, {0,NULL}, 0, 0 }
+    , NULL, {0,NULL}, 0, 0, 0, 0 }
 
 
 /*
@@ -326,10 +339,15 @@ struct  Rtm__Service__Membership
    * the join didn't reach presence, so the other users get an event now
    */
   protobuf_c_boolean unannounced;
+  /*
+   * what the user shows from now on; nothing if presence lists the session already
+   */
+  size_t n_states;
+  Rtm__Client__StateItem **states;
 };
 #define RTM__SERVICE__MEMBERSHIP__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rtm__service__membership__descriptor) \
-    , NULL, NULL, 0, 0, 0, 0 }
+    , NULL, NULL, 0, 0, 0, 0, 0,NULL }
 
 
 /* Rtm__Service__JoinRequest methods */
