@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { translated } from '../../Clients/web/src/agora-events.js';
 import { RTMError } from '../../Clients/web/src/errors.js';
 import { makeEventStream } from '../../Clients/web/src/events.js';
 import { makeLink } from '../../Clients/web/src/link.js';
@@ -211,6 +212,44 @@ test('P-41: the own entry of a snapshot has what the client has set, and an own 
   // A quiet user isn't listed.
   const quiet = { position: { epoch: 1, offset: 8 }, users: [], more: false };
   assert.deepEqual(roster.snapshot(quiet, { seat: '1' })[0].users, []);
+});
+
+test('P-46: who comes with states is shown with them, in one event', () => {
+  const roster = new Roster('me');
+  const states = { items: [{ key: 'seat', value: '1' }], removed: [], whole: true };
+  const empty = { items: [], removed: [], whole: false };
+  const joined = { change: 'joined', userId: 'ann', states: { seat: '1' } };
+  // Nobody is known before a snapshot.
+  assert.deepEqual(roster.event(1, 'ann', { type: 3, states: empty }), []);
+  assert.deepEqual(roster.event(2, 'ann', { type: 6, states }), [joined]);
+  roster.snapshot({ position: { epoch: 1, offset: 2 }, users: [], more: false });
+  assert.deepEqual(roster.event(3, 'ann', { type: 3, states: empty }), []);
+  assert.deepEqual(roster.list(), []);
+  assert.deepEqual(roster.event(4, 'ann', { type: 6, states }), [joined]);
+  assert.deepEqual(roster.list(), [{ userId: 'ann', states: { seat: '1' } }]);
+  // What is set later is an event of its own, and another event shows a join whose states are missing.
+  assert.deepEqual(roster.event(5, 'ann', { type: 6, states })[0].change, 'stateChanged');
+  assert.deepEqual(roster.event(6, 'ben', { type: 3, states: empty }), []);
+  assert.deepEqual(roster.event(7, 'ann', { type: 4 }), [
+    { change: 'joined', userId: 'ben' },
+    { change: 'left', userId: 'ann' },
+  ]);
+  // A snapshot has who comes.
+  assert.deepEqual(roster.event(8, 'ann', { type: 3, states: empty }), []);
+  roster.snapshot({ position: { epoch: 1, offset: 9 }, users: [{ userId: 'ann', items: states.items }], more: false });
+  assert.deepEqual(roster.event(9, 'ann', { type: 6, states }), []);
+  assert.deepEqual(roster.event(10, 'ann', { type: 4 }), [{ change: 'left', userId: 'ann' }]);
+});
+
+test('P-46: apps of the vendor get the states of who comes with the join, and in an event of their own', () => {
+  const about = { type: 'presence', channelType: 'message', channelName: 'room', change: 'joined', userId: 'ann' };
+  const shown = (event) => translated(event).map(([, { eventType, publisher, stateChanged }]) => [eventType, publisher, stateChanged]);
+  const states = { seat: '1' };
+  assert.deepEqual(shown({ ...about, states }), [
+    ['REMOTE_JOIN', 'ann', states],
+    ['REMOTE_STATE_CHANGED', 'ann', states],
+  ]);
+  assert.deepEqual(shown(about), [['REMOTE_JOIN', 'ann', {}]]);
 });
 
 test('R-2: publishes stay below the rate, in their order, and what would wait too long is refused', () => {

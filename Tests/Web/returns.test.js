@@ -105,6 +105,31 @@ test('what is held, shown and followed is there again after a return', async (t)
   assert.deepEqual((await bob.locks.list(channel)).map(({ owner }) => owner), [alice.userId, alice.userId]);
 });
 
+test('P-46: who subscribes, or was away for too long, is seen with its states, in one event', async (t) => {
+  const channel = fresh('seats');
+  const wire = await startWire(server.url);
+  t.after(() => wire.stop());
+  const alice = await loggedIn(t, server.url);
+  const bob = await loggedIn(t, wire.url, { presenceTimeout: 5000 });
+  await alice.subscribe(channel);
+  const ofBob = () =>
+    alice.seen.filter(({ userId }) => userId === bob.userId).map(({ change, states }) => [change, states?.seat]);
+  await bob.presence.setState(channel, { seat: '4' });
+  await bob.subscribe(channel, { presence: false });
+  await alice.until(() => ofBob().length === 1);
+  // A return in time is no event.
+  wire.cut();
+  await bob.until(({ operation }) => operation === 'reconnected');
+  await bob.presence.setState(channel, { seat: '5' });
+  await alice.until(() => ofBob().length === 2);
+  wire.isDown = true;
+  wire.cut();
+  await alice.until(() => ofBob().length === 3);
+  wire.isDown = false;
+  await alice.until(() => ofBob().length === 4);
+  assert.deepEqual(ofBob(), [['joined', '4'], ['stateChanged', '5'], ['timedOut', undefined], ['joined', '5']]);
+});
+
 test('S-16, M-6: whoever unsubscribes without a connection is seen to leave with the next one', async (t) => {
   const [channel, other] = [fresh('left'), fresh('again')];
   const wire = await startWire(server.url);

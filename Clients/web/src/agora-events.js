@@ -43,7 +43,9 @@ export function translated(event) {
         userStateList: interval.states.map(counted),
       };
     }
-    return [['presence', shown]];
+    // Apps of the vendor look for states in an event of their own.
+    const isBoth = change === 'joined' && event.states;
+    return [['presence', shown], ...(isBoth ? [['presence', { ...shown, eventType: presenceEvents.stateChanged }]] : [])];
   }
   if (type === 'storage') {
     const { isSnapshot, publisher, metadata } = event;

@@ -116,7 +116,8 @@ export type PresenceEvent = {
   timestamp: number;
 } & (
   | { change: 'snapshot'; users: UserState[] }
-  | { change: 'joined' | 'left' | 'timedOut'; userId: string }
+  | { change: 'joined'; userId: string; states?: Record<string, string> }
+  | { change: 'left' | 'timedOut'; userId: string }
   | { change: 'stateChanged'; userId: string; states: Record<string, string> }
   | {
       change: 'interval';

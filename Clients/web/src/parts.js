@@ -7,6 +7,7 @@
 //   onUnrestored(entry, restoring, error)   it is over because it could not be restored
 //   onGap(entry, position)       events were lost; what follows continues after the position
 //   onForget()                   the session is over
+//   onSend(kind, body)           a frame is about to be sent, with what the part adds to it
 //   translate(event)             the events that the app gets for this one; undefined for itself
 //   and a method by the name of each kind of frame, or content of a publication, that the server sends of its own accord
 

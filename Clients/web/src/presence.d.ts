@@ -12,7 +12,7 @@ export declare class Presence {
   onlineUsers(channel: Channel, options?: { states?: boolean }): AsyncGenerator<UserState, void>;
   /** The channels of a user. */
   whereNow(userId: string): Promise<{ channelType: 'message' | 'stream'; channelName: string }[]>;
-  /** Before the channel is subscribed the states wait for that. They are set again after a return. */
+  /** Before the channel is subscribed the states wait for that, and come with the user. They are set again after a return. */
   setState(channel: Channel, states: Record<string, string>): Promise<void>;
   getState(channel: Channel, userId?: string): Promise<Record<string, string>>;
   /** Without keys all states. */

@@ -8,6 +8,8 @@ export class Roster {
   users = null;
   #position = null;
   #arriving = null;
+  /** Who has come with states, which are the next event (P-46). */
+  #coming = null;
 
   constructor(self) {
     this.self = self;
@@ -16,7 +18,7 @@ export class Roster {
   /** The subscription continues over a new connection, or in a new log: a snapshot comes. */
   begin(epoch) {
     this.epoch = epoch;
-    this.#arriving = null;
+    this.#arriving = this.#coming = null;
   }
 
   /** `own` has what the client has set, which the server may lack for a moment (P-41, P-42). */
@@ -27,6 +29,7 @@ export class Roster {
     for (const { userId, items } of users) arriving.users.set(userId, asStates(items));
     this.#arriving = more ? arriving : null;
     if (more) return [];
+    this.#coming = null;
     this.users = arriving.users;
     if (this.users.has(this.self)) Object.assign(this.users.get(this.self), own);
     this.#position = position;
@@ -40,7 +43,7 @@ export class Roster {
 
   /** Presence can't be had. */
   lost() {
-    this.users = this.#position = this.#arriving = null;
+    this.users = this.#position = this.#arriving = this.#coming = null;
     return [{ change: 'outOfService' }];
   }
 
@@ -54,7 +57,16 @@ export class Roster {
       return [];
     }
     if (this.#position && this.#contains(this.#position, offset)) return [];
-    const { type, states, interval } = event;
+    const coming = this.#coming;
+    this.#coming = event.type === 3 && event.states ? publisher : null;
+    const joined = coming ? this.#change(coming, { type: 3 }) : [];
+    if (this.#coming) return joined;
+    const next = this.#change(publisher, event);
+    if (event.type !== 6 || publisher !== coming || joined.length === 0) return [...joined, ...next];
+    return [{ ...joined[0], states: asStates(event.states.items) }];
+  }
+
+  #change(publisher, { type, states, interval }) {
     const isOwn = publisher === this.self;
     switch (type) {
       case 3: {

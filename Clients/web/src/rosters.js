@@ -4,7 +4,7 @@ import { types } from './names.js';
 import { schema } from './presence-schema.js';
 import { asStates, Roster } from './roster.js';
 import { codes, OwnStates } from './states.js';
-import { define } from './wire.js';
+import { define, encode } from './wire.js';
 
 define(schema);
 const quiet = 16;
@@ -32,7 +32,12 @@ export class Rosters {
     return this.#rosters.get(key)?.users?.get(user);
   }
 
-  onSubscribed(entry, { position, featuresUnavailable }) {
+  onSend(kind, body) {
+    if (kind === 'subscribe') this.states.bring([body], 0);
+    if (kind === 'login') this.states.bring(body.subscriptions, encode('Login', body).length);
+  }
+
+  onSubscribed(entry, { position, featuresUnavailable, statesSet }) {
     const { key, type, features } = entry;
     if (type === 0 || type === 5) return;
     const self = this.#session.userId;
@@ -44,7 +49,7 @@ export class Rosters {
       // Who was quiet adds itself.
       else if (roster.users && !(features & quiet) && !roster.users.has(self)) roster.users.set(self, { ...this.states.of(key) });
     } else this.#rosters.delete(key);
-    this.states.settle(entry);
+    this.states.settle(entry, statesSet);
   }
 
   onUnsubscribed({ key }) {

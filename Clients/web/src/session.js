@@ -201,6 +201,7 @@ export function openSession(client, config, environment) {
 
   function sendFrame(kind, body, requestId = requests.newId()) {
     const { socket, frameMax } = connection;
+    session.tell('onSend', kind, body);
     const bytes = frame('ClientFrame', { requestId, [kind]: body });
     if (bytes.length - 4 > frameMax) throw new WireError(`the request has more than ${frameMax} bytes`);
     socket.send(bytes);

@@ -1,24 +1,42 @@
 // The temporary states of this user. The server forgets them when the user was away for too long; the client sets them again
-// (docs/behaviour.md P-41, P-42, S-19).
+// (docs/behaviour.md P-41, P-42, S-19). A subscribe brings them along (P-46).
 
 import { RTMError } from './errors.js';
 import { asStates } from './roster.js';
+import { encode } from './wire.js';
 
 export const codes = [-13012, -13001];
 const asItems = (states) => Object.entries(states).map(([key, value]) => ({ key, value }));
 
 // Limit: states that wait for their channels to be subscribed.
 const waitingMax = 100;
+// Limit: bytes of a frame with states. Every server takes somewhat more.
+const bytesMax = 40_000;
 
 export class OwnStates {
   /** By channel: what the app has set, as it travels. */
   #states = new Map();
+  /** By channel: which of these the newest subscribe has brought. */
+  #brought = new Map();
   #session;
   #rosters;
 
   constructor(session, rosters) {
     this.#session = session;
     this.#rosters = rosters;
+  }
+
+  /** What is subscribed brings the states along. Those that find no room are set afterwards, and so are topics. */
+  bring(subscribes, bytes) {
+    for (const one of subscribes) {
+      const key = `${one.channelType || 1}/${one.channel}`;
+      const states = key < '3' && this.#states.get(key);
+      const items = states ? asItems(states) : [];
+      bytes += encode('Subscribe', { states: items }).length + 3;
+      const fits = bytes <= bytesMax;
+      one.states = fits ? items : [];
+      this.#brought.set(key, fits && states);
+    }
   }
 
   clear() {
@@ -78,10 +96,10 @@ export class OwnStates {
     if (shown) change(shown);
   }
 
-  /** The channel is subscribed, perhaps again: what the server doesn't show is set. */
-  settle({ type, name, key }) {
+  /** The channel is subscribed, perhaps again: what the server doesn't show is set. `areSet` says that it shows what was brought. */
+  settle({ type, name, key }, areSet) {
     const wanted = this.of(key);
-    if (Object.keys(wanted).length === 0) return;
+    if (Object.keys(wanted).length === 0 || (areSet && this.#brought.get(key) === wanted)) return;
     const about = { channelType: type, channel: name };
     const again = ({ retryAfter, code }) => {
       if (retryAfter || code === -13011 || code === -13012 || code === -13013) {

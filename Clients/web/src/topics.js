@@ -71,8 +71,8 @@ export class Topics {
       return [event('snapshot', { topics: this.#list(channelName) })];
     }
     const before = publishers.get(userId) ?? {};
-    const now = change === 'stateChanged' ? states : {};
-    if (change === 'stateChanged') publishers.set(userId, states);
+    const now = states ?? {};
+    if (states) publishers.set(userId, states);
     else if (change === 'left' || change === 'timedOut') publishers.delete(userId);
     else return [];
     const differing = (one, other) => Object.keys(one).filter((topic) => !(topic in other));

@@ -105,7 +105,7 @@ public final class ChatRoom {
         members = update.members.keys.sorted()
         for change in update.changes {
             switch change {
-            case .joined(let user, _): add(.joined(user))
+            case .joined(let user): add(.joined(user))
             case .left(let user), .timedOut(let user): add(.left(user))
             case .replaced, .statesChanged, .cleared: break
             }
