@@ -22,7 +22,7 @@ func presenceArticle(_ world: TestWorld, _ print: @escaping Printing) async thro
     for await roster in rosters {
         for change in roster.changes {
             switch change {
-            case .joined(let user, let states): print(user, "has come with", states)
+            case .joined(let user): print(user, "has come")
             case .left(let user), .timedOut(let user): print(user, "has left")
             case .statesChanged(let user): print(user.userID, "shows", user.states)
             case .replaced, .cleared: print(roster.occupancy, "are here")
