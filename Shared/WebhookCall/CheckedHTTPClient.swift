@@ -54,12 +54,19 @@ package final class CheckedHTTPClient: Sendable {
         let expiry: NIODeadline
     }
 
+    private struct Connection {
+        var place: Place?
+        var isShutDown = false
+
+        mutating func takeClient() -> HTTPClient? { place.take()?.client }
+    }
+
     private struct Refusal: Error { let reason: String }
 
     let url: HTTPURL
     private let environment: Environment
     private let connectionsMax: Int
-    private let place = Mutex<Place?>(nil)
+    private let connection = Mutex(Connection())
     /// Which of several addresses is tried, so that one that doesn't answer isn't tried alone.
     private let turn = Mutex(0)
 
@@ -67,12 +74,13 @@ package final class CheckedHTTPClient: Sendable {
         (self.url, self.connectionsMax, self.environment) = (url, connectionsMax, environment)
     }
 
+    /// Requests that are under way, and later ones, fail.
     func shutdown() async {
-        let place = place.withLock { place in
-            defer { place = nil }
-            return place
+        let client = connection.withLock { connection in
+            connection.isShutDown = true
+            return connection.takeClient()
         }
-        try? await place?.client.shutdown()
+        try? await client?.shutdown()
     }
 
     /// Sends a request and reads the answer, within the time that an answer may take.
@@ -108,7 +116,7 @@ package final class CheckedHTTPClient: Sendable {
     // MARK: - The address
 
     private func client() async throws -> HTTPClient {
-        if let place = place.withLock({ $0 }), .now() < place.expiry { return place.client }
+        if let place = connection.withLock({ $0.place }), .now() < place.expiry { return place.client }
         let found =
             if let lookup = environment.lookup {
                 try await lookup(url.host, url.port)
@@ -128,14 +136,17 @@ package final class CheckedHTTPClient: Sendable {
         }
         let expiry = NIODeadline.now() + environment.addressLifetime
         let address = turn.withLock { admitted[$0 % admitted.count] }
-        let (client, old) = place.withLock { place -> (HTTPClient, HTTPClient?) in
-            if let kept = place, admitted.contains(kept.address) {
-                place = Place(address: kept.address, client: kept.client, expiry: expiry)
+        let (client, old) = try connection.withLock {
+            connection throws(Refusal) -> (HTTPClient, HTTPClient?) in
+            // The shutdown may have come while the address was looked up.
+            guard !connection.isShutDown else { throw Refusal(reason: "the client has been shut down") }
+            if let kept = connection.place, admitted.contains(kept.address) {
+                connection.place = Place(address: kept.address, client: kept.client, expiry: expiry)
                 return (kept.client, nil)
             }
-            let old = place?.client
+            let old = connection.takeClient()
             let client = makeClient(to: address)
-            place = Place(address: address, client: client, expiry: expiry)
+            connection.place = Place(address: address, client: client, expiry: expiry)
             return (client, old)
         }
         retire(old)
@@ -144,11 +155,7 @@ package final class CheckedHTTPClient: Sendable {
 
     private func forgetAddress() {
         turn.withLock { $0 += 1 }
-        retire(
-            place.withLock { place in
-                defer { place = nil }
-                return place?.client
-            })
+        retire(connection.withLock { $0.takeClient() })
     }
 
     /// Ends a client when the requests that are under way at other addresses have their answers.

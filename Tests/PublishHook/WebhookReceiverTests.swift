@@ -196,6 +196,31 @@ struct WebhookReceiverTests {
         }
     }
 
+    @Test("a shutdown while the address is looked up leaves no client behind, and the request fails")
+    func shutdownDuringLookup() async throws {
+        let (lookups, begun) = AsyncStream<CheckedContinuation<Void, Never>>.makeStream()
+        let target = WebhookTarget(
+            HTTPURL("http://late.test:9/", host: "late.test", port: 9, isEncrypted: false),
+            secrets: [try #require(WebhookSecret(secret))])
+        let receiver = WebhookReceiver(
+            target, connectionsMax: 1,
+            .init(
+                rules: AddressRules(allowed: [try #require(loopback)]), rulesKey: "webhooks.privateAddresses",
+                timeout: .seconds(5),
+                lookup: { _, port in
+                    await withCheckedContinuation { _ = begun.yield($0) }
+                    return [try SocketAddress(ipAddress: "127.0.0.1", port: port)]
+                },
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton))
+        async let answer = receiver.post("{}", now: Date(timeIntervalSince1970: 1_764_000_000))
+        for await lookup in lookups {
+            await receiver.shutdown()
+            lookup.resume()
+            break
+        }
+        #expect(await answer.outcome == .noConnection("the client has been shut down"))
+    }
+
     @Test("W-53: redirects aren't followed: the status is a refusal")
     func redirects() async throws {
         try await TestReceiver.with { _ in
