@@ -32,7 +32,7 @@ ENTRIES = {
     ),
     "agora-rtm.cjs": (["agora-rtm.js"], "offer({ ...$agora_rtm });\n"),
     "heliograph.js": (
-        ["index.js", "presence.js", "storage.js", "locks.js", "history.js", "pacing.js", "streams.js", "encryption.js", "codes.js"],
+        ["index.js", "presence.js", "storage.js", "locks.js", "history.js", "pacing.js", "once.js", "streams.js", "encryption.js", "codes.js"],
         "globalThis.Heliograph = { {entries} };\n",
     ),
 }

@@ -16,7 +16,7 @@ copy=$(mktemp -d)
 trap 'rm -r "$copy"' EXIT
 cp -r src bundle.py README.md "$copy"
 cp ../../LICENSE "$copy"
-rm "$copy"/src/{index,presence,storage,locks,history,pacing,streams,encryption,codes}.d.ts
+rm "$copy"/src/{index,presence,storage,locks,history,pacing,once,streams,encryption,codes}.d.ts
 cp src/index.d.ts "$copy/src"
 # Its entry is the API of agora-rtm, and it has neither the other modules' entries nor the sample.
 node --input-type=commonjs - package.json "$copy/package.json" <<'END'

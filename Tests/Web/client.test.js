@@ -113,6 +113,7 @@ test('the core alone has messages, passes over what modules show, and refuses wh
   for (const option of ['presence', 'metadata', 'locks']) {
     await assert.rejects(client.subscribe(channel, { [option]: true }), { code: -10014, operation: 'subscribe' });
   }
+  await assert.rejects(client.publish(channel, 'x', { id: 'payment-17' }), { code: -10014, operation: 'publish' });
   await client.subscribe(channel);
   await bob.subscribe(channel, { metadata: true, locks: true });
   await bob.until(({ change, users }) => change === 'snapshot' && users?.length === 2);

@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { translated } from '../../Clients/web/src/agora-events.js';
 import { RTMError } from '../../Clients/web/src/errors.js';
 import { makeEventStream } from '../../Clients/web/src/events.js';
-import { makeLink } from '../../Clients/web/src/link.js';
+import { makeLink as makeLinkOf } from '../../Clients/web/src/link.js';
 import { loss } from '../../Clients/web/src/losses.js';
+import { numberOf } from '../../Clients/web/src/once.js';
 import { makePacedPublishes } from '../../Clients/web/src/pacing.js';
-import { numberOf } from '../../Clients/web/src/publisher.js';
 import { makePublishes } from '../../Clients/web/src/publishes.js';
 import { Roster } from '../../Clients/web/src/roster.js';
 import { makeSubscriptions } from '../../Clients/web/src/subscriptions.js';
@@ -20,8 +20,10 @@ const changes = (actions) =>
     .filter(([kind]) => kind === 'announce')
     .map(([, { currentState, operation, reasonCode }]) => [currentState, operation, reasonCode]);
 const refused = (code, retryAfter) => loss('refused', 'no', { error: { code, retryAfter } });
-const connected = (options = {}) => {
-  const link = makeLink({ random: () => 0.5, ...options });
+const usual = { servers: ['ws://one'], reconnectTimeout: Infinity, requestTimeout: 10_000, random: () => 0.5 };
+const makeLink = (options) => makeLinkOf({ ...usual, ...options });
+const connected = (options) => {
+  const link = makeLink(options);
   link.login('a', undefined, 0);
   link.accepted(1, 0);
   link.restored(1, { unrestored: [], interrupted: [] }, 0);
@@ -29,7 +31,7 @@ const connected = (options = {}) => {
 };
 
 test('T1, T2, T16: login and logout', () => {
-  const link = makeLink({});
+  const link = makeLink();
   assert.deepEqual(changes(link.login('a', 't', 0)), [['connecting', 'login', 'login']]);
   link.accepted(1, 10);
   const actions = link.restored(1, { unrestored: [], interrupted: [] }, 20);
@@ -48,7 +50,7 @@ test('T3, T14: each refusal and each end has its reason', () => {
     [-10016, 'inconsistentAppId'],
     [-10022, 'serviceNotSupported'],
   ]) {
-    const link = makeLink({});
+    const link = makeLink();
     link.login('a', undefined, 0);
     const actions = link.ended(1, refused(code), 1);
     assert.deepEqual(changes(actions), [['failed', 'serverReject', reason]]);
@@ -97,7 +99,7 @@ test('R-9: a login that came too early fails; a session that comes back waits', 
 });
 
 test('S-6, S-7: a second login replaces the first; while connected it brings a token', () => {
-  const link = makeLink({});
+  const link = makeLink();
   link.login('a', undefined, 0);
   const actions = link.login('b', undefined, 1);
   assert.equal(actions[0][2].code, -10023);
@@ -107,7 +109,7 @@ test('S-6, S-7: a second login replaces the first; while connected it brings a t
 });
 
 test('several servers are tried one after the other at once', () => {
-  const link = makeLink({ servers: 3 });
+  const link = makeLink({ servers: ['ws://one', 'ws://two', 'ws://three'] });
   link.login('a', undefined, 0);
   assert.deepEqual(link.ended(1, loss('error', 'x'), 1), [['disconnect'], ['connect', 2, 1]]);
   assert.deepEqual(link.ended(2, loss('error', 'x'), 2), [['disconnect'], ['connect', 3, 2]]);

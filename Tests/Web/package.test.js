@@ -40,12 +40,13 @@ test('it is packed without a network, and every entry loads in a program that ha
      import { Locks } from 'heliograph/locks';
      import { History } from 'heliograph/history';
      import { Pacing } from 'heliograph/pacing';
+     import { Once } from 'heliograph/once';
      import { StreamChannel } from 'heliograph/streams';
      import { Encryption } from 'heliograph/encryption';
      import { ErrorCode } from 'heliograph/codes';
      import AgoraRTM, { RTM } from 'heliograph/agora-rtm';
      if (AgoraRTM.RTM !== RTM || ErrorCode.notLogin !== -10002) throw new Error('not what it should be');
-     const classes = [RTMClient, RTMError, Presence, Storage, Locks, History, Pacing, StreamChannel, Encryption];
+     const classes = [RTMClient, RTMError, Presence, Storage, Locks, History, Pacing, Once, StreamChannel, Encryption];
      for (const made of classes) if (typeof made !== 'function') throw new Error(made);
      if (!globalThis.WebSocket) try {
        new RTMClient({ server: 'ws://a', appId: 'a', userId: 'b' });
@@ -213,7 +214,7 @@ function sizeOf(...entries) {
   return { ...size, minified: gzipped(minified('esnext', ...entries)), es2020: gzipped(old), brotli: brotliCompressSync(old).length };
 }
 
-const modulesOfFeatures = ['presence', 'storage', 'locks', 'history', 'pacing', 'streams', 'encryption'];
+const modulesOfFeatures = ['presence', 'storage', 'locks', 'history', 'pacing', 'once', 'streams', 'encryption'];
 const features = modulesOfFeatures.map((name) => `${name}.js`);
 const sizes = [
   ['the core', ['index.js']],

@@ -1,6 +1,6 @@
 // Subscriptions over their connections: asking for them, ending them, taking them up again, and what comes of them.
 
-import { late, RTMError } from './errors.js';
+import { late, noModule, RTMError } from './errors.js';
 import { loss } from './losses.js';
 import { types } from './names.js';
 import { echo, subscribeRequest } from './subscriptions.js';
@@ -14,7 +14,7 @@ const notSubscribed = [-11001, -11002, -11013, -12015];
 const usual = { messages: true, presence: true };
 
 /** How channels are asked for; the followed users of storage.js have another way. */
-export const channelWay = { begin: 'subscribe', end: 'unsubscribe', request: subscribeRequest };
+export const channelWay = { list: 'subscriptions', begin: 'subscribe', end: 'unsubscribe', request: subscribeRequest };
 
 export function makeChannels(session) {
   const { requests, subscriptions, features } = session;
@@ -24,7 +24,7 @@ export function makeChannels(session) {
   /** The bits of the options that are set. Those of a module can only be asked for where there is one. */
   function bitsOf(options, operation) {
     for (const name in options) {
-      if (options[name] && !(name in features)) throw new RTMError(-10014, `no module here shows ${name}`, { operation });
+      if (options[name] && !(name in features)) throw noModule(name, operation);
     }
     const isWanted = (name) => options[name] ?? usual[name];
     return Object.keys(features).reduce((bits, name) => bits | (isWanted(name) ? features[name] : 0), 0);
@@ -122,7 +122,7 @@ export function makeChannels(session) {
       });
     if (!isCurrent()) return undefined;
     // The link need not wait for it.
-    if (entry.way.mayWait?.(code)) {
+    if (entry.way.waitsFor?.includes(code)) {
       again(retryAfter ?? 2000, false);
       return session.restored();
     }

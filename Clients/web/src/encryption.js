@@ -234,6 +234,14 @@ export class Encryption {
   }
 
   /** The event with what it carries in the clear, and an event for what can't be decrypted. */
+  /** What opens events and delivers them. That takes time, and they keep their order. */
+  opener(deliver) {
+    let opening = Promise.resolve();
+    return (event) => {
+      opening = opening.then(async () => (await this.openEvent(event)).forEach(deliver));
+    };
+  }
+
   async openEvent(event) {
     const { channelType, channelName } = event;
     const about = { type: types.indexOf(channelType), name: channelName };

@@ -29,3 +29,5 @@ export const noAnswer = ({ codes, operation }, reason = late) => new RTMError(co
 export const noConnection = ({ codes, operation }, outcome) =>
   new RTMError(codes[1], 'there is no connection', { operation, outcome });
 export const noLogin = (operation) => new RTMError(-10002, 'there is no login', { operation });
+/** An option is given that a module has which the app doesn't use. */
+export const noModule = (option, operation) => new RTMError(-10014, `no module here has '${option}'`, { operation });

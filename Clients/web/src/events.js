@@ -6,7 +6,6 @@ const report = globalThis.reportError ?? console.error;
 export function makeOutlet(encryption, translate) {
   const consumers = new Set();
   const held = [];
-  let opening = Promise.resolve();
 
   function deliver(event) {
     for (const shown of translate(event)) {
@@ -20,11 +19,7 @@ export function makeOutlet(encryption, translate) {
     }
   }
 
-  function show(event) {
-    if (!encryption) return deliver(event);
-    // Opening takes time, and events keep their order.
-    opening = opening.then(async () => (await encryption.openEvent(event)).forEach(deliver));
-  }
+  const show = encryption?.opener(deliver) ?? deliver;
 
   return {
     add: (consumer) => {

@@ -272,6 +272,7 @@ export interface PublishOptions {
   /**
    * The app's own name for this message, 1 to 255 visible ASCII characters, with which the call may be repeated whatever became of
    * it, also by another client of the user: the message is published once, as long as the channel's log reaches back (M-42).
+   * It needs `new Once(client)`.
    */
   id?: string;
 }

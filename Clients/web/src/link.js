@@ -18,15 +18,8 @@ const jitter = 0.2;
 const resumeWindow = 120_000;
 const margin = 10_000;
 
-/** Options: `token`, `hasProvider`, and others with these defaults. */
-export function makeLink({ token: configured, hasProvider, ...options }) {
-  const { servers, reconnectTimeout, attemptTimeout, random } = {
-    servers: 1,
-    reconnectTimeout: Infinity,
-    attemptTimeout: 10_000,
-    random: Math.random,
-    ...options,
-  };
+/** It gets what the client was made with, and random numbers. */
+export function makeLink({ token: configured, tokenProvider, servers, reconnectTimeout, requestTimeout, random }) {
   /** What an attempt logs in with; without it, the app id. */
   let token;
   /** From this time on the server doesn't take the token, as far as that is known (S-54). */
@@ -89,7 +82,7 @@ export function makeLink({ token: configured, hasProvider, ...options }) {
       if (state === 'connected') return given && given !== token ? [['renew', login, given]] : [['login', login, null]];
       const actions = finish(loginError(-10023, 'a newer login replaced this one'));
       pending = login;
-      needsToken = !given && hasProvider;
+      needsToken = !given && tokenProvider;
       if (outage?.was) link.token = given ?? token;
       else {
         link.token = given ?? configured;
@@ -136,7 +129,7 @@ export function makeLink({ token: configured, hasProvider, ...options }) {
       needsToken = false;
       isFresh = true;
       link.token = newer;
-      endsAt = now + attemptTimeout;
+      endsAt = now + requestTimeout;
       return now < expiresAt ? firstStep(now) : attemptEnded(expired('the token provider brought it again'), now);
     },
 
@@ -144,7 +137,7 @@ export function makeLink({ token: configured, hasProvider, ...options }) {
     accepted(of, now) {
       if (state !== 'connecting' || of !== attempt) return;
       isRestoring = true;
-      endsAt = now + attemptTimeout;
+      endsAt = now + requestTimeout;
     },
 
     /**
@@ -186,7 +179,7 @@ export function makeLink({ token: configured, hasProvider, ...options }) {
           return firstStep(now);
         }
         const what = needsToken ? 'token of the provider' : isRestoring ? 'restoration' : 'login';
-        return attemptEnded(loss('error', `no ${what} within ${attemptTimeout / 1000} seconds`), now);
+        return attemptEnded(loss('error', `no ${what} within ${requestTimeout / 1000} seconds`), now);
       }
       return state === 'disconnected' && now >= outage.since + resumeWindow ? suspend() : again(now);
     },
@@ -199,7 +192,7 @@ export function makeLink({ token: configured, hasProvider, ...options }) {
   function replacesToken({ fatal }, now) {
     if (fatal !== 'tokenExpired') return false;
     expiresAt = now;
-    return (needsToken = !!hasProvider);
+    return (needsToken = !!tokenProvider);
   }
 
   function connectionEnded(loss, now) {
@@ -212,15 +205,15 @@ export function makeLink({ token: configured, hasProvider, ...options }) {
     if (isReplaced) return [...actions, ...again(now)];
     if (!loss.drain) return actions;
     // Another server needs no time to get ready. The same one says when its successor may be asked.
-    const pause = servers === 1 ? loss.retryAfter : 0;
-    server = (server + 1) % servers;
+    const pause = servers.length === 1 ? loss.retryAfter : 0;
+    server = (server + 1) % servers.length;
     return [...actions, ...again(now, pause)];
   }
 
   function attemptEnded(loss, now) {
     const returns = outage.was || pending === null;
     // Without a token no server has been tried.
-    const hasOther = tried < servers && !needsToken;
+    const hasOther = tried < servers.length && !needsToken;
     const wasFresh = isFresh;
     const isReplaced = replacesToken(loss, now);
     // The clock of whoever makes the tokens may be behind, so a lost session asks once more.
@@ -230,7 +223,7 @@ export function makeLink({ token: configured, hasProvider, ...options }) {
     if (isReplaced && !wasFresh) return [...actions, ...begin(now)];
     outage.refusedToken ||= isReplaced;
     if (hasOther && !isReplaced) {
-      server = (server + 1) % servers;
+      server = (server + 1) % servers.length;
       return [...actions, ...begin(now, tried + 1, 0, wasFresh)];
     }
     server = 0;
@@ -253,8 +246,7 @@ export function makeLink({ token: configured, hasProvider, ...options }) {
 
   /** An outage begins. `was` says that there was a session. */
   function begins(since, was) {
-    const counts = { failures: 0, refusals: 0, slow: 0, refusedToken: false };
-    outage = { since, was, ...counts, suspended: false, retryAt: Infinity, notBefore: 0, last: '' };
+    outage = { since, was, failures: 0, refusals: 0, slow: 0, notBefore: 0, retryAt: Infinity, last: '' };
   }
 
   function jittered(wait) {
@@ -310,7 +302,7 @@ export function makeLink({ token: configured, hasProvider, ...options }) {
     isFresh = hasFreshToken;
     tried = number;
     beginsAt = pause > 0 ? now + pause : Infinity;
-    endsAt = now + pause + attemptTimeout;
+    endsAt = now + pause + requestTimeout;
     attempt++;
     return pause > 0 ? [] : firstStep(now);
   }
@@ -318,7 +310,7 @@ export function makeLink({ token: configured, hasProvider, ...options }) {
   /** A token that is known to have expired isn't presented: a provider has to replace it, and without one the link fails (S-54). */
   function firstStep(now) {
     if (now >= expiresAt) {
-      if (!hasProvider) return fail(expired('log in with a new one'));
+      if (!tokenProvider) return fail(expired('log in with a new one'));
       needsToken = true;
     }
     return [needsToken ? ['askForToken', attempt] : ['connect', attempt, server]];

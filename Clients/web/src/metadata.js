@@ -11,11 +11,12 @@ export const codes = [-12018, -10025];
 
 /** How users are followed: as channels are subscribed, with requests of their own. */
 const userWay = {
+  list: 'followedUsers',
   begin: 'subscribeUserMetadata',
   end: 'unsubscribeUserMetadata',
   request: ({ name, position }) => ({ userId: name, after: position }),
   // Storage can't be had at the moment.
-  mayWait: (code) => code === -12001 || code === -12018 || code === -12019,
+  waitsFor: [-12001, -12018, -12019],
 };
 
 export const metadataOf = ({ majorRevision, items }) => ({

@@ -21,13 +21,13 @@ export function makeOpening(session, instance) {
     begin() {
       const { connection, sendFrame } = session;
       const token = link.token ?? appId;
-      const offered = subscriptions.offer(token.length).map((entry) => [entry, requests.newId()]);
-      const users = offered.filter(([{ type }]) => type === 0);
-      const others = offered.filter(([{ type }]) => type > 0);
-      const bodies = (list) => list.map(([entry, requestId]) => ({ ...entry.way.request(entry), requestId }));
+      const offered = {};
+      for (const entry of subscriptions.offer(token.length)) {
+        const { list, request } = entry.way;
+        (offered[list] ??= []).push({ ...request(entry), requestId: requests.newId(), entry });
+      }
       sendFrame('hello', { versionMin: 1, versionMax: 1, client: 'heliograph web' });
-      /** Those that the server answers for, by what its answer counts. */
-      connection.taken = (answer) => [...others.slice(0, answer.subscriptions), ...users.slice(0, answer.followedUsers)];
+      connection.offered = offered;
       connection.login = sendFrame('login', {
         appId,
         userId,
@@ -38,8 +38,7 @@ export function makeOpening(session, instance) {
         instance,
         attempt: connection.attempt,
         asked: link.pending !== null,
-        subscriptions: bodies(others),
-        followedUsers: bodies(users),
+        ...offered,
       });
     },
 
@@ -54,7 +53,9 @@ export function makeOpening(session, instance) {
       channels.openInbox(answer.inboxPosition ?? { epoch: 0, offset: 0 }, answer.inboxGap);
       publisher.resume();
       session.tell('onLoggedIn', answer);
-      channels.restoreAll(new Map(connection.taken(answer)));
+      // Of each list the server's answer counts those that it answers for.
+      const taken = Object.entries(connection.offered).flatMap(([list, entries]) => entries.slice(0, answer[list]));
+      channels.restoreAll(new Map(taken.map(({ entry, requestId }) => [entry, requestId])));
       session.restored();
     },
   };

@@ -1,56 +1,20 @@
 // Publishing: a message is sent in its turn, and again until its answer comes or nobody waits for it any more.
 
-import { noAnswer, noConnection, RTMError } from './errors.js';
+import { noAnswer, noConnection, noModule, RTMError } from './errors.js';
 import { makePublishes } from './publishes.js';
 import { utf8 } from './wire.js';
 
 const operation = 'publish';
 const request = { codes: [-11026, -11027], operation };
 const unknown = 'whether the message was published is unknown';
-// Limits: bytes of a message, those of a topic's, and bytes that wait for the network.
-const payloadMax = 32_768;
-const topicPayloadMax = 1024;
+// Limits: bytes of a message, unless its destination takes fewer, and bytes that wait for the network.
+const usualPayloadMax = 32_768;
 const unsentMax = 8 * 2 ** 20;
-// Limit: messages with an id whose first sending is remembered.
-const namedMax = 1024;
 /** How long a server knows what it has published, so that it may be asked again. */
 const ageMax = 120_000;
 
-/** The number by which the server knows a message with an id again: cyrb53, of which every client makes the same. */
-export function numberOf(id) {
-  let low = 0xdeadbeef;
-  let high = 0x41c6ce57;
-  for (const byte of utf8(id)) {
-    low = Math.imul(low ^ byte, 2654435761);
-    high = Math.imul(high ^ byte, 1597334677);
-  }
-  low = Math.imul(low ^ (low >>> 16), 2246822507);
-  low ^= Math.imul(high ^ (high >>> 13), 3266489909);
-  high = Math.imul(high ^ (high >>> 16), 2246822507);
-  high ^= Math.imul(low ^ (low >>> 13), 3266489909);
-  return 2 ** 32 * (high & 0x1fffff) + (low >>> 0) || 1;
-}
-
 export function makePublisher(session) {
   const { requests, encryption, subscriptions, link } = session;
-  /** By destination and id: when a message was sent first, so that a log which has forgotten it refuses the repetition. */
-  const named = new Map();
-
-  /** What may have been published keeps the time of its first sending. */
-  function name(key, id) {
-    const entry = named.get(key) ?? { first: { sentAt: session.now, epoch: publisher.epoch }, calls: 0 };
-    entry.calls++;
-    named.set(key, entry);
-    if (named.size > namedMax) named.delete(named.keys().next().value);
-    return {
-      number: { origin: numberOf(id), sequence: 1, first: entry.first },
-      failed(error) {
-        if (error.outcome === 'notDone' && --entry.calls === 0) named.delete(key);
-        throw error;
-      },
-    };
-  }
-
   /** There was no answer in time, or before the session was over. */
   function late(id, isOver) {
     const { state, refusal, error } = publisher.queue.remove(id);
@@ -103,21 +67,24 @@ export function makePublisher(session) {
       return subscriptions.inbox.position?.epoch ?? 0;
     },
 
+    /** For messages with an id: what begins the sending of one, and what then belongs to it. Another module has it. */
+    named() {
+      throw noModule('id', operation);
+    },
+
     async publish(about, message, { customType = '', storeInHistory = false, priority = 0, id }) {
       const isText = typeof message === 'string';
       let payload = isText ? utf8(message) : asBytes(message);
       if (encryption) payload = await encryption.sealMessage(about, message, customType);
-      const value = about.type === 5 ? topicPayloadMax : payloadMax;
+      const { payloadMax: value = usualPayloadMax } = about;
       if (payload.length > value) {
         const limit = { name: 'message bytes', value };
         throw new RTMError(-11010, `the message has ${payload.length} bytes, and ${value} are allowed`, { operation, limit });
       }
-      if (id !== undefined && !/^[!-~]{1,255}$/.test(id)) {
-        throw new RTMError(-10014, 'the id of a message has 1 to 255 visible ASCII characters', { operation });
-      }
+      const named = id === undefined ? undefined : publisher.named(about.key, id);
       const call = { ...request };
       await requests.ready(call);
-      const own = id && name(`${about.key} ${id}`, id);
+      const own = named?.();
       const sent = add(call.deadline, about.key, {
         channelType: about.type,
         channel: about.name,
@@ -126,9 +93,10 @@ export function makePublisher(session) {
         customType,
         storeInHistory,
         priority,
-        ...own?.number,
+        ...own?.fields,
       });
-      return own ? sent.catch(own.failed) : sent;
+      if (own) sent.catch(own.failed);
+      return sent;
     },
 
     send(sendings) {
@@ -152,7 +120,9 @@ export function makePublisher(session) {
 }
 
 function asBytes(message) {
-  if (message instanceof ArrayBuffer) return new Uint8Array(message);
-  if (ArrayBuffer.isView(message)) return new Uint8Array(message.buffer, message.byteOffset, message.byteLength).slice();
-  throw new RTMError(-11031, 'a message is a text or bytes', { operation });
+  if (!(message instanceof ArrayBuffer || ArrayBuffer.isView(message))) {
+    throw new RTMError(-11031, 'a message is a text or bytes', { operation });
+  }
+  const { buffer = message, byteOffset, byteLength } = message;
+  return new Uint8Array(buffer, byteOffset, byteLength).slice();
 }

@@ -20,7 +20,7 @@ const sessions = new WeakMap();
 export const sessionOf = (client) => sessions.get(client);
 
 export function openSession(client, config, environment) {
-  const { userId, servers, token, reconnectTimeout, requestTimeout, encryption } = config;
+  const { userId, servers, encryption } = config;
   const { now, random, setTimeout, clearTimeout, WebSocket } = environment;
   let timer;
   let timerAt = Infinity;
@@ -34,14 +34,7 @@ export function openSession(client, config, environment) {
     /** The bits of what a subscriber may receive, by the options of a subscribe; modules add theirs. */
     features: { messages: 4, quiet: 16, echo },
     subscriptions: makeSubscriptions(userId),
-    link: makeLink({
-      token,
-      hasProvider: !!config.tokenProvider,
-      servers: servers.length,
-      reconnectTimeout,
-      attemptTimeout: requestTimeout,
-      random,
-    }),
+    link: makeLink({ ...config, random }),
     clockOffset: 0,
     get now() {
       return now();

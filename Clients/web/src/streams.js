@@ -7,10 +7,13 @@ import { RTMError } from './errors.js';
 import { place, union } from './names.js';
 import { Rosters } from './rosters.js';
 import { sessionOf } from './session.js';
+import { renewCodes } from './tokens.js';
 import { Topics } from './topics.js';
 
 // The bits of what a subscriber receives.
-const [presence, messages, quiet] = [1, 4, 16];
+const [presence, quiet] = [1, 16];
+// Limits: bytes of a message in a topic, and users of a subscribed one.
+const payloadMax = 1024;
 const publishersMax = 64;
 const priorities = { normal: 0, highest: 1, high: 2, low: 3 };
 
@@ -43,7 +46,7 @@ export class StreamChannel {
   }
 
   #topic(topic) {
-    return place(5, `${this.name}/${topic}`);
+    return { ...place(5, `${this.name}/${topic}`), payloadMax };
   }
 
   get #joinedTopics() {
@@ -99,7 +102,7 @@ export class StreamChannel {
 
   async renewToken(token) {
     this.#checkJoined('renewToken');
-    await this.#session.tokens.renew(token, this.name);
+    await this.#session.requests.ask(renewCodes, 'renewToken', { token, channel: this.name });
     const entry = this.#entry(this.#about);
     if (entry) entry.token = token;
   }
@@ -169,7 +172,7 @@ export class StreamChannel {
   }
 
   #subscribe(topic, publishers) {
-    return this.#session.channels.subscribe(this.#topic(topic), { features: messages, publishers }, 'subscribeTopic');
+    return this.#session.channels.subscribe(this.#topic(topic), { publishers }, 'subscribeTopic');
   }
 
   /** Who publishes the topic. Who has joined it a moment ago may not be known here yet, so the server is asked. */

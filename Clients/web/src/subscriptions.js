@@ -93,10 +93,10 @@ export function makeSubscriptions(userId) {
   return subscriptions;
 }
 
-export const subscribeRequest = ({ type, name, features, token, publishers, position }) => ({
+export const subscribeRequest = ({ type, name, features = 0, token, publishers, position }) => ({
   channel: name,
   channelType: type === 1 ? 0 : type,
-  features: type === 5 ? 0 : features & ~echo,
+  features: features & ~echo,
   after: position,
   token,
   publishers,

@@ -6,6 +6,8 @@ import { loss } from './losses.js';
 const firstPause = 1000;
 const lastPause = 30_000;
 
+export const renewCodes = [-10026, -10025];
+
 export function makeTokens(session) {
   const { requests, link, config } = session;
   let announcedFor;
@@ -19,11 +21,9 @@ export function makeTokens(session) {
     throw new Error(`it returned '${token && typeof token}'`);
   }
 
-  /** Replaces the token of the session, or that of a stream channel. */
-  async function renew(token, channel = '') {
-    await requests.ask([-10026, -10025], 'renewToken', { token, channel }, 'renewToken', () => {
+  async function renew(token) {
+    await requests.ask(renewCodes, 'renewToken', { token }, 'renewToken', () => {
       // A warning for the new token may stand right behind the answer, so it is the session's from here on.
-      if (channel) return;
       link.token = token;
       renewedAt = session.now;
       round = undefined;
@@ -57,22 +57,18 @@ export function makeTokens(session) {
 
     /** Asks the provider for an attempt. The link passes over what comes after the attempt's end. */
     async ask(attempt) {
-      let token;
-      let failure;
-      try {
-        token = await provided();
-      } catch (error) {
-        failure = loss('error', `the token provider failed: ${error?.message ?? error}`);
-      }
-      session.perform(failure ? link.ended(attempt, failure, session.now) : link.provided(attempt, token, session.now));
+      const actions = await provided().then(
+        (token) => link.provided(attempt, token, session.now),
+        (error) => link.ended(attempt, loss('error', `the token provider failed: ${error?.message ?? error}`), session.now),
+      );
+      session.perform(actions);
     },
 
     tokenWillExpire({ remainingMs, channel }) {
-      // Once per token (S-50).
-      if (channel || announcedFor !== link.token) {
-        session.emit({ type: 'tokenWillExpire', remaining: remainingMs, channelName: channel || undefined });
-      }
+      // That of a stream channel is no matter of the session.
       if (channel) return;
+      // Once per token (S-50).
+      if (announcedFor !== link.token) session.emit({ type: 'tokenWillExpire', remaining: remainingMs, channelName: undefined });
       announcedFor = link.token;
       link.expires(remainingMs, session.now);
       if (!config.tokenProvider || round?.connection === session.connection) return;

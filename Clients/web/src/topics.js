@@ -42,6 +42,10 @@ export class Topics {
     if (type === 2) this.#session.emit({ type: 'streamChannelEnded', channelName: name, error });
   }
 
+  tokenWillExpire({ remainingMs, channel }) {
+    if (channel) this.#session.emit({ type: 'tokenWillExpire', remaining: remainingMs, channelName: channel });
+  }
+
   channelEnded({ channel, error }) {
     const { subscriptions, channels } = this.#session;
     const entry = subscriptions.get(`2/${channel}`);

@@ -37,23 +37,21 @@ define(schema);
 
 // The bytes of what is skipped, by its wire type.
 const lengths = { 1: 8, 5: 4 };
-// Numbers have 64 bits, in two words: engines of before 2020 have no other integers.
-const word = 2 ** 32;
+// Of the 64 bits of a number this is that of the sign. Engines of before 2020 have no integers of so many bits.
+const sign = 2 ** 63;
 // What a number stands for, and what a field has that isn't there.
 const numbers = { u: 0, i: 0, b: false };
 const defaults = { ...numbers, s: '', y: new Uint8Array(0) };
 
 function write(message, value) {
   const bytes = [];
-  // A negative number takes ten bytes.
   const number = (value) => {
-    let low = Math.floor(value) >>> 0;
-    let high = Math.floor(value / word) >>> 0;
-    for (; high > 0 || low > 127; high >>>= 7) {
-      bytes.push((low & 127) | 128);
-      low = ((high << 25) | (low >>> 7)) >>> 0;
+    // A negative number takes ten bytes, of which the last one has the sign.
+    for (let count = 0; value > 127 || (value < 0 && count < 9); count++) {
+      bytes.push((value & 127) | 128);
+      value = Math.floor(value / 128);
     }
-    bytes.push(low);
+    bytes.push(value < 0 ? 1 : value);
   };
   const one = (field, type, item, name) => {
     // A NUL byte would end the connection.
@@ -89,16 +87,16 @@ export function frame(message, value) {
 
 function read(message, bytes, at, end) {
   const number = (type) => {
-    if (bytes[at] < 128 && at < end) return bytes[at++];
-    let low = 0;
-    let high = 0;
-    for (let shift = 0; ; shift += 7) {
-      check(at < end && shift < 64);
+    let value = 0;
+    // What a negative number is with all of its bits turned over.
+    let opposite = 0;
+    for (let scale = 1; ; scale *= 128) {
+      check(at < end && scale <= sign);
       const byte = bytes[at++];
-      if (shift < 32) low |= (byte & 127) << shift;
-      // Of the fifth byte three bits are above the first word.
-      if (shift > 27) high |= shift < 32 ? (byte & 127) >> 4 : (byte & 127) << (shift - 32);
-      if (byte < 128) return (type === 'i' ? high : high >>> 0) * word + (low >>> 0);
+      value += (byte & 127) * scale;
+      if (scale === sign && type === 'i') return -1 - opposite;
+      opposite += (~byte & 127) * scale;
+      if (byte < 128) return value;
     }
   };
   const skip = (count) => {

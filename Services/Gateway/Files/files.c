@@ -140,96 +140,99 @@ static const unsigned char file_44[] = {
 #embed "../../../Clients/web/src/names.js"
 };
 static const unsigned char file_45[] = {
-#embed "../../../Clients/web/src/opening.js"
+#embed "../../../Clients/web/src/once.js"
 };
 static const unsigned char file_46[] = {
-#embed "../../../Clients/web/src/own-locks.js"
+#embed "../../../Clients/web/src/opening.js"
 };
 static const unsigned char file_47[] = {
-#embed "../../../Clients/web/src/pacing-schema.js"
+#embed "../../../Clients/web/src/own-locks.js"
 };
 static const unsigned char file_48[] = {
-#embed "../../../Clients/web/src/pacing.js"
+#embed "../../../Clients/web/src/pacing-schema.js"
 };
 static const unsigned char file_49[] = {
-#embed "../../../Clients/web/src/page.js"
+#embed "../../../Clients/web/src/pacing.js"
 };
 static const unsigned char file_50[] = {
-#embed "../../../Clients/web/src/parts.js"
+#embed "../../../Clients/web/src/page.js"
 };
 static const unsigned char file_51[] = {
-#embed "../../../Clients/web/src/patience.js"
+#embed "../../../Clients/web/src/parts.js"
 };
 static const unsigned char file_52[] = {
-#embed "../../../Clients/web/src/presence-schema.js"
+#embed "../../../Clients/web/src/patience.js"
 };
 static const unsigned char file_53[] = {
-#embed "../../../Clients/web/src/presence.js"
+#embed "../../../Clients/web/src/presence-schema.js"
 };
 static const unsigned char file_54[] = {
-#embed "../../../Clients/web/src/publisher.js"
+#embed "../../../Clients/web/src/presence.js"
 };
 static const unsigned char file_55[] = {
-#embed "../../../Clients/web/src/publishes.js"
+#embed "../../../Clients/web/src/publisher.js"
 };
 static const unsigned char file_56[] = {
-#embed "../../../Clients/web/src/refreshes.js"
+#embed "../../../Clients/web/src/publishes.js"
 };
 static const unsigned char file_57[] = {
-#embed "../../../Clients/web/src/requests.js"
+#embed "../../../Clients/web/src/refreshes.js"
 };
 static const unsigned char file_58[] = {
-#embed "../../../Clients/web/src/roster.js"
+#embed "../../../Clients/web/src/requests.js"
 };
 static const unsigned char file_59[] = {
-#embed "../../../Clients/web/src/rosters.js"
+#embed "../../../Clients/web/src/roster.js"
 };
 static const unsigned char file_60[] = {
-#embed "../../../Clients/web/src/schema.js"
+#embed "../../../Clients/web/src/rosters.js"
 };
 static const unsigned char file_61[] = {
-#embed "../../../Clients/web/src/session.js"
+#embed "../../../Clients/web/src/schema.js"
 };
 static const unsigned char file_62[] = {
-#embed "../../../Clients/web/src/states.js"
+#embed "../../../Clients/web/src/session.js"
 };
 static const unsigned char file_63[] = {
-#embed "../../../Clients/web/src/storage-schema.js"
+#embed "../../../Clients/web/src/states.js"
 };
 static const unsigned char file_64[] = {
-#embed "../../../Clients/web/src/storage.js"
+#embed "../../../Clients/web/src/storage-schema.js"
 };
 static const unsigned char file_65[] = {
-#embed "../../../Clients/web/src/streams-schema.js"
+#embed "../../../Clients/web/src/storage.js"
 };
 static const unsigned char file_66[] = {
-#embed "../../../Clients/web/src/streams.js"
+#embed "../../../Clients/web/src/streams-schema.js"
 };
 static const unsigned char file_67[] = {
-#embed "../../../Clients/web/src/subscriptions.js"
+#embed "../../../Clients/web/src/streams.js"
 };
 static const unsigned char file_68[] = {
-#embed "../../../Clients/web/src/time.js"
+#embed "../../../Clients/web/src/subscriptions.js"
 };
 static const unsigned char file_69[] = {
-#embed "../../../Clients/web/src/tokens.js"
+#embed "../../../Clients/web/src/time.js"
 };
 static const unsigned char file_70[] = {
-#embed "../../../Clients/web/src/topics.js"
+#embed "../../../Clients/web/src/tokens.js"
 };
 static const unsigned char file_71[] = {
-#embed "../../../Clients/web/src/wire.js"
+#embed "../../../Clients/web/src/topics.js"
 };
 static const unsigned char file_72[] = {
-#embed "../../../Clients/web/sample/index.html"
+#embed "../../../Clients/web/src/wire.js"
 };
 static const unsigned char file_73[] = {
-#embed "../../../Clients/web/sample/sample.css"
+#embed "../../../Clients/web/sample/index.html"
 };
 static const unsigned char file_74[] = {
-#embed "../../../Clients/web/sample/sample.js"
+#embed "../../../Clients/web/sample/sample.css"
 };
 static const unsigned char file_75[] = {
+#embed "../../../Clients/web/sample/sample.js"
+};
+static const unsigned char file_76[] = {
 #embed "../../../docs/http/openapi.yaml"
 };
 
@@ -279,37 +282,38 @@ static const struct gateway_file gateway_files[] = {
     {"web/src/losses.js", file_42, sizeof file_42},
     {"web/src/metadata.js", file_43, sizeof file_43},
     {"web/src/names.js", file_44, sizeof file_44},
-    {"web/src/opening.js", file_45, sizeof file_45},
-    {"web/src/own-locks.js", file_46, sizeof file_46},
-    {"web/src/pacing-schema.js", file_47, sizeof file_47},
-    {"web/src/pacing.js", file_48, sizeof file_48},
-    {"web/src/page.js", file_49, sizeof file_49},
-    {"web/src/parts.js", file_50, sizeof file_50},
-    {"web/src/patience.js", file_51, sizeof file_51},
-    {"web/src/presence-schema.js", file_52, sizeof file_52},
-    {"web/src/presence.js", file_53, sizeof file_53},
-    {"web/src/publisher.js", file_54, sizeof file_54},
-    {"web/src/publishes.js", file_55, sizeof file_55},
-    {"web/src/refreshes.js", file_56, sizeof file_56},
-    {"web/src/requests.js", file_57, sizeof file_57},
-    {"web/src/roster.js", file_58, sizeof file_58},
-    {"web/src/rosters.js", file_59, sizeof file_59},
-    {"web/src/schema.js", file_60, sizeof file_60},
-    {"web/src/session.js", file_61, sizeof file_61},
-    {"web/src/states.js", file_62, sizeof file_62},
-    {"web/src/storage-schema.js", file_63, sizeof file_63},
-    {"web/src/storage.js", file_64, sizeof file_64},
-    {"web/src/streams-schema.js", file_65, sizeof file_65},
-    {"web/src/streams.js", file_66, sizeof file_66},
-    {"web/src/subscriptions.js", file_67, sizeof file_67},
-    {"web/src/time.js", file_68, sizeof file_68},
-    {"web/src/tokens.js", file_69, sizeof file_69},
-    {"web/src/topics.js", file_70, sizeof file_70},
-    {"web/src/wire.js", file_71, sizeof file_71},
-    {"web/sample/index.html", file_72, sizeof file_72},
-    {"web/sample/sample.css", file_73, sizeof file_73},
-    {"web/sample/sample.js", file_74, sizeof file_74},
-    {"openapi.yaml", file_75, sizeof file_75},
+    {"web/src/once.js", file_45, sizeof file_45},
+    {"web/src/opening.js", file_46, sizeof file_46},
+    {"web/src/own-locks.js", file_47, sizeof file_47},
+    {"web/src/pacing-schema.js", file_48, sizeof file_48},
+    {"web/src/pacing.js", file_49, sizeof file_49},
+    {"web/src/page.js", file_50, sizeof file_50},
+    {"web/src/parts.js", file_51, sizeof file_51},
+    {"web/src/patience.js", file_52, sizeof file_52},
+    {"web/src/presence-schema.js", file_53, sizeof file_53},
+    {"web/src/presence.js", file_54, sizeof file_54},
+    {"web/src/publisher.js", file_55, sizeof file_55},
+    {"web/src/publishes.js", file_56, sizeof file_56},
+    {"web/src/refreshes.js", file_57, sizeof file_57},
+    {"web/src/requests.js", file_58, sizeof file_58},
+    {"web/src/roster.js", file_59, sizeof file_59},
+    {"web/src/rosters.js", file_60, sizeof file_60},
+    {"web/src/schema.js", file_61, sizeof file_61},
+    {"web/src/session.js", file_62, sizeof file_62},
+    {"web/src/states.js", file_63, sizeof file_63},
+    {"web/src/storage-schema.js", file_64, sizeof file_64},
+    {"web/src/storage.js", file_65, sizeof file_65},
+    {"web/src/streams-schema.js", file_66, sizeof file_66},
+    {"web/src/streams.js", file_67, sizeof file_67},
+    {"web/src/subscriptions.js", file_68, sizeof file_68},
+    {"web/src/time.js", file_69, sizeof file_69},
+    {"web/src/tokens.js", file_70, sizeof file_70},
+    {"web/src/topics.js", file_71, sizeof file_71},
+    {"web/src/wire.js", file_72, sizeof file_72},
+    {"web/sample/index.html", file_73, sizeof file_73},
+    {"web/sample/sample.css", file_74, sizeof file_74},
+    {"web/sample/sample.js", file_75, sizeof file_75},
+    {"openapi.yaml", file_76, sizeof file_76},
 };
 
 const size_t gateway_files_count = sizeof gateway_files / sizeof gateway_files[0];

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { History } from '../../../Clients/web/src/history.js';
 import { RTMClient } from '../../../Clients/web/src/index.js';
 import { Locks } from '../../../Clients/web/src/locks.js';
+import { Once } from '../../../Clients/web/src/once.js';
 import { Pacing } from '../../../Clients/web/src/pacing.js';
 import { Presence } from '../../../Clients/web/src/presence.js';
 import { Storage } from '../../../Clients/web/src/storage.js';
@@ -19,6 +20,7 @@ export const withModules = (client) =>
     locks: new Locks(client),
     history: new History(client),
     pacing: new Pacing(client),
+    once: new Once(client),
   });
 
 /** A client that collects its events; `until` waits for one. */

@@ -4,6 +4,7 @@ import { RTMClient, RTMError, type RTMEvent } from 'heliograph';
 import { ErrorCode } from 'heliograph/codes';
 import { Encryption } from 'heliograph/encryption';
 import { History } from 'heliograph/history';
+import { Once } from 'heliograph/once';
 import { Pacing } from 'heliograph/pacing';
 import { Locks } from 'heliograph/locks';
 import { Presence } from 'heliograph/presence';
@@ -21,9 +22,10 @@ export async function modern(): Promise<void> {
     tokenProvider: async () => 'token',
   });
   new Pacing(client);
+  new Once(client);
   await client.login();
   await client.subscribe('lobby', { metadata: true });
-  const receipt: number = (await client.publish({ user: 'bob' }, 'hi', { storeInHistory: true })).offset;
+  const receipt: number = (await client.publish({ user: 'bob' }, 'hi', { storeInHistory: true, id: 'greeting-1' })).offset;
   for await (const event of client.events()) show(event, receipt);
   for await (const { payload } of new History(client).messages('lobby')) console.log(payload);
   try {
