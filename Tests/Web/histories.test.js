@@ -447,6 +447,90 @@ test('S-54: without a provider a token that ended while the client was away fail
   assert.deepEqual([client.state, ends, presented], ['connected', ['in', 'in'], ['only', 'new']]);
 });
 
+/**
+ * A session without a provider, which renews its token when it is warned, after this has become of its connection. `presented`
+ * are the tokens of its logins.
+ */
+async function renewing(seed, what, token = 'second') {
+  const world = new World(seed, { calm: true });
+  const presented = [];
+  const logIn = world.logIn.bind(world);
+  world.logIn = (socket, login, answer, refuse) => {
+    presented.push(login.token);
+    if (login.token !== 'refused') return logIn(socket, login, answer, refuse);
+    refuse(-10005);
+    return socket.push(0, 'disconnect', { code: 3505 });
+  };
+  const client = world.client('alice');
+  client.login({ token: 'first' });
+  await world.pass(100);
+  [...world.sockets][0].push(0, 'tokenWillExpire', { remainingMs: 30_000 });
+  await world.pass(100);
+  await what(world, client);
+  const ends = [];
+  client.renewToken(token).then(() => ends.push('renewed'), (error) => ends.push([error.code, error.operation]));
+  return { world, client, presented, ends };
+}
+
+const away = async (world) => {
+  world.isDown = true;
+  world.cut();
+  await world.pass(100);
+};
+
+test('S-52: a token that is renewed without a connection is that of the return, which ends the call', async () => {
+  const { world, client, presented, ends } = await renewing(30, away);
+  await world.pass(100);
+  assert.deepEqual([client.state, ends], ['disconnected', []]);
+  world.isDown = false;
+  // The old token has ended meanwhile, or nearly so.
+  await world.pass(60_000, () => client.state === 'connected');
+  await world.pass(0);
+  assert.deepEqual([client.state, ends, presented], ['connected', ['renewed'], ['first', 'second']]);
+  assert.equal(client.seen.at(-1).isResumed, true);
+});
+
+test('S-52: an attempt that is under way begins again with the renewed token', async () => {
+  const connecting = async (world, client) => {
+    world.cut();
+    await world.pass(10_000, () => client.state === 'connecting');
+  };
+  const { world, client, presented, ends } = await renewing(31, connecting);
+  assert.equal(client.state, 'connecting');
+  await world.pass(1000);
+  assert.deepEqual([client.state, ends, presented], ['connected', ['renewed'], ['first', 'second']]);
+});
+
+test('S-52: a connection that is lost before the answer to a renewal loses no token', async () => {
+  const { world, client, presented, ends } = await renewing(32, async () => {});
+  world.cut();
+  await world.pass(10_000, () => client.state === 'connected');
+  await world.pass(0);
+  assert.deepEqual([client.state, ends, presented], ['connected', ['renewed'], ['first', 'second']]);
+});
+
+test('S-52: what the server says against a token that is renewed without a connection ends the call', async () => {
+  const { world, client, ends } = await renewing(33, away, 'refused');
+  world.isDown = false;
+  await world.pass(10_000);
+  assert.deepEqual([client.state, ends], ['failed', [[-10005, 'renewToken']]]);
+});
+
+test('S-52: a renewal ends when the link is suspended or logged out, and nothing is sent of what is no token', async () => {
+  const { world, client, presented, ends } = await renewing(34, away);
+  for (const token of [7, 'a\0b']) await assert.rejects(client.renewToken(token), { code: -10014 });
+  await world.pass(120_000);
+  assert.deepEqual([client.state, ends], ['suspended', [[-10026, 'renewToken']]]);
+  // The client keeps trying with it.
+  world.isDown = false;
+  await world.pass(60_000, () => client.state === 'connected');
+  assert.deepEqual(presented, ['first', 'second']);
+  const { world: other, client: leaving, ends: left } = await renewing(35, away);
+  await leaving.logout();
+  await other.pass(100);
+  assert.deepEqual(left, [[-10023, 'renewToken']]);
+});
+
 for (const [answer, shown] of [['first', ['first']], ['second', ['first', 'second']]]) {
   test(`S-53: a lost session asks twice before a provider whose token has expired (${answer}) ends it`, async () => {
     const { world, asked, presented, logInWith, client } = slowProvider(23);

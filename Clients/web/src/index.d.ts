@@ -297,6 +297,7 @@ export declare class RTMClient {
   /** Ends when the client is connected. While connected it presents the token. */
   login(options?: { token?: string }): Promise<void>;
   logout(): Promise<void>;
+  /** A lost session comes back with the token, and the call ends when it is back. */
   renewToken(token: string): Promise<void>;
   /** The network may have changed: the connection is asked at once, and a lost one tried again. A page does it by itself. */
   networkChanged(): void;

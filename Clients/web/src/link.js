@@ -38,8 +38,9 @@ export function makeLink({ token: configured, tokenProvider, servers, reconnectT
   let state = 'idle';
   /** Counts the attempts; reports about an earlier one are ignored. */
   let attempt = 0;
-  /** The login that waits for its end. */
+  /** The login that waits for its end, and the renewals of a token that wait for the return. */
   let pending = null;
+  let renewals = [];
 
   const link = {
     get state() {
@@ -63,9 +64,9 @@ export function makeLink({ token: configured, tokenProvider, servers, reconnectT
       expiresAt = now + remaining;
     },
 
-    /** A session was lost, and is being taken up again. */
-    get isComingBack() {
-      return state === 'connecting' && outage.was;
+    /** A session was lost. */
+    get isAway() {
+      return !!outage?.was;
     },
 
     /** When `tick` has something to do. */
@@ -80,7 +81,7 @@ export function makeLink({ token: configured, tokenProvider, servers, reconnectT
 
     login(login, given, now) {
       if (state === 'connected') return given && given !== token ? [['renew', login, given]] : [['login', login, null]];
-      const actions = finish(loginError(-10023, 'a newer login replaced this one'));
+      const actions = pending ? [['login', pending, loginError(-10023, 'a newer login replaced this one')]] : [];
       pending = login;
       needsToken = !given && tokenProvider;
       if (outage?.was) link.token = given ?? token;
@@ -92,6 +93,15 @@ export function makeLink({ token: configured, tokenProvider, servers, reconnectT
       }
       if (state === 'connecting') return [...actions, ['disconnect'], ...begin(now)];
       return [...actions, ...connect(now, 'login', state === 'idle' ? 'login' : 'relogin', 'login')];
+    },
+
+    /** A lost session comes back with this token, and the renewal ends when it does (S-52). */
+    renew(renewal, newer, now) {
+      renewals.push(renewal);
+      needsToken = false;
+      link.token = newer;
+      // An attempt that waits for its time will take it.
+      return state === 'connecting' && beginsAt === Infinity ? [['disconnect'], ...begin(now)] : [];
     },
 
     logout(error = loginError(-10023, 'a logout replaced this login')) {
@@ -322,9 +332,10 @@ export function makeLink({ token: configured, tokenProvider, servers, reconnectT
   }
 
   function finish(error) {
-    const login = pending;
+    const ended = pending ? [...renewals, pending] : renewals;
     pending = null;
-    return login === null ? [] : [['login', login, error]];
+    renewals = [];
+    return ended.map((call) => ['login', call, error]);
   }
 
   function move(currentState, operation, reasonCode, reason, more) {

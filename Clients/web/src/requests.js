@@ -25,13 +25,11 @@ export function makeRequests(session) {
     session.arm();
   }
 
-  /** It waits while a lost session is being taken up. `succeeded` is called before what stands behind the answer is read. */
-  async function ask(codes, kind, body, operation = kind, succeeded) {
+  /** It waits while a lost session is being taken up. */
+  async function ask(codes, kind, body, operation = kind) {
     const request = { codes, operation };
     await ready(request);
-    return new Promise((resolve, reject) => {
-      send(kind, body, { ...request, resolve: (answer) => resolve(answer, succeeded?.()), reject });
-    });
+    return new Promise((resolve, reject) => send(kind, body, { ...request, resolve, reject }));
   }
 
   /** Gives a request its deadline, and waits until it may be sent. */
@@ -39,7 +37,7 @@ export function makeRequests(session) {
     request.deadline = session.now + config.requestTimeout;
     checkLogin(request.operation);
     if (link.state === 'connected') return;
-    if (!link.isComingBack || waiting.size >= waitingMax) throw noConnection(request);
+    if (link.state !== 'connecting' || !link.isAway || waiting.size >= waitingMax) throw noConnection(request);
     await new Promise((resolve, reject) => {
       waiting.add({ ...request, resolve, reject });
       until(request.deadline);

@@ -1,11 +1,14 @@
 // Where tokens come from, and who learns that one ends (docs/behaviour.md S-50, S-53).
 
+import { noConnection, RTMError } from './errors.js';
 import { loss } from './losses.js';
+import { frame } from './wire.js';
 
 // How soon a provider that fails is asked again, and how seldom at last.
 const firstPause = 1000;
 const lastPause = 30_000;
 
+const operation = 'renewToken';
 export const renewCodes = [-10026, -10025];
 
 export function makeTokens(session) {
@@ -21,12 +24,40 @@ export function makeTokens(session) {
     throw new Error(`it returned '${token && typeof token}'`);
   }
 
+  /** Replaces the token of the session. A lost one comes back with it. */
   async function renew(token) {
-    await requests.ask(renewCodes, 'renewToken', { token }, 'renewToken', () => {
-      // A warning for the new token may stand right behind the answer, so it is the session's from here on.
-      link.token = token;
-      renewedAt = session.now;
-      round = undefined;
+    requests.checkLogin(operation);
+    // What no frame can carry would end the session instead of the call.
+    try {
+      frame('RenewToken', { token });
+    } catch ({ message }) {
+      throw new RTMError(-10014, message, { operation });
+    }
+    return new Promise((resolve, reject) => {
+      const request = {
+        codes: renewCodes,
+        operation,
+        resolve: () => {
+          // A warning for the new token may stand right behind the answer, so it is the session's from here on.
+          link.token = token;
+          renewedAt = session.now;
+          round = undefined;
+          resolve();
+        },
+        reject,
+        // What becomes of the link is decided first.
+        lost: async () => {
+          await undefined;
+          if (link.isAway) comeBack();
+          else reject(noConnection(request));
+        },
+      };
+      const failed = (error) => {
+        const code = error.code === -10011 ? renewCodes[0] : error.code;
+        reject(new RTMError(code, error.reason, { ...error, code, operation }));
+      };
+      const comeBack = () => session.perform(link.renew({ resolve, reject: failed }, token, session.now));
+      requests.send(operation, { token }, request);
     });
   }
 
