@@ -750,3 +750,45 @@ test('a login that can’t be sent fails, and so do restorations without an answ
   await world.pass(20_000, () => client.state === 'connected');
   assert.equal(client.state, 'connected');
 });
+
+/** A session that subscribes 'lobby', whose answer and these frames behind it come in one task: in one message, or in one for each. */
+async function answeredTogether(seed, how, behind, isLost = false) {
+  const world = new World(seed, { calm: true });
+  world.subscribe = (socket, { channel }, requestId) => {
+    const subscribed = { position: { epoch: 1, offset: 1 } };
+    const all = [{ requestId, subscribed }, ...behind].map((body) => Buffer.from(frame('ServerFrame', body)));
+    world.setTimeout(() => {
+      for (const bytes of how === 'one message' ? [Buffer.concat(all)] : all) socket.onmessage?.({ data: Uint8Array.from(bytes).buffer });
+      if (isLost) socket.lose();
+    }, 5);
+  };
+  const client = world.client('alice');
+  client.login();
+  await world.pass(100);
+  const seen = [];
+  // Apps have functions of their own around the call.
+  const subscribe = async (layers) => (layers > 0 ? subscribe(layers - 1) : client.subscribe('lobby'));
+  const subscribed = subscribe(4).then(() => client.listen((event) => seen.push(event)));
+  await world.pass(100);
+  await subscribed;
+  return { client, seen };
+}
+
+const said = (offset, text) => {
+  const message = { type: 1, payload: new TextEncoder().encode(text) };
+  return { requestId: 0, publication: { channelType: 1, channel: 'lobby', offset, publisher: 'bob', message } };
+};
+
+for (const how of ['one message', 'several messages']) {
+  test(`who listens as soon as a subscribe is answered gets what stands behind the answer in ${how}`, async () => {
+    const { seen } = await answeredTogether(50, how, [said(2, 'one'), said(3, 'two')]);
+    assert.deepEqual(seen.map(({ payload }) => payload), ['one', 'two']);
+  });
+
+  test(`a connection that ends behind an answer in ${how} ends behind what it has said`, async () => {
+    const disconnect = { code: 3507, reason: 'logged in elsewhere' };
+    const { client, seen } = await answeredTogether(51, how, [said(2, 'one'), { requestId: 0, disconnect }], true);
+    assert.equal(client.state, 'failed');
+    assert.deepEqual(seen.map(({ payload, reasonCode }) => payload ?? reasonCode), ['one', 'sameUidLogin']);
+  });
+}

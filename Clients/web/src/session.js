@@ -16,6 +16,9 @@ import { echo, makeSubscriptions } from './subscriptions.js';
 import { makeTokens } from './tokens.js';
 import { frame, frames, WireError } from './wire.js';
 
+/** Through so many promises, its own and those of the app, an answer may pass until its caller goes on. */
+const turnsOfCallers = 40;
+
 const sessions = new WeakMap();
 export const sessionOf = (client) => sessions.get(client);
 
@@ -171,7 +174,7 @@ export function openSession(client, config, environment) {
 
   function dial(attempt, server) {
     const since = now();
-    const own = (connection = { attempt, frameMax: 40_960 });
+    const own = (connection = { attempt, frameMax: 40_960, arrived: [] });
     try {
       const socket = (own.socket = new WebSocket(servers[server]));
       socket.binaryType = 'arraybuffer';
@@ -183,10 +186,9 @@ export function openSession(client, config, environment) {
           ended(loss('refused', message, { error: loginError(-10014, message) }));
         }
       };
-      socket.onmessage = ({ data }) => received(data);
+      socket.onmessage = ({ data }) => received(frames(data));
       // An address where nothing listens says so at once; one that answers an attempt is no such address.
-      socket.onclose = socket.onerror = () =>
-        ended(loss('error', 'the connection was closed', { quick: !own.login && now() < since + 1000 }));
+      socket.onclose = socket.onerror = () => received([{ kind: 'closed', body: { quick: !own.login && now() < since + 1000 } }]);
     } catch ({ message }) {
       ended(loss('error', message));
     }
@@ -201,26 +203,43 @@ export function openSession(client, config, environment) {
     return requestId;
   }
 
-  function received(data) {
-    const own = connection;
+  /** The frames of a message have arrived, or the end of the connection. */
+  function received(list) {
+    connection.heartbeat?.received();
+    if (connection.arrived.push(list) === 1) takeAll(connection);
+  }
+
+  /**
+   * Takes what has arrived, in its order. Several messages may come in one task, and many frames in one message; nevertheless
+   * whoever awaits an answer goes on before what stands behind it is shown.
+   */
+  async function takeAll(own) {
+    let turns = 0;
     try {
-      own.heartbeat?.received();
-      for (const { requestId, kind, body } of frames(data)) {
-        take(requestId, kind, body);
-        if (connection !== own) return;
+      for (const list of own.arrived) {
+        // Behind the last one there is nothing, which waits likewise.
+        for (const { requestId, kind, body } of [...list, {}]) {
+          for (; turns > 0 && !requestId; turns--) await undefined;
+          if (connection !== own) return;
+          if (requestId) turns = turnsOfCallers;
+          take(requestId, kind, body);
+        }
       }
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
-      ended(loss('error', error.message));
+      if (connection === own) ended(loss('error', error.message));
+    } finally {
+      own.arrived = [];
     }
   }
 
   function take(id, kind, body) {
     if (kind === 'welcome') connection.frameMax = body.frameBytesMax || 65_536;
+    else if (kind === 'closed') ended(loss('error', 'the connection was closed', body));
     else if (kind === 'disconnect') {
       const { code, reason, retryAfterMs } = body;
       ended(loss('disconnect', `the server closed: ${reason} (${code})`, { code, retryAfter: retryAfterMs }));
-    } else if (id === 0) session.tell(kind, body);
+    } else if (!id) session.tell(kind, body);
     else if (id !== connection.login) requests.answered(id, kind, body);
     else if (kind === 'loggedIn') opening.loggedIn(body);
     else if (kind === 'error') ended(loss('refused', body.reason, { error: fromWire(body, 'login') }));
