@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StreamChannel } from '../../Clients/web/src/streams.js';
 import { frame } from '../../Clients/web/src/wire.js';
 import { World } from './support/world.js';
 
@@ -530,6 +531,34 @@ test('S-52: a renewal ends when the link is suspended or logged out, and nothing
   await other.pass(100);
   assert.deepEqual(left, [[-10023, 'renewToken']]);
 });
+
+for (const [what, lose] of [['without a connection', away], ['while its connection is lost', async () => {}]]) {
+  test(`S-52, C-2: the token of a stream channel that is renewed ${what} is that of the return`, async () => {
+    const world = new World(36, { calm: true });
+    const presented = [];
+    const logIn = world.logIn.bind(world);
+    world.logIn = (socket, login, ...rest) => {
+      presented.push(login.subscriptions.map(({ token }) => token));
+      return logIn(socket, login, ...rest);
+    };
+    const client = world.client('alice');
+    client.login();
+    await world.pass(100);
+    const stage = new StreamChannel(client, 'stage');
+    stage.join({ token: 'first' });
+    await world.pass(100);
+    await lose(world);
+    if (lose === away) await assert.rejects(stage.renewToken(7), { code: -10014 });
+    const ends = [];
+    stage.renewToken('second').then(() => ends.push('renewed'), ({ code }) => ends.push(code));
+    await Promise.resolve();
+    world.cut();
+    world.isDown = false;
+    await world.pass(60_000, () => client.state === 'connected');
+    await world.pass(0);
+    assert.deepEqual([ends, presented], [['renewed'], [[], ['second', '']]]);
+  });
+}
 
 for (const [answer, shown] of [['first', ['first']], ['second', ['first', 'second']]]) {
   test(`S-53: a lost session asks twice before a provider whose token has expired (${answer}) ends it`, async () => {

@@ -7,7 +7,7 @@ import { RTMError } from './errors.js';
 import { place, union } from './names.js';
 import { Rosters } from './rosters.js';
 import { sessionOf } from './session.js';
-import { renewCodes } from './tokens.js';
+import { checkToken, renewCodes } from './tokens.js';
 import { Topics } from './topics.js';
 
 // The bits of what a subscriber receives.
@@ -101,10 +101,21 @@ export class StreamChannel {
   }
 
   async renewToken(token) {
-    this.#checkJoined('renewToken');
-    await this.#session.requests.ask(renewCodes, 'renewToken', { token, channel: this.name });
-    const entry = this.#entry(this.#about);
-    if (entry) entry.token = token;
+    const operation = 'renewToken';
+    const { requests, tokens, link } = this.#session;
+    const replace = () => Object.assign(this.#entry(this.#about) ?? {}, { token });
+    this.#checkJoined(operation);
+    checkToken(token);
+    try {
+      await requests.ask(renewCodes, operation, { token, channel: this.name });
+      replace();
+    } catch (error) {
+      if (error.code !== renewCodes[1] || !link.isAway) throw error;
+      // The return joins the channel with it.
+      replace();
+      await tokens.comeBack(link.token);
+      this.#checkJoined(operation);
+    }
   }
 
   // MARK: Publishing

@@ -11,6 +11,15 @@ const lastPause = 30_000;
 const operation = 'renewToken';
 export const renewCodes = [-10026, -10025];
 
+/** What no frame can carry would end the session instead of the call that renews a token. */
+export function checkToken(token) {
+  try {
+    frame('RenewToken', { token });
+  } catch ({ message }) {
+    throw new RTMError(-10014, message, { operation });
+  }
+}
+
 export function makeTokens(session) {
   const { requests, link, config } = session;
   let announcedFor;
@@ -24,15 +33,21 @@ export function makeTokens(session) {
     throw new Error(`it returned '${token && typeof token}'`);
   }
 
+  /** A lost session comes back with this token; this ends with the return. */
+  function comeBack(token) {
+    return new Promise((resolve, reject) => {
+      const failed = (error) => {
+        const code = error.code === -10011 ? renewCodes[0] : error.code;
+        reject(new RTMError(code, error.reason, { ...error, code, operation }));
+      };
+      session.perform(link.renew({ resolve, reject: failed }, token, session.now));
+    });
+  }
+
   /** Replaces the token of the session. A lost one comes back with it. */
   async function renew(token) {
     requests.checkLogin(operation);
-    // What no frame can carry would end the session instead of the call.
-    try {
-      frame('RenewToken', { token });
-    } catch ({ message }) {
-      throw new RTMError(-10014, message, { operation });
-    }
+    checkToken(token);
     return new Promise((resolve, reject) => {
       const request = {
         codes: renewCodes,
@@ -48,15 +63,10 @@ export function makeTokens(session) {
         // What becomes of the link is decided first.
         lost: async () => {
           await undefined;
-          if (link.isAway) comeBack();
+          if (link.isAway) resolve(comeBack(token));
           else reject(noConnection(request));
         },
       };
-      const failed = (error) => {
-        const code = error.code === -10011 ? renewCodes[0] : error.code;
-        reject(new RTMError(code, error.reason, { ...error, code, operation }));
-      };
-      const comeBack = () => session.perform(link.renew({ resolve, reject: failed }, token, session.now));
       requests.send(operation, { token }, request);
     });
   }
@@ -85,6 +95,7 @@ export function makeTokens(session) {
 
   return {
     renew,
+    comeBack,
 
     /** Asks the provider for an attempt. The link passes over what comes after the attempt's end. */
     async ask(attempt) {
