@@ -33,6 +33,12 @@ struct JSONPayloadTests {
         #expect(broadcast.message?.text == payload && broadcast.channels.all == ["a"])
     }
 
+    @Test("the name may be spelled by an escape, and a list of the caller's is no text")
+    func escapedName() throws {
+        let message = try decode(MessageRoutes.Message.self, #"{"m\u0065ssage": ["abc", "def"]}"#)
+        #expect(message.message?.text == #"["abc", "def"]"# && message.message?.isJSON == true)
+    }
+
     @Test(
         "what is no JSON, or no payload, is refused as before",
         arguments: [

@@ -89,6 +89,15 @@ import Testing
         #expect(try broker.publish("3", to: lobby, if: nil, now: 4).rememberedMilliseconds == 0)
     }
 
+    @Test("W-24: a client that names the instance of a backend's key has not published under it")
+    func clientUnderAKey() throws {
+        var broker = Broker(limits: .limits(), firstEpoch: 7)
+        let origin = PublishOrigin(instance: 5, sequence: 9, againAfter: 0)
+        _ = try broker.publish("garbage", to: lobby, by: "anna", session: 3, origin: origin, now: 1)
+        let paid = try broker.publish("paid", to: lobby, if: nil, origin: origin, now: 2)
+        #expect(paid.outcome == .published)
+    }
+
     @Test("W-24: a key is found, and a new key is new, however many messages a busy channel has since")
     func busyChannel() throws {
         var broker = Broker(limits: .limits(tailBytesMax: 64 << 20), firstEpoch: 7)

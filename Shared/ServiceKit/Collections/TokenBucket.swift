@@ -61,11 +61,11 @@ package struct TokenBucket {
         return copy.tokens >= Double(rate.burst)
     }
 
-    /// How many whole tokens there are; 0 if some are owed.
+    /// How many whole tokens there are; negative if some are owed.
     package func left(_ rate: Rate, now: NIODeadline) -> Int {
         var copy = self
         copy.refill(rate, now: now)
-        return max(0, Int(copy.tokens))
+        return Int(copy.tokens.rounded(.down))
     }
 
     private mutating func refill(_ rate: Rate, now: NIODeadline) {

@@ -54,6 +54,9 @@ import Testing
                 }
             }
             // The others: nothing is there, another site, the console, and another scheme of the same name.
+            for path in ["//console/session", "//console//session"] {
+                #expect(try await ask(Self.origin, path).headers["access-control-allow-origin"] == nil)
+            }
             #expect(try await ask(Self.origin, "/v1/dev/nothing").status == 404)
             for origin in ["https://evil.example", "http://app.example.com", "null", Self.origin + ".evil"] {
                 let refused = try await ask(origin, "/v1/dev/publish")

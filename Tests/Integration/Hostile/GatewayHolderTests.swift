@@ -50,6 +50,23 @@ import Testing
         }
     }
 
+    @Test("bodies of 4 MiB with half a million objects are refused, and take no gigabytes")
+    func manyObjects() async throws {
+        try await GatewaySystem.with(.standalone) { gateway in
+            let before = try gateway.system.residentBytes(of: "rtm-standalone")
+            let many = Array(repeating: #"{"":0}"#, count: 500_000).joined(separator: ",")
+            for body in [
+                #"{"channel": "c", "message": [\#(many)]}"#, #"{"x": [\#(many)]}"#,
+                #"{"channel": [\#(many)], "message": ["#,
+            ] {
+                let answer = try await gateway.call("POST", "/v1/dev/publish", body)
+                #expect([400, 413].contains(answer.status), "\(answer.status) \(answer.text)")
+            }
+            let peak = try gateway.system.residentBytes(of: "rtm-standalone", atMost: true)
+            #expect(peak - before < 600 << 20, "\((peak - before) >> 20) MiB")
+        }
+    }
+
     @Test("unread bytes are bounded in all: those that hold the most lose first")
     func overfull() async throws {
         let options = ["--outbound-timeout", "60s", "--outbound-total-bytes-max", "1MiB"]

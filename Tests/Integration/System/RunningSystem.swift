@@ -237,10 +237,11 @@ final class RunningSystem: Sendable {
         }
     }
 
-    /// The memory of a process, in bytes.
-    func residentBytes(of name: String) throws -> Int {
+    /// The memory of a process, in bytes, or the most that it has had.
+    func residentBytes(of name: String, atMost: Bool = false) throws -> Int {
+        let field = atMost ? "VmHWM:" : "VmRSS:"
         let status = try String(contentsOfFile: "/proc/\(try process(name).pid)/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(field) })
         return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) * 1024
     }
 

@@ -261,8 +261,8 @@ struct ListRoutes: Sendable {
             json: Usage(
                 channels: try await total(.message) + total(.stream), users: try await total(.user),
                 connections: reports.total,
-                key: Usage.Rate(perSecond: left.key?.rate.perSecond, left: left.key?.left),
-                app: Usage.Rate(perSecond: left.app?.rate.perSecond, left: left.app?.left),
+                key: Usage.Rate(perSecond: left.key?.rate.perSecond, left: left.key.map { max(0, $0.left) }),
+                app: Usage.Rate(perSecond: left.app?.rate.perSecond, left: left.app.map { max(0, $0.left) }),
                 edges: Edges(reports)))
     }
 }

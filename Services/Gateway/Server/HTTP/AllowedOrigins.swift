@@ -57,7 +57,10 @@ final class AllowedOrigins: Sendable {
     }
 
     /// The console is for its own pages alone.
-    private static func isAPI(_ request: Request) -> Bool { !request.uri.path.hasPrefix("/console") }
+    private static func isAPI(_ request: Request) -> Bool {
+        // As the router reads a path, which passes over empty pieces.
+        request.uri.path.split(separator: "/").first != "console"
+    }
 
     /// Refuses what no browser would send as an origin.
     static let rule = ConfigurationRule(GatewayKeys.origins) { origins in

@@ -73,7 +73,7 @@ extension RequestRates {
         }
         let missing = rate.burst - min(left, rate.burst)
         return [
-            .rateLimit: "\(rate.burst)", .rateRemaining: "\(left)",
+            .rateLimit: "\(rate.burst)", .rateRemaining: "\(max(0, left))",
             .rateReset: "\((missing + rate.perSecond - 1) / rate.perSecond)",
         ]
     }

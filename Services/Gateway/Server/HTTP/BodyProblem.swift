@@ -57,6 +57,10 @@ enum BodyProblem {
         if let half = halfCharacter(in: body) {
             return "a text has half a character, \(half): UTF-16 writes it as two halves, one after the other"
         }
+        // A tree of values takes some hundred times as many bytes as their text.
+        guard body.count <= readBytesMax else {
+            return "the body is not JSON, or a number in it is outside its range"
+        }
         guard let value = try? JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed)
         else {
             return "the body is not JSON"
@@ -93,6 +97,9 @@ enum BodyProblem {
 
     /// Limit: numbers in one sentence.
     private static let numbersMax = 3
+
+    /// Limit: bytes of a body whose numbers are looked at.
+    private static let readBytesMax = 65_536
 
     /// The numbers that don't fit everywhere, with their places.
     private static func oddNumbers(in value: Any, at place: String) -> [String] {

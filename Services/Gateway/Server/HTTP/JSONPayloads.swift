@@ -1,4 +1,5 @@
 import Foundation
+import RTMModel
 
 /// The payload of a message as a body has it: a text, or an object or a list, whose JSON is published as a
 /// text just as it was written, with every digit of its numbers (W-84).
@@ -15,8 +16,8 @@ struct TextPayload: Decodable, Equatable, Sendable {
         do {
             text = try decoder.singleValueContainer().decode(String.self)
         } catch {
-            // `JSONPayloads` has written a list.
-            guard var list = try? decoder.unkeyedContainer() else { throw error }
+            // `JSONPayloads` has written a list of one text.
+            guard var list = try? decoder.unkeyedContainer(), list.count == 1 else { throw error }
             (text, isJSON) = (try list.decode(String.self), true)
         }
     }
@@ -28,22 +29,27 @@ struct TextPayload: Decodable, Equatable, Sendable {
 ///
 /// Pure.
 enum JSONPayloads {
-    private static let name = Array("\"message\"".utf8)
+    struct NotJSON: Error { let payload: [UInt8] }
 
-    /// - Parameters:
-    ///   - bytes: valid JSON.
-    ///   - depth: how many objects and lists are open where a message has its members.
-    static func asTexts(_ bytes: [UInt8], atDepth depth: Int) -> [UInt8] {
+    private static let name = "message"
+
+    /// Only payloads are looked at, each by itself, because Foundation needs several hundred bytes for each
+    /// object in a tree of values. The decoder reads the rest, and refuses it where it isn't JSON.
+    ///
+    /// - Parameter depth: how many objects and lists are open where a message has its members.
+    /// - Throws: the payload that isn't JSON. One that is longer than a message may be isn't looked at.
+    static func asTexts(_ bytes: [UInt8], atDepth depth: Int) throws(NotJSON) -> [UInt8] {
         var result: [UInt8] = []
         var (index, copied, open) = (0, 0, 0)
         while index < bytes.count {
             let start = index
             index = next(after: start, in: bytes)
             open += change(bytes[start])
-            guard bytes[start] == UInt8(ascii: "\""), open == depth, bytes[start..<index].elementsEqual(name),
-                let value = value(after: index, in: bytes)
+            guard bytes[start] == UInt8(ascii: "\""), open == depth,
+                let value = value(after: index, in: bytes), isName(bytes[start..<index])
             else { continue }
             index = end(ofValue: value, in: bytes)
+            try check(bytes[value..<index])
             result += bytes[copied..<value]
             result += "[".utf8
             var writer = JSONWriter(capacity: index - value)
@@ -53,6 +59,21 @@ enum JSONPayloads {
             copied = index
         }
         return copied == 0 ? bytes : result + bytes[copied...]
+    }
+
+    /// An escape may spell the name, too.
+    private static func isName(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.contains(UInt8(ascii: "\\")) else {
+            return text.dropFirst().dropLast().elementsEqual(name.utf8)
+        }
+        return (try? JSONDecoder().decode(String.self, from: Data(text))) == name
+    }
+
+    private static func check(_ payload: ArraySlice<UInt8>) throws(NotJSON) {
+        guard payload.count <= Limits.messageBytesMax,
+            (try? JSONSerialization.jsonObject(with: Data(payload))) == nil
+        else { return }
+        throw NotJSON(payload: Array(payload))
     }
 
     /// The place behind one byte, or behind the text that begins here.

@@ -61,10 +61,12 @@ extension Request {
         guard let depth = type.payloadDepth else {
             return try decoder.decode(Strict<Body>.self, from: Data(bytes)).body
         }
-        guard (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil else {
-            throw APIError(.badRequest, "invalidBody", BodyProblem.unreadable(bytes))
+        let texts: [UInt8]
+        do throws(JSONPayloads.NotJSON) {
+            texts = try JSONPayloads.asTexts(bytes, atDepth: depth)
+        } catch {
+            throw APIError(.badRequest, "invalidBody", BodyProblem.unreadable(error.payload))
         }
-        let texts = JSONPayloads.asTexts(bytes, atDepth: depth)
         return try decoder.decode(Strict<Body>.self, from: Data(texts)).body
     }
 

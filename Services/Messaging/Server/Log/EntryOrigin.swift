@@ -34,8 +34,10 @@ struct NameHash {
         guard origin.instance != 0, origin.sequence != 0 else {
             return EntryOrigin(user: user(hash), client: 0, sequence: 0)
         }
-        return EntryOrigin(
-            user: user(hash), client: Self.fold(hash ^ origin.instance) | 1, sequence: origin.sequence)
+        var client = Self.fold(hash ^ origin.instance)
+        // A client chooses its instance, and must not have that of a backend's key (W-24).
+        if request.publisherSession == 0 { client = Self.fold(client ^ 1) }
+        return EntryOrigin(user: user(hash), client: client | 1, sequence: origin.sequence)
     }
 
     func origin(_ event: AppendedEvent) -> EntryOrigin {
