@@ -4,8 +4,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-# Tests with sockets and processes mostly wait; with more of them at once the cores are busy, and nothing gets faster.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${TESTS_AT_ONCE:-16}
+# Tests that keep times share the cores with few others; more at once make nothing faster.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${TESTS_AT_ONCE:-8}
 # A simulated history is the same wherever it runs only if dictionaries are in the same order.
 export SWIFT_DETERMINISTIC_HASHING=1
 
