@@ -18,7 +18,7 @@ struct SimulationTests {
 
     @Test(
         "the promises of presence hold",
-        arguments: Array(1...7) + [21, 90, 5003, 6090, 100_784] as [UInt64])
+        arguments: Array(1...7) + [21, 90, 5003, 6090, 100_784, 110_390_640_074_333] as [UInt64])
     func presence(seed: UInt64) {
         let result = Simulation.run(seed: seed, scene: .presence)
         #expect(result.findings.isEmpty, "\(result.report)")

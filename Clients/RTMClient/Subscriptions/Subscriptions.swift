@@ -49,7 +49,10 @@ final class Subscriptions {
         left.remove(channel)
         // What the app sets from here on belongs to the new subscription (P-42).
         if beginsAnew { presence.forget(channel) }
-        let wanted = withStates(.init(channel: channel, features: features, after: nil, detail: detail))
+        var wanted = SubscriptionTable.Restoration(
+            channel: channel, features: features, after: nil, detail: detail)
+        // What is subscribed already shows its states, and a call may change them before this one takes effect.
+        if !subscribed.table.isActive(channel) { wanted = withStates(wanted) }
         let body = ClientBody.subscribe(Rtm_Client_Subscribe(wanted))
         let request = SubscribeCall(
             subscriptions: self, completion: completion, channel: channel, features: features,

@@ -33,8 +33,8 @@ export class Rosters {
   }
 
   onSend(kind, body) {
-    if (kind === 'subscribe') this.states.bring([body], 0);
-    if (kind === 'login') this.states.bring(body.subscriptions, encode('Login', body).length);
+    if (kind === 'subscribe') this.states.bring([body]);
+    if (kind === 'login') this.states.bring(body.subscriptions ?? [], encode('Login', body).length);
   }
 
   onSubscribed(entry, { position, featuresUnavailable, statesSet }) {

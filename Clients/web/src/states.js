@@ -26,11 +26,15 @@ export class OwnStates {
     this.#rosters = rosters;
   }
 
-  /** What is subscribed brings the states along. Those that find no room are set afterwards, and so are topics. */
-  bring(subscribes, bytes) {
+  /**
+   * What is subscribed brings the states along. Those that find no room are set afterwards, and so are topics. Outside of a
+   * login, what is subscribed already shows its states, and a call may change them before the subscribe takes effect.
+   */
+  bring(subscribes, loginBytes) {
+    let bytes = loginBytes ?? 0;
     for (const one of subscribes) {
       const key = `${one.channelType || 1}/${one.channel}`;
-      const states = key < '3' && this.#states.get(key);
+      const states = key < '3' && (loginBytes || !this.#isActive(key)) && this.#states.get(key);
       const items = states ? asItems(states) : [];
       bytes += encode('Subscribe', { states: items }).length + 3;
       const fits = bytes <= bytesMax;
