@@ -51,7 +51,7 @@ final class Subscriptions {
         if beginsAnew { presence.forget(channel) }
         var wanted = SubscriptionTable.Restoration(
             channel: channel, features: features, after: nil, detail: detail)
-        // What is subscribed already shows its states, and a call may change them before this one takes effect.
+        // What is subscribed shows its states, and a call may change them before this one takes effect.
         if !subscribed.table.isActive(channel) { wanted = withStates(wanted) }
         let body = ClientBody.subscribe(Rtm_Client_Subscribe(wanted))
         let request = SubscribeCall(
