@@ -62,6 +62,20 @@ struct EventOutboxTests {
         #expect(ready4 == [4])
     }
 
+    @Test("who waits for an event of a new source waits for those of the earlier one, which have higher numbers")
+    func newSource() {
+        var outbox = EventOutbox()
+        outbox.add(change(8...9), to: channel)
+        var later = change(5...5)
+        later.source = 8
+        outbox.add(later, to: channel)
+        let isSettled = outbox.wait(1, for: channel, through: 5)
+        #expect(!isSettled)
+        var ready: [[EventOutbox.Waiter]] = []
+        while outbox.next(of: channel) != nil { ready.append(outbox.settled(channel)) }
+        #expect(ready == [[], [], [1]])
+    }
+
     @Test("what waits is bounded in events and bytes, of a channel and of all; what is settled has gone")
     func bounded() throws {
         let limit = Backlog(eventsMax: 3, bytesMax: 5_000, allBytesMax: 12_000)

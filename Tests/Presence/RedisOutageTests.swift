@@ -287,6 +287,33 @@ struct RedisOutageTests {
         }
     }
 
+    @Test("an answer of messaging that is late acknowledges nothing that has the same number by now")
+    func lateAcknowledgement() async throws {
+        try await StoreHarness.with(.redis, .with { $0.leaseTimeToLive = 15_000 }) { store in
+            try await store.enter(.of("anna", lease: 7))
+            try await store.enter(.of("bob", lease: 7))
+            let lost = try #require(try await store.sourcedEvents().last?.source)
+            try await store.command("SAVE")
+            for number in 1...6 { try await store.enter(.of("late\(number)", lease: 7)) }
+            store.redis?.end()
+            try await eventually("the loss is noticed") { store.isReady == false }
+            let server = try store.redis?.again()
+            defer { server?.remove() }
+            try await eventually("Redis is back") { store.isReady }
+            #expect(try await store.set(.of("anna"), ["mood": "calm"]))
+            // These were appended before Redis was replaced. It lacks the last of them.
+            for number: UInt64 in 1...8 { try await store.acknowledge(of: lost, through: number) }
+            _ = try await store.events()
+            #expect(try await store.set(.of("anna"), ["mood": "glad"]))
+            #expect(try await store.events().map(\.user) == ["anna"])
+            // What was acknowledged isn't told again.
+            try await store.withSecondNode { second in
+                try await second.advance(6_000)
+                #expect(try await second.events().map(\.user) == ["anna", "anna"])
+            }
+        }
+    }
+
     @Test("the source of a roster stays while Redis runs on, whatever happens to the connection")
     func sourceStays() async throws {
         try await StoreHarness.with(.redis) { store in

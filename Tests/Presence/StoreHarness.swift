@@ -227,11 +227,14 @@ final class StoreHarness: Sendable {
         return try await promise.futureResult.get()
     }
 
-    func acknowledge(through sequence: UInt64) async throws {
+    /// - Parameter source: that of the newest event if nil.
+    func acknowledge(of source: UInt64? = nil, through sequence: UInt64) async throws {
         let life = self.life
         try await loop.submit {
+            let newest = life.value.journal.sourced.last?.source ?? 0
             life.value.store.acknowledge(
-                .room, through: sequence, at: StreamPosition(epoch: 4, offset: sequence))
+                .room, of: source ?? newest, through: sequence,
+                at: StreamPosition(epoch: 4, offset: sequence))
         }.get()
     }
 

@@ -69,8 +69,13 @@ struct ChaosCrowd: Sendable {
                 }
             }
             defer { watching.cancel() }
-            try await eventually("\(member.user) sees who is there (seed \(seed))", within: .seconds(60)) {
-                roster.present == everybody
+            do {
+                try await eventually("\(member.user) sees who is there (seed \(seed))", within: .seconds(60)) {
+                    roster.present == everybody
+                }
+            } catch {
+                Issue.record("\(member.user) sees \(roster.present)")
+                throw error
             }
         }
     }

@@ -28,7 +28,11 @@ struct EventOutbox {
         var bytes = 0
         /// The first event has been sent, and its answer isn't there yet.
         var isUnderWay = false
-        var waiters: [(through: UInt64, waiter: Waiter)] = []
+        /// How many events have been settled.
+        var settledCount = 0
+        /// Who waits until so many events have been settled. Numbers of events don't say so: after Redis has
+        /// lost data, events of the new source may have lower numbers than earlier ones.
+        var waiters: [(count: Int, waiter: Waiter)] = []
     }
 
     /// The queues of the channels that have events waiting.
@@ -89,20 +93,24 @@ struct EventOutbox {
         bytes -= first.event.byteCount
         queue.bytes -= first.event.byteCount
         queue.isUnderWay = false
-        let isDone = queue.events.isEmpty
-        let ready = queue.waiters.filter { isDone || $0.through <= first.sequence }.map(\.waiter)
-        if !isDone {
-            queue.waiters.removeAll { $0.through <= first.sequence }
+        queue.settledCount += 1
+        let settledCount = queue.settledCount
+        let ready = queue.waiters.filter { $0.count <= settledCount }.map(\.waiter)
+        if !queue.events.isEmpty {
+            queue.waiters.removeAll { $0.count <= settledCount }
             queues[channel] = queue
         }
         return ready
     }
 
-    /// Returns true if everything up to that event has been settled. Otherwise `settled` returns the waiter
-    /// later.
+    /// Returns true if no event waits that has this number or a lower one. Otherwise `settled` returns the
+    /// waiter when all of those have been settled.
     mutating func wait(_ waiter: Waiter, for channel: ChannelKey, through: UInt64) -> Bool {
-        guard let first = queues[channel]?.events.first, first.sequence <= through else { return true }
-        queues[channel]?.waiters.append((through, waiter))
+        guard let queue = queues[channel],
+            let last = queue.events.lastIndex(where: { $0.sequence <= through })
+        else { return true }
+        let ahead = queue.events.distance(from: queue.events.startIndex, to: last) + 1
+        queues[channel]?.waiters.append((queue.settledCount + ahead, waiter))
         return false
     }
 }

@@ -10,8 +10,6 @@ struct AnnouncedEvents {
 
     var count: Int { lastAnnounced.count }
 
-    mutating func source(of channel: ChannelKey) -> UInt64? { lastAnnounced[channel]?.source }
-
     mutating func rosterSeen(_ channel: ChannelKey, isEmpty: Bool) {
         if isEmpty { emptied.insert(channel) } else { emptied.remove(channel) }
     }
@@ -35,8 +33,8 @@ struct AnnouncedEvents {
         }
     }
 
-    mutating func acknowledged(_ channel: ChannelKey, through sequence: UInt64) {
-        guard let known = lastAnnounced[channel] else { return }
+    mutating func acknowledged(_ channel: ChannelKey, of source: UInt64, through sequence: UInt64) {
+        guard let known = lastAnnounced[channel], known.source == source else { return }
         if sequence >= known.sequence, emptied.remove(channel) != nil { lastAnnounced[channel] = nil }
     }
 

@@ -129,8 +129,9 @@ package final class RedisPresenceStore: PresenceStore {
             channel, NumberedEvents(source: reply.source, events: present, isEmpty: reply.isEmpty))
     }
 
-    package func acknowledge(_ channel: ChannelKey, through sequence: UInt64, at position: StreamPosition) {
-        guard let source = announcedEvents.source(of: channel) else { return }
+    package func acknowledge(
+        _ channel: ChannelKey, of source: UInt64, through sequence: UInt64, at position: StreamPosition
+    ) {
         let roster = keys.roster(channel)
         client.run(
             PresenceScripts.acknowledge, keys: [roster[4], roster[7], roster[11]],
@@ -141,7 +142,7 @@ package final class RedisPresenceStore: PresenceStore {
         ) { _ in
             // If it fails, the event stays in the outbox and is appended again, and messaging knows it then.
         }
-        announcedEvents.acknowledged(channel, through: sequence)
+        announcedEvents.acknowledged(channel, of: source, through: sequence)
     }
 }
 

@@ -1,15 +1,29 @@
 -- Events are in the channel's log: removes them from the outbox.
 -- KEYS  1 header, 2 outbox, 3 absent (part.lua)    ARGV  1 source, 2 number of the event, 3 its position ("epoch offset")
--- Result: 1, or 0 if the roster has a new source. Cost: O(acknowledged).
-if redis.call('HGET', KEYS[1], 'src') ~= ARGV[1] then return 0 end
-if tonumber(redis.call('HGET', KEYS[1], 'acked') or 0) >= tonumber(ARGV[2]) then return 1 end
-redis.call('HSET', KEYS[1], 'acked', ARGV[2], 'pos', ARGV[3])
+-- Result: 1, or 0 if nothing is known of such an event. Cost: O(acknowledged).
+local head = redis.call('HMGET', KEYS[1], 'src', 'acked')
+if not head[1] then return 0 end
+local isPresent = head[1] == ARGV[1]
+local through, last = tonumber(head[2] or 0), tonumber(ARGV[2])
+
+-- The answer to an append may come when Redis has lost the event, and counts on under another source from an older number.
+-- Only what is in the outbox under the earlier source is acknowledged then, not what has the same number now.
+if isPresent and last > through then through = last end
 while true do
   local first = redis.call('LINDEX', KEYS[2], 0)
   if not first then break end
-  local colon = string.find(first, ':', 1, true)
-  local number = string.sub(first, colon + 1, colon + tonumber(string.sub(first, 1, colon - 1)))
-  if tonumber(number) > tonumber(ARGV[2]) then break end
+  local parts, at = {}, 1
+  while at <= #first do
+    local colon = string.find(first, ':', at, true)
+    local length = tonumber(string.sub(first, at, colon - 1))
+    parts[#parts + 1] = string.sub(first, colon + 1, colon + length)
+    at = colon + length + 1
+  end
+  local number, source = tonumber(parts[1]), parts[6]
+  if number > last or not isPresent and source ~= ARGV[1] then break end
   redis.call('LPOP', KEYS[2])
+  through = math.max(through, number)
 end
+if through == tonumber(head[2] or 0) then return isPresent and 1 or 0 end
+redis.call('HSET', KEYS[1], 'acked', string.format('%.0f', through), 'pos', ARGV[3])
 return 1

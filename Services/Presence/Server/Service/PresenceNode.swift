@@ -150,7 +150,8 @@ extension PresenceNode: AppendCaller {
         switch outcome {
         case .success(let response):
             events.positions[append.channel] = response.position
-            store.acknowledge(append.channel, through: append.sequence, at: response.position)
+            store.acknowledge(
+                append.channel, of: append.source, through: append.sequence, at: response.position)
             settle(append.channel)
         case .failure(.refused(let error)) where !error.isRetryable:
             metrics.dropped.increment()

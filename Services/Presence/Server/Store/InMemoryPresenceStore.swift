@@ -143,7 +143,9 @@ extension InMemoryPresenceStore {
     }
 
     /// Does nothing: this store keeps no events once it has reported them.
-    package func acknowledge(_ channel: ChannelKey, through: UInt64, at position: StreamPosition) {}
+    package func acknowledge(
+        _ channel: ChannelKey, of source: UInt64, through: UInt64, at position: StreamPosition
+    ) {}
 
     package func sweep(_ done: @escaping Completion<Void>) {
         let ended = registry.advance(now: clock())

@@ -73,8 +73,9 @@ package protocol PresenceStore: AnyObject {
     func synced(
         _ link: EdgeLink, except kept: Set<MemberKey>, _ done: @escaping Completion<Void>)
 
-    /// The channel's events up to this one are in its log, the last one at this position.
-    func acknowledge(_ channel: ChannelKey, through sequence: UInt64, at position: StreamPosition)
+    /// The channel's events of a source up to this one are in its log, the last one at this position.
+    func acknowledge(
+        _ channel: ChannelKey, of source: UInt64, through sequence: UInt64, at position: StreamPosition)
     /// Does what is due. It is called several times a second, and only after the last call has completed.
     func sweep(_ done: @escaping Completion<Void>)
 
