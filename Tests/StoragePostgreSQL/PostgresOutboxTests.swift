@@ -89,6 +89,9 @@ struct PostgresOutboxTests {
             #expect(try second.reader.events(after: 0, limit: 9).map(\.sequence) == [2, 6_000, 12_004])
             #expect(try second.reader.events(after: 0, limit: 2).map(\.sequence) == [2, 6_000])
             #expect(try second.reader.events(after: 6_000, limit: 2).map(\.sequence) == [12_004])
+            // What was read in another term may have had the number of another event.
+            _ = second.run([StorageWrite(.announced([1...6_000], term: 1))], Self.now)
+            #expect(try second.reader.events(after: 0, limit: 9).map(\.sequence) == [2, 6_000, 12_004])
             // What the owner before has announced lies in the ranges of this one, too.
             _ = second.run([StorageWrite(.announced([1...2, 6_001...12_004])), Self.set("a")], Self.now)
             #expect(try second.reader.events(after: 0, limit: 9).map(\.sequence) == [6_000, 12_005])

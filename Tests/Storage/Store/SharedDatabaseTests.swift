@@ -223,7 +223,10 @@ private struct SharedHistory {
             if isLost { break }
         }
         let ranges = nodes[node].outbox.takeAcknowledged()
-        if !ranges.isEmpty { nodes[node].waiting.append(StorageWrite(.announced(ranges))) }
+        if !ranges.isEmpty {
+            let term = nodes[node].leadership.announcement?.term
+            nodes[node].waiting.append(StorageWrite(.announced(ranges, term: term)))
+        }
     }
 
     /// Nothing goes wrong any more.

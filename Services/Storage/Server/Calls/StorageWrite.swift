@@ -12,7 +12,10 @@ struct StorageWrite: Sendable {
         /// An edge can't be reached any more.
         case linkLost
         /// Messaging has acknowledged the events with these sequences.
-        case announced([ClosedRange<UInt64>])
+        ///
+        /// `term` is the one in which they were read; nil where there are no terms. What was read in another
+        /// term counts no more: a database that has lost events gives their numbers to new ones.
+        case announced([ClosedRange<UInt64>], term: UInt64? = nil)
         case removeExpiredHistory(limit: Int)
         case purgeHistory(HistoryPurge)
         case removeUnusedChannels(limit: Int)

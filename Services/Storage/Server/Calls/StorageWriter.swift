@@ -31,6 +31,8 @@ struct StorageWriter<Store: WritableStore> {
     /// The message of the inbox that the store has refused to keep, though it was alone.
     var inboxRefused: Int64?
 
+    /// In which this node has the store; nil if it has no others beside it.
+    private var term: UInt64?
     /// Why nothing has begun at the start; nil if it has.
     private(set) var awaited: StoreFailure?
 
@@ -58,7 +60,7 @@ struct StorageWriter<Store: WritableStore> {
         expiryClockStored = start.expiryClock ?? 0
         for (channel, table) in start.locks { registry.set(loaded(table, now), of: channel) }
         registry.committed()
-        outcome.term = start.term
+        (term, outcome.term) = (start.term, start.term)
     }
 
     private mutating func beginAnew(_ now: StorageNow) throws(StoreFailure) {
@@ -240,7 +242,8 @@ struct StorageWriter<Store: WritableStore> {
         case .lock(let request, let channel, let ticket): try lock(request, channel, ticket, write, now)
         case .history(let message): try keep(message, write)
         case .session, .linkLost: keepPresence(write, now)
-        case .announced(let sequences): group.announced(sequences)
+        case .announced(let sequences, let term):
+            if term == nil || term == self.term { group.announced(sequences) }
         case .removeExpiredHistory(let limit):
             group.removeExpired(by: expiryTime(now), limit: limit)
         case .purgeHistory(let purge): group.purge(purge)
@@ -322,7 +325,7 @@ struct StorageWriter<Store: WritableStore> {
                 refuse(write, failure, .storageNotAvailable)
             case .collect(let feed):
                 outcome.collected.append((.init(appID: feed.appID, shard: feed.shard), false))
-            case .announced(let sequences): outcome.notAnnounced += sequences
+            case .announced(let sequences, _): outcome.notAnnounced += sequences
             case .session, .linkLost, .removeExpiredHistory, .removeUnusedChannels, .listBans, .settleEvents,
                 .removeEvents:
                 break

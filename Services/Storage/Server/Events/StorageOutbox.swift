@@ -30,6 +30,8 @@ final class StorageOutbox {
     /// False while another node sends what the store has.
     private var isActive: Bool
     private var isConnected = false
+    /// The term in which this node has read the events; nil if it has no others beside it.
+    private var term: UInt64?
 
     /// - Parameter interval: how soon messaging is asked again, and how often the store gets to know what is
     ///   acknowledged.
@@ -77,7 +79,10 @@ final class StorageOutbox {
     }
 
     /// The store may have events that nobody has reported.
-    func beginAnew() {
+    ///
+    /// - Parameter term: in which this node has the store now; nil if it has no others beside it.
+    func beginAnew(term: UInt64?) {
+        self.term = term
         isActive = true
         connect()
         schedule.beginAnew()
@@ -139,7 +144,7 @@ final class StorageOutbox {
         guard isActive else { return }
         let ranges = schedule.takeAcknowledged()
         guard !ranges.isEmpty else { return }
-        if !queues.writes.put(StorageWrite(.announced(ranges))) { schedule.putBack(ranges) }
+        if !queues.writes.put(StorageWrite(.announced(ranges, term: term))) { schedule.putBack(ranges) }
     }
 }
 

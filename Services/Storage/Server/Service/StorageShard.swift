@@ -219,7 +219,7 @@ extension StorageShard {
         for link in links.values {
             if let push = leadership.announcement { link.push(StorageMethod.leader, push) }
         }
-        outbox.beginAnew()
+        outbox.beginAnew(term: leadership.announcement?.term)
         listBans()
         collector.collect(Set(eventRetention.keys), on: eventLoop)
     }
@@ -251,7 +251,7 @@ extension StorageShard {
     /// are read from the store.
     private func beginAnew() {
         logger.warning("storage has begun anew with what the database holds: all links are closed")
-        outbox.beginAnew()
+        outbox.beginAnew(term: leadership.announcement?.term)
         listBans()
         closeLinks()
     }
