@@ -71,9 +71,13 @@ struct RosterModel {
             if isBack {
                 people[place].entry = entry
                 people[place].phase = .online
-                for item in entry.states { people[place].states[item.key] = item.value }
+                var isLeaving = false
+                if case .leaving = old.phase { isLeaving = true }
+                // A session that is there already keeps what it shows (P-46).
+                let isKnown = old.entry.session == entry.session && !isLeaving
+                let changed = isKnown ? [] : entry.states.filter { old.states[$0.key] != $0.value }
+                for item in changed { people[place].states[item.key] = item.value }
                 let isEmpty = people[place].states.isEmpty
-                let changed = entry.states.filter { old.states[$0.key] != $0.value }
                 if old.entry.isQuiet, !entry.isQuiet {
                     come(entry, now)
                 } else if !old.entry.isQuiet, entry.isQuiet {

@@ -8,7 +8,7 @@ extension RedisPresenceStore {
         _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ done: @escaping Completion<Entered>
     ) {
         let usersMax = rules.usersMax(in: channel.type)
-        enter(entry, channel, over: link, silentFor: nil, usersMax: usersMax) { [rules] outcome in
+        enter(entry, channel, over: link, silentFor: 0, usersMax: usersMax) { [rules] outcome in
             done(
                 outcome.flatMap { reply in
                     reply.outcome == EnterOutcome.full
@@ -31,10 +31,10 @@ extension RedisPresenceStore {
         }
     }
 
-    /// - Parameter silentFor: for what an edge reports again: for how long after the data in Redis began
-    ///   other users get no event, in milliseconds.
+    /// - Parameter silentFor: for how long after the data in Redis began other users get no event, in
+    ///   milliseconds.
     private func enter(
-        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, silentFor: UInt64?, usersMax: Int,
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, silentFor: UInt64, usersMax: Int,
         _ done: @escaping Completion<RosterReply>
     ) {
         let (extend, staysOut) = leases.enters(
@@ -58,7 +58,7 @@ extension RedisPresenceStore {
     }
 
     private func enterPrepared(
-        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ silentFor: UInt64?, _ usersMax: Int,
+        _ entry: Entry, _ channel: ChannelKey, over link: EdgeLink, _ silentFor: UInt64, _ usersMax: Int,
         _ done: @escaping Completion<RosterReply>
     ) {
         change(
@@ -66,9 +66,8 @@ extension RedisPresenceStore {
             [
                 .text(entry.user), RedisArgument(entry.session), RedisArgument(entry.instance),
                 RedisArgument(entry.lease), RedisArgument(entry.isQuiet), RedisArgument(entry.timeout),
-                RedisArgument(silentFor ?? 0), RedisArgument(UInt64(usersMax)),
-                RedisArgument(entry.ownership), RedisArgument(silentFor != nil),
-                RedisArgument(UInt64(rules.states(in: channel.type).countMax)),
+                RedisArgument(silentFor), RedisArgument(UInt64(usersMax)),
+                RedisArgument(entry.ownership), RedisArgument(UInt64(rules.states(in: channel.type).countMax)),
             ] + entry.states.flatMap { [.text($0.key), .text($0.value)] }, over: link, done)
     }
 
@@ -225,6 +224,7 @@ private enum EnterOutcome {
     /// A newer login of the user is the member.
     static let isOlder = 2
     // 3 is `RosterReply.isOlderLink`, which every change may answer.
-    /// As `entered`, but the user would have too many states.
+    /// As `entered`, but without the states: the user would have too many, or its session is in the channel
+    /// already and shows others.
     static let withoutStates = 4
 }

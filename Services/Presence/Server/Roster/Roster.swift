@@ -110,13 +110,16 @@ package struct Roster: Sendable {
     }
 
     /// The user returns in time: the states are kept, and there is no event but of those that the user brings
-    /// and didn't show before (S-43).
+    /// and didn't show before (S-43). A session that is in the channel already keeps the states that it has: a
+    /// call may have changed them while its subscribe, or the report of its edge, was on the way (P-46).
     private mutating func comeBack(
         _ present: Member, as entry: Entry, _ states: [StateItem], _ statesMax: Int, _ now: UInt64
     ) -> Int? {
-        let merged = StateLimits.merge(states, into: present.states)
-        let areSet = merged.count <= statesMax
-        let changed = areSet ? states.filter { !present.states.contains($0) } : []
+        var changed = states.filter { !present.states.contains($0) }
+        let merged = StateLimits.merge(changed, into: present.states)
+        let isKnown = present.entry.session == entry.session && !present.isLeaving
+        let areSet = changed.isEmpty || !isKnown && merged.count <= statesMax
+        if !areSet { changed = [] }
         let member = Member(entry: entry, states: areSet ? merged : present.states)
         members[entry.user] = member
         deadlines.set(nil, for: entry.user)

@@ -81,12 +81,6 @@ package struct RosterRegistry: Sendable {
     package mutating func adopt(
         _ entry: Entry, _ channel: ChannelKey, isAnnounced: Bool, now: UInt64
     ) throws(RTMError) -> Bool {
-        var entry = entry
-        if let present = rosters[channel]?[entry.user], present.entry.session == entry.session,
-            !present.isLeaving
-        {
-            entry.states = []
-        }
         // Subscribers need an event who have seen the roster without this user, or got no event of the join.
         let isUnseen = rosters[channel]?.isShown != true
         return try enter(entry, channel, silently: isAnnounced && now < graceEnd && isUnseen, now).isMember

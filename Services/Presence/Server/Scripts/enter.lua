@@ -2,10 +2,11 @@
 -- user (S-12), or becomes quiet or visible.
 -- ARGV  11 user, 12 session, 13 instance, 14 lease, 15 quiet, 16 timeout, 17 how long after the part has begun no event is made
 --       if nobody has seen the roster (milliseconds), 18 how many users there may be; 0 means any number, 19 the ownership of the
---       session's inbox, 20 whether an edge reports the session again, so that one that is in the channel keeps the states that
---       it has, 21 how many states are allowed, then key and value of each state that the user brings (P-46), in the order of the keys
+--       session's inbox, 20 how many states are allowed, then key and value of each state that the user brings (P-46), in the
+--       order of the keys
 -- Result: as `finish`, outcome 1, 0 if the channel has all its users, 2 if a newer login of the user is in the channel, or 4 as 1
--- but without the states, because the user would have too many (L-31). Cost: O(log n + states) in both modes; a change of the mode costs O(batch).
+-- but without the states, because the user would have too many (L-31) or its session is in the channel already and shows others.
+-- Cost: O(log n + states) in both modes; a change of the mode costs O(batch).
 local user = ARGV[11]
 local silently = now < born + tonumber(ARGV[17]) and redis.call('HGET', H, 'shown') ~= '1'
 local new = { session = ARGV[12], instance = ARGV[13], lease = ARGV[14], quiet = ARGV[15] == '1', timeout = ARGV[16],
@@ -32,19 +33,21 @@ if old and old.lease ~= new.lease then unindex(user, old) end
 save(user, new)
 index(user, new)
 local outcome, changed, items = 1, {}, {}
-local isKnown = ARGV[20] == '1' and old and old.session == new.session and old.phase ~= 'l'
-if #ARGV > 21 and not isKnown then
-  local text, count, had = merge(user, 22)
-  if count > tonumber(ARGV[21]) then
-    outcome = 4
-  else
-    redis.call('HSET', S, user, text)
-    for i = 22, #ARGV, 2 do
-      if had[ARGV[i]] ~= ARGV[i + 1] then
-        changed[#changed + 1] = ARGV[i]
-        items[#items + 1] = net(ARGV[i]) .. net(ARGV[i + 1])
-      end
+if #ARGV > 20 then
+  local text, count, had = merge(user, 21)
+  for i = 21, #ARGV, 2 do
+    if had[ARGV[i]] ~= ARGV[i + 1] then
+      changed[#changed + 1] = ARGV[i]
+      items[#items + 1] = net(ARGV[i]) .. net(ARGV[i + 1])
     end
+  end
+  -- A session that is in the channel keeps the states that it has: a call may have changed them while its subscribe, or the
+  -- report of its edge, was on the way.
+  local isKnown = old and old.session == new.session and old.phase ~= 'l'
+  if #changed > 0 and (isKnown or count > tonumber(ARGV[20])) then
+    outcome, changed = 4, {}
+  elseif #changed > 0 then
+    redis.call('HSET', S, user, text)
   end
 end
 if not old then

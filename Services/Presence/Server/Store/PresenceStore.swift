@@ -104,8 +104,8 @@ package struct Entered: Sendable, Hashable {
     package var through: UInt64
     /// Whether the session is the member now; otherwise a newer login of the user is.
     package var isMember: Bool
-    /// What the states of the entry cost (as `setStates` gives it); nil if they weren't set, because the user
-    /// would have too many (L-31).
+    /// What the states of the entry cost (as `setStates` gives it); nil if they weren't set: the user
+    /// would have too many (L-31), or its session is in the channel already and shows others (P-46).
     package var statesCost: Int?
 
     package init(through: UInt64, isMember: Bool, statesCost: Int?) {
