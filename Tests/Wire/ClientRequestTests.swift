@@ -27,6 +27,9 @@ struct ClientRequestTests {
         }
     }
 
+    @Test("a request is copied in place, which the compiler does for values of up to 128 bytes")
+    func isSmall() { #expect(MemoryLayout<ClientRequest>.size <= 128) }
+
     @Test("a request of a newer protocol is known as such")
     func newerRequest() throws {
         var writer = FieldWriter()

@@ -109,7 +109,7 @@ extension ClientRequest.Body {
         case RTM__CLIENT__CLIENT_FRAME__BODY_HEARTBEAT:
             self = .heartbeat
         case RTM__CLIENT__CLIENT_FRAME__BODY_SUBSCRIBE:
-            self = .subscribe(ClientRequest.Subscribe(frame.subscribe.pointee))
+            self = .subscribe(ClientRequest.Subscribe(at: frame.subscribe))
         case RTM__CLIENT__CLIENT_FRAME__BODY_UNSUBSCRIBE:
             let unsubscribe = frame.unsubscribe.pointee
             self = .unsubscribe(
@@ -167,19 +167,27 @@ extension ClientRequest.Login {
 
 extension ClientRequest.Subscribe: WireListElement {
     package init(at message: UnsafeRawPointer) {
-        self.init(message.assumingMemoryBound(to: Rtm__Client__Subscribe.self).pointee)
-    }
-
-    fileprivate init(_ subscribe: Rtm__Client__Subscribe) {
+        let subscribe = message.assumingMemoryBound(to: Rtm__Client__Subscribe.self).pointee
         self.init(
             channelType: ChannelType(subscribed: subscribe.channel_type),
             channel: WireText(subscribe.channel),
             features: SubscriptionFeatures(rawValue: subscribe.features),
             after: StreamPosition(subscribe.after), requestID: subscribe.request_id,
-            token: WireText(subscribe.token),
-            publishers: WireTexts(subscribe.publishers, count: subscribe.n_publishers),
-            ownMessages: subscribe.own_messages != 0,
-            states: WireList(subscribe.states, count: subscribe.n_states))
+            token: WireText(subscribe.token), ownMessages: subscribe.own_messages != 0, message: message)
+    }
+
+    /// Whose messages of a topic are delivered.
+    package var publishers: WireTexts {
+        lists.map { WireTexts($0.publishers, count: $0.n_publishers) } ?? WireTexts()
+    }
+
+    /// What the subscriber shows from its join on.
+    package var states: WireList<StateItemView> {
+        lists.map { WireList($0.states, count: $0.n_states) } ?? WireList()
+    }
+
+    private var lists: Rtm__Client__Subscribe? {
+        message?.assumingMemoryBound(to: Rtm__Client__Subscribe.self).pointee
     }
 }
 

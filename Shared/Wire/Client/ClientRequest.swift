@@ -68,12 +68,10 @@ package struct ClientRequest {
         package let requestID: UInt64
         /// What lets the user join a stream channel.
         package let token: WireText
-        /// Whose messages of a topic are delivered.
-        package let publishers: WireTexts
         /// Whether the subscriber of a message channel receives its own messages.
         package let ownMessages: Bool
-        /// What the subscriber shows from its join on.
-        package let states: WireList<StateItemView>
+        /// The decoded message, where the lists lie, for the reason that `Login` gives; nil for nothing.
+        let message: UnsafeRawPointer?
     }
 
     package struct Unsubscribe {

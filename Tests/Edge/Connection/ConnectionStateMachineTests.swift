@@ -154,8 +154,7 @@ struct ConnectionStateMachineTests {
             .subscribe(
                 .init(
                     channelType: .message, channel: channel, features: .message, after: nil, requestID: 0,
-                    token: .empty, publishers: WireTexts(), ownMessages: false,
-                    states: WireList()))
+                    token: .empty, ownMessages: false, message: nil))
         case .unsubscribe: .unsubscribe(.init(channelType: .message, channel: channel))
         case .publish:
             .publish(
