@@ -62,7 +62,7 @@ struct EventOutboxTests {
         #expect(ready4 == [4])
     }
 
-    @Test("who waits for an event of a new source waits for those of the earlier one, which have higher numbers")
+    @Test("who waits for an event of a new source waits for those of the earlier one")
     func newSource() {
         var outbox = EventOutbox()
         outbox.add(change(8...9), to: channel)

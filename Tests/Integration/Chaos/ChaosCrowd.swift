@@ -70,9 +70,8 @@ struct ChaosCrowd: Sendable {
             }
             defer { watching.cancel() }
             do {
-                try await eventually("\(member.user) sees who is there (seed \(seed))", within: .seconds(60)) {
-                    roster.present == everybody
-                }
+                let what = "\(member.user) sees who is there (seed \(seed))"
+                try await eventually(what, within: .seconds(60)) { roster.present == everybody }
             } catch {
                 Issue.record("\(member.user) sees \(roster.present)")
                 throw error

@@ -67,7 +67,8 @@ extension RedisPresenceStore {
                 .text(entry.user), RedisArgument(entry.session), RedisArgument(entry.instance),
                 RedisArgument(entry.lease), RedisArgument(entry.isQuiet), RedisArgument(entry.timeout),
                 RedisArgument(silentFor), RedisArgument(UInt64(usersMax)),
-                RedisArgument(entry.ownership), RedisArgument(UInt64(rules.states(in: channel.type).countMax)),
+                RedisArgument(entry.ownership),
+                RedisArgument(UInt64(rules.states(in: channel.type).countMax)),
             ] + entry.states.flatMap { [.text($0.key), .text($0.value)] }, over: link, done)
     }
 

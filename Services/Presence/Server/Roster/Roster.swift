@@ -110,8 +110,9 @@ package struct Roster: Sendable {
     }
 
     /// The user returns in time: the states are kept, and there is no event but of those that the user brings
-    /// and didn't show before (S-43). A session that is in the channel already keeps the states that it has: a
-    /// call may have changed them while its subscribe, or the report of its edge, was on the way (P-46).
+    /// and didn't show before (S-43). A session that is in the channel already keeps the states that it has,
+    /// because a call may have changed them while its subscribe, or the report of its edge, was on the way
+    /// (P-46).
     private mutating func comeBack(
         _ present: Member, as entry: Entry, _ states: [StateItem], _ statesMax: Int, _ now: UInt64
     ) -> Int? {
