@@ -285,8 +285,9 @@ struct PostgresInboxTests {
     func stalled() async throws {
         try await RunningPostgres.with { server in
             var drainer = try InboxDrainer(server.url) {
-                ($0.timeout, $0.settleTimeout) = (.milliseconds(300), .milliseconds(500))
-                $0.connectTimeout = .milliseconds(300)
+                // Longer than a busy machine takes for a write that nothing holds up.
+                ($0.timeout, $0.settleTimeout) = (.seconds(2), .milliseconds(500))
+                $0.connectTimeout = .seconds(2)
             }
             let app = try AppSession(server)
             try app.publish("1")

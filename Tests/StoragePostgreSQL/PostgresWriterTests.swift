@@ -179,8 +179,9 @@ struct PostgresWriterTests {
     func stalled() async throws {
         try await RunningPostgres.with { server in
             var options = options(server.url, settle: .milliseconds(500))
-            options.timeout = .milliseconds(300)
-            options.connectTimeout = .milliseconds(300)
+            // Longer than a busy machine takes for a write that nothing holds up.
+            options.timeout = .seconds(2)
+            options.connectTimeout = .seconds(2)
             let store = try PostgresWriter(options)
             var writer = try StorageWriter(store, rules: StorageRules(), now: Self.now)
             _ = writer.run([set(-1, request: 1), lock(.set(ttlSeconds: 10), by: "anna")], now: Self.now)
