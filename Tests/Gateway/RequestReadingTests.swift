@@ -48,7 +48,8 @@ struct RequestReadingTests {
             (#"{"messages": [{"channel": "a", "message": "\\\ude00!"}]}"#, #"half a character, \ude00"#),
             (#"{"messages": [{"version": -1, "message": "\\ud83d"}]}"#, #""messages[0].version" is -1"#),
             (#"{"messages": [{"version": 1.5}]}"#, #""messages[0].version" is 1.5"#),
-            ("\u{FEFF}{]", "byte order mark"), (String(repeating: "[", count: 900), "not JSON"),
+            ("\u{FEFF}{]", "byte order mark"), (String(repeating: "[", count: 900), "more than 512 levels"),
+            (#"{"messages": [{"version": 1e400}]}"#, "beyond 10^308"),
         ])
     func wrongBody(json: String, reason: String) async throws {
         let refused = try #require(await refusal(json))

@@ -41,6 +41,17 @@ struct ServedFileTests {
         #expect(console.response(to: .get(), sockets: []).headers[.accessControlAllowOrigin] == nil)
     }
 
+    @Test("who has a file gets it once: lists of tags, and the weak ones of proxies, count")
+    func unchanged() throws {
+        let file = try #require(ServedFile.all["console/index.html"])
+        for known in [file.tag, "W/\(file.tag)", "\"old\", \(file.tag)", "*"] {
+            #expect(file.response(to: .get([.ifNoneMatch: known]), sockets: []).status == .notModified)
+        }
+        for other in ["\"old\"", "W/\"old\"", String(file.tag.dropLast()), ""] {
+            #expect(file.response(to: .get([.ifNoneMatch: other]), sockets: []).status == .ok)
+        }
+    }
+
     @Test("a script is served compressed to those who take that, and for good under the name of its content")
     func scripts() throws {
         // `generate.py --scripts` makes them before the builds of make, and a plain build has none.

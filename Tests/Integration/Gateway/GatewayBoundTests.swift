@@ -160,6 +160,7 @@ import Testing
                         + "GET /v1/dev/channels HTTP/1.1\r\nHost: a\r\n\(key)Connection: close\r\n\r\n")
                 let text = await http.rest()
                 #expect(text.contains("HTTP/1.1 400") && !text.contains("HTTP/1.1 200"), "\(text)")
+                #expect(text.contains(#""name":"malformed""#) && text.contains("x-request-id: "), "\(text)")
             }
         }
     }

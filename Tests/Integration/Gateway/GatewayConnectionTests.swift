@@ -192,6 +192,7 @@ import Testing
                 let text = await http.rest()
                 #expect(
                     text.isEmpty || text.hasPrefix("HTTP/1.1 4") || text.hasPrefix("HTTP/1.0 4"), "\(text)")
+                #expect(text.isEmpty || text.contains("x-request-id: ") && text.contains(#""requestId":"#))
             }
             #expect(try await gateway.call("GET", "/v1/dev/presence?channel=a").status == 200)
         }

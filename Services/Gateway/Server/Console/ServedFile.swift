@@ -80,12 +80,20 @@ struct ServedFile: Sendable {
                 headers[.eTag] = "\(tag.dropLast())-gzip\""
             }
         }
-        if request.headers[.ifNoneMatch] == headers[.eTag] {
+        if Self.has(headers[.eTag] ?? tag, request) {
             headers[.contentEncoding] = nil
             return Response(status: .notModified, headers: headers)
         }
         headers[.contentLength] = "\(body.readableBytes)"
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
+    }
+
+    /// Whether the one who asks has the content with this tag. A proxy that compresses calls a tag weak.
+    private static func has(_ tag: String, _ request: Request) -> Bool {
+        request.headers[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }.contains { item in
+            let known = item.filter { !$0.isWhitespace }
+            return known == "*" || known == tag || known == "W/\(tag)"
+        }
     }
 
     private static func takesGzip(_ request: Request) -> Bool {

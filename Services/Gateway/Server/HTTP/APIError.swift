@@ -132,6 +132,15 @@ final class APIError: Error {
         APIError(.forbidden, "missingScope", "this needs the scope \"\(scope.rawValue)\"")
     }
 
+    /// The body of the answer.
+    ///
+    /// - Parameter request: the id of the request.
+    func text(for request: String) -> String {
+        var body = body
+        body.requestId = request
+        return Response.text(json: Envelope(error: body))
+    }
+
     /// - Parameter request: the id of the request.
     func response(to request: String) -> Response {
         var body = body

@@ -69,9 +69,15 @@ final class AllowedOrigins: Sendable {
         }
     }
 
-    private static func isOrigin(_ text: String) -> Bool {
+    static func isOrigin(_ text: String) -> Bool {
         let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, ["https", "http"].contains(parts[0]), !parts[1].isEmpty else { return false }
+        guard parts.count == 2, let usualPort = ["https": "443", "http": "80"][parts[0]], !parts[1].isEmpty
+        else { return false }
+        // Browsers leave out the scheme's own port.
+        if let (name, port) = port(of: parts[1]) {
+            guard !name.isEmpty, port != usualPort, let number = UInt16(port), number > 0, port == "\(number)"
+            else { return false }
+        }
         // As browsers write it: in small letters, without a slash at the end, and with no name of an account.
         return parts[1].utf8.allSatisfy { byte in
             switch byte {
@@ -79,5 +85,11 @@ final class AllowedOrigins: Sendable {
             default: ".-:[]".utf8.contains(byte)
             }
         }
+    }
+
+    /// The name and the port of a server; nil if there is no port. Colons in brackets are an address's own.
+    private static func port(of server: Substring) -> (name: Substring, port: Substring)? {
+        guard let colon = server.lastIndex(of: ":"), !server[colon...].contains("]") else { return nil }
+        return (server[..<colon], server[server.index(after: colon)...])
     }
 }

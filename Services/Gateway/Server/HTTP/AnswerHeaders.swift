@@ -53,7 +53,7 @@ enum RequestID {
             }
     }
 
-    private static func made() -> String {
+    static func made() -> String {
         [UInt64.random(in: 0 ... .max), .random(in: 0 ... .max)]
             .map { number in
                 let digits = String(number, radix: 16)

@@ -63,7 +63,7 @@ enum BodyProblem {
         }
         guard let value = try? JSONSerialization.jsonObject(with: Data(body), options: .fragmentsAllowed)
         else {
-            return "the body is not JSON"
+            return "the body is not JSON, or it has a number beyond 10^308 or more than 512 levels"
         }
         let numbers = oddNumbers(in: value, at: "").sorted().prefix(numbersMax)
         guard !numbers.isEmpty else { return "a value of the body is outside its range" }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
@@ -5,7 +6,8 @@ import NIOHTTP1
 ///
 /// A client that sends `Expect: 100-continue` waits with the body until it is asked for it, and many give up
 /// after a second. A client of HTTP/1.0 takes the end of the connection for the end of the answer, and
-/// doesn't know chunks. And whoever asks to close, in any spelling, gets an answer that says so.
+/// doesn't know chunks. Whoever asks to close, in any spelling, gets an answer that says so. And bytes that
+/// are no request are refused in the words of all refusals.
 final class ConnectionRules: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -54,6 +56,9 @@ final class ConnectionRules: ChannelDuplexHandler, RemovableChannelHandler {
                 if request.isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
                 if request.isOld { head.version = .http1_0 }
             }
+            // Every answer of ours has an id. This one is the framework's, to what it can't read.
+            let isOurs = head.headers.contains(name: HTTPField.Name.requestID.rawName)
+            guard isOurs || head.status != .badRequest else { return refuse(context, head, promise) }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end:
@@ -61,6 +66,25 @@ final class ConnectionRules: ChannelDuplexHandler, RemovableChannelHandler {
             _ = open.popFirst()
             askForBody(context)
         }
+    }
+
+    private func refuse(
+        _ context: ChannelHandlerContext, _ head: HTTPResponseHead, _ promise: EventLoopPromise<Void>?
+    ) {
+        let id = RequestID.made()
+        let body = APIError(
+            .badRequest, "malformed",
+            "the request is not HTTP/1.1: it is malformed, names no host or several, or its head has more than "
+                + "\(GatewayListener.headersMax) fields or \(GatewayListener.headerBytesMax) bytes"
+        ).text(for: id)
+        var head = head
+        head.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
+        head.headers.replaceOrAdd(name: "Content-Length", value: "\(body.utf8.count)")
+        head.headers.replaceOrAdd(name: "Connection", value: "close")
+        head.headers.replaceOrAdd(name: HTTPField.Name.requestID.rawName, value: id)
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
+        let bytes = context.channel.allocator.buffer(string: body)
+        context.write(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: nil)
     }
 
     /// The oldest request is the one whose answer, and whose `100 Continue`, comes next.

@@ -10,7 +10,7 @@ import ServiceLifecycle
 /// Answers HTTP requests at one address.
 final class GatewayListener: RTMServiceKit.Service {
     /// Limits of a request's head; one with more is answered with 400, and its connection is closed.
-    private static let (headersMax, headerBytesMax) = (100, 16 * 1024)
+    static let (headersMax, headerBytesMax) = (100, 16 * 1024)
 
     let name: String
     private let purpose: String
