@@ -203,6 +203,11 @@ struct PostgresWriterTests {
             let next = writer.run([set(1, request: 4)], now: Self.now)
             #expect(next.hasBegunAnew && refusals(next) == [.storageOutdatedRevision])
             #expect(refusals(writer.run([set(2, request: 5)], now: Self.now)).isEmpty)
+            // Of a group that fails, only what was read in this term is announced in the next one.
+            let released = writer.release([
+                StorageWrite(.announced([1...1], term: 1)), StorageWrite(.announced([2...2])),
+            ])
+            #expect(released.notAnnounced == [2...2])
             store.close()
         }
     }

@@ -236,6 +236,9 @@ struct StorageWriter<Store: WritableStore> {
 
     // MARK: One write
 
+    /// Whether what was read in this term still counts. Where there are no terms it always does.
+    private func isPresent(_ term: UInt64?) -> Bool { term == nil || term == self.term }
+
     private mutating func carryOut(_ write: StorageWrite, _ now: StorageNow) throws(StoreFailure) {
         switch write.work {
         case .metadata(let request, let channel): try change(request, of: channel, write, now)
@@ -243,7 +246,7 @@ struct StorageWriter<Store: WritableStore> {
         case .history(let message): try keep(message, write)
         case .session, .linkLost: keepPresence(write, now)
         case .announced(let sequences, let term):
-            if term == nil || term == self.term { group.announced(sequences) }
+            if isPresent(term) { group.announced(sequences) }
         case .removeExpiredHistory(let limit):
             group.removeExpired(by: expiryTime(now), limit: limit)
         case .purgeHistory(let purge): group.purge(purge)
@@ -325,7 +328,8 @@ struct StorageWriter<Store: WritableStore> {
                 refuse(write, failure, .storageNotAvailable)
             case .collect(let feed):
                 outcome.collected.append((.init(appID: feed.appID, shard: feed.shard), false))
-            case .announced(let sequences, _): outcome.notAnnounced += sequences
+            case .announced(let sequences, let term):
+                if isPresent(term) { outcome.notAnnounced += sequences }
             case .session, .linkLost, .removeExpiredHistory, .removeUnusedChannels, .listBans, .settleEvents,
                 .removeEvents:
                 break
