@@ -54,8 +54,10 @@ package final class RedisServerProcess: Sendable {
     }
 
     package func isListening() async throws {
-        let socket = self.socket
-        try await eventually("redis-server listens") { FileManager.default.fileExists(atPath: socket) }
+        // The socket's file is there before anybody listens. A server that wants a password answers, too.
+        try await eventually("redis-server listens") {
+            FileManager.default.fileExists(atPath: socket) && (try? command(["PING"])) != nil
+        }
     }
 
     /// Makes the server stop answering, without closing anything.

@@ -34,6 +34,14 @@ extension ServiceMain {
         }
     }
 
+    /// libdispatch opens a descriptor when somebody first waits by a clock, and ends the process if there is
+    /// none left. So both clocks are waited for while there are descriptors, long enough that a timer is set.
+    private static func openClocks() async {
+        async let continuous: Void? = try? Task.sleep(for: .milliseconds(20), clock: .continuous)
+        async let suspending: Void? = try? Task.sleep(for: .milliseconds(20), clock: .suspending)
+        _ = await (continuous, suspending)
+    }
+
     private static func perform(
         _ command: ProgramCommand, _ call: ProgramCommand.Call
     ) -> ExitCode {
@@ -62,6 +70,7 @@ extension ServiceMain {
         LoggingBootstrap.start(
             format: configuration[CommonKeys.logFormat], level: configuration[CommonKeys.logLevel])
         DescriptorLimit.raise()
+        await openClocks()
         let logger = Logger(label: program.name)
         let threads = configuration[CommonKeys.threads]
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads == 0 ? System.coreCount : threads)
