@@ -8,7 +8,8 @@ import Synchronization
 import Testing
 
 /// Defects that the reference's release notes admit, and those that users of comparable systems report: what
-/// isn't held by a test elsewhere (Tests/README.md has the list). The number is the version that mended it.
+/// isn't held by a test elsewhere. The number is the version that mended it; tests of other suites begin with
+/// theirs, too.
 @Suite(.ends(withinMinutes: 1))
 struct RegressionTests {
     private static let usual: FakeEdge.Script = { [FakeEdge.usual($0)].compactMap { $0 } }

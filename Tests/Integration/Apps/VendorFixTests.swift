@@ -7,7 +7,7 @@ import RTMTokenTestSupport
 import Testing
 
 /// Defects that the release note of the vendor's Web 2.2.4 (2026-04-23) admits, as an app over this API would
-/// meet them. Tests/README.md lists all of them.
+/// meet them.
 @Suite(.serialized, .ends(withinMinutes: 3)) struct VendorFixTests {
     /// One user behind a line that can be cut.
     private func behindLine(_ body: (AppClient, FaultProxy, RunningSystem) async throws -> Void) async throws
