@@ -43,6 +43,12 @@ final class RoutedCaller: StorageCalling {
     /// How often a node has begun to lead.
     var ups: Int { get async throws { try await loop.submit { self.end.value.ups }.get() } }
 
+    /// How many calls have found their shard without a leader, from the end of one to the announcement of the
+    /// next. A leader that announces itself while the one before still leads takes the shard over at once.
+    var leaderlessCalls: Int {
+        get async throws { try await loop.submit { self.end.value.leaderlessCalls }.get() }
+    }
+
     /// Whether every shard has a leader.
     var isWhole: Bool { get async throws { try await loop.submit { self.end.value.isWhole }.get() } }
 
@@ -73,6 +79,8 @@ final class RoutedCaller: StorageCalling {
 private final class RoutedEnd: StorageCaller {
     let client: StorageClient
     private(set) var ups = 0
+    private(set) var leaderlessCalls = 0
+    private var leaderless: Set<Int> = []
     private(set) var isWhole = false
     private var listed: Set<String> = []
     private(set) var banned: Set<String>?
@@ -88,7 +96,11 @@ private final class RoutedEnd: StorageCaller {
         last += 1
         calls[last] = continuation
         field.withUnsafeBytes {
-            client.call(CallRequest(caller: caller, request: WireText($0)), context: last)
+            let request = CallRequest(caller: caller, request: WireText($0))
+            if let channel = request.storedChannel, leaderless.contains(client.shard(of: channel)) {
+                leaderlessCalls += 1
+            }
+            client.call(request, context: last)
         }
     }
 
@@ -100,11 +112,15 @@ private final class RoutedEnd: StorageCaller {
 
     func storageIsUp(_ shard: Int, isWhole: Bool) {
         ups += 1
+        leaderless.remove(shard)
         self.isWhole = isWhole
         if shard == client.shard(of: .app("app")) { (listed, banned) = ([], nil) }
     }
 
-    func storageIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) { isWhole = false }
+    func storageIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {
+        leaderless.insert(shard)
+        isWhole = false
+    }
 
     func storageCalled(
         _ context: Int, in shard: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
