@@ -312,7 +312,7 @@ struct PageCursor: Equatable {
     let name: String
     /// The session of the last row in a list of connections; 0 in other lists.
     var session: UInt64 = 0
-    /// Of a list that is ordered by it; otherwise 0.
+    /// The queued bytes of the last row in a list that is ordered by them; 0 in other lists.
     var queuedBytes: UInt64 = 0
 
     init(name: String, session: UInt64 = 0, queuedBytes: UInt64 = 0) {
