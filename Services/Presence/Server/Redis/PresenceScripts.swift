@@ -9,7 +9,7 @@ enum PresenceScripts {
     static let advance = roster("advance", PackageResources.advance_lua)
     static let setStates = roster("set_states", PackageResources.set_states_lua)
     static let removeStates = roster("remove_states", PackageResources.remove_states_lua)
-    static let acknowledge = alone("acknowledge", PackageResources.acknowledge_lua)
+    static let acknowledge = part("acknowledge", PackageResources.acknowledge_lua)
     static let snapshot = alone("snapshot", PackageResources.snapshot_lua)
     static let page = alone("page", PackageResources.page_lua)
     static let hold = alone("hold", PackageResources.hold_lua)

@@ -12,18 +12,12 @@ if isPresent and last > through then through = last end
 while true do
   local first = redis.call('LINDEX', KEYS[2], 0)
   if not first then break end
-  local parts, at = {}, 1
-  while at <= #first do
-    local colon = string.find(first, ':', at, true)
-    local length = tonumber(string.sub(first, at, colon - 1))
-    parts[#parts + 1] = string.sub(first, colon + 1, colon + length)
-    at = colon + length + 1
-  end
+  local parts = split(first)
   local number, source = tonumber(parts[1]), parts[6]
   if number > last or not isPresent and source ~= ARGV[1] then break end
   redis.call('LPOP', KEYS[2])
   through = math.max(through, number)
 end
 if through == tonumber(head[2] or 0) then return isPresent and 1 or 0 end
-redis.call('HSET', KEYS[1], 'acked', string.format('%.0f', through), 'pos', ARGV[3])
+redis.call('HSET', KEYS[1], 'acked', int(through), 'pos', ARGV[3])
 return 1

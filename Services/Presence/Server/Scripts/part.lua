@@ -6,6 +6,18 @@
 
 local function int(number) return string.format('%.0f', number) end
 
+-- Splits a text into its netstrings.
+local function split(text)
+  local parts, at = {}, 1
+  while at <= #text do
+    local colon = string.find(text, ':', at, true)
+    local length = tonumber(string.sub(text, at, colon - 1))
+    parts[#parts + 1] = string.sub(text, colon + 1, colon + length)
+    at = colon + length + 1
+  end
+  return parts
+end
+
 -- Reads what is known of the part. key: a hash with
 --   born  when these data began; run  the history of the server that has them; turn  how often that was another one
 -- Gives: born, and the run together with the turn. The data may be older than in the run before, and a server that has

@@ -42,18 +42,6 @@ if src and head[8] ~= run then src = ARGV[5] end
 
 local function net(text) return #text .. ':' .. text end
 
--- Splits a text into its netstrings.
-local function split(text)
-  local parts, at = {}, 1
-  while at <= #text do
-    local colon = string.find(text, ':', at, true)
-    local length = tonumber(string.sub(text, at, colon - 1))
-    parts[#parts + 1] = string.sub(text, colon + 1, colon + length)
-    at = colon + length + 1
-  end
-  return parts
-end
-
 -- Compares by bytes: Redis compares strings by the locale, but names are in the order of their bytes.
 local function before(a, b)
   for i = 1, math.min(#a, #b) do
