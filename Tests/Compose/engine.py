@@ -109,6 +109,13 @@ class Stack:
             if name.startswith((self.project + "_", self.project + "-")):
                 self.engine("volume", "rm", "-f", name)
 
+    def remove(self, container):
+        # A container that refuses to run is started again and again, and can't be removed while it is on its way.
+        def removed():
+            self.engine("rm", "-f", "-t", "0", container, check=False)
+            return not self.engine("inspect", "--format", "{{.Id}}", container, check=False)
+        until(f"{container} is removed", removed, 20)
+
     def containers(self, service, *, everything=False):
         """The names of a service's containers, in the order in which they were made."""
         found = []

@@ -177,7 +177,7 @@ def backup(stack):
     stack.compose("stop", "storage")
     volume = next(name for name in stack.engine("volume", "ls", "--format", "{{.Name}}").split()
                   if name.startswith(stack.project) and name.endswith("storage"))
-    stack.engine("rm", "-f", container)
+    stack.remove(container)
     stack.engine("volume", "rm", volume)
     stack.engine("volume", "create", volume)
     # What is copied belongs to root, so it is handed over, as the document says.
@@ -339,7 +339,7 @@ def postgres(engine, environment, steps):
         stack.engine("start", primary)
         until("the old primary refuses", lambda: "postgres-standby was promoted" in subprocess.run(
             [stack.engine.name, "logs", primary], capture_output=True, text=True).stderr, 30)
-        stack.engine("rm", "-f", "-t", "0", primary)
+        stack.remove(primary)
         stack.engine("volume", "rm", f"{stack.project}_postgres")
         stack.up("--no-recreate", "postgres")
         stack.engine("exec", standby, "psql", "-c", "ALTER SYSTEM SET synchronous_standby_names = standby",
@@ -444,7 +444,7 @@ def roll(stack, load):
     for service in ("messaging", "presence", "storage", "edge"):
         for container in stack.containers(service):
             stack.engine("stop", "-t", "25", container)
-            stack.engine("rm", "-f", container)
+            stack.remove(container)
             stack.up("--no-recreate", service)
             stack.ready(service)
             if service == "messaging":
