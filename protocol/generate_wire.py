@@ -11,6 +11,8 @@ properties, an initialiser, what writes it, and what reads it. The rules are:
 - A type and a name of a channel at the start of a message that a server sends to a client become one `channel: ChannelKey`.
 - A parameter of the initialiser has the field's default value in proto3. Only messages and enums have none.
 - A service reads its messages with the C codec, or with a scan (wire_messages.SCANNED). What only a client reads is not read.
+- A method of a service is a constant with the types of its messages, which its comment in the schema names: `request A,
+  response B`, `request A, answered without content`, or `push A`.
 - The comments of the schema become documentation.
 
 Exceptions stand in wire_messages.py."""
@@ -356,17 +358,33 @@ class Enum:
             return [f"extension {name.split('.')[0]} {{", *indented(lines), "}"]
         return lines
 
-    def methods(self):
+    def methods(self, schema):
         methods = [(name, value, comment) for name, value, comment in self.values if value]
-        names = indented(filled([f'{name}: "{name}"' for name, _, _ in methods], 8))
         body = []
         for name, value, comment in methods:
-            body += documentation(comment, 4) + [f"package static let {name}: UInt32 = {value}"]
+            body += documentation(comment, 4)
+            body += [f"@inlinable package static var {name}: {self.method_type(name, comment, schema)} {{ .init({value}) }}"]
+        numbers = indented(filled([f'{value}: "{name}"' for name, value, _ in methods], 8))
         return [
-            f"/// The numbers of the methods of {self.name.removesuffix('Method').lower()}.", f"package enum {self.name} {{",
-            *indented(body), "", "    /// The methods' names, for people who look at traces.",
-            "    package static let names: [UInt32: String] = [", *names, "    ]", "}"
+            f"/// The methods of {self.name.removesuffix('Method').lower()}.", f"package enum {self.name} {{",
+            *indented(body), "", "    /// The methods' names by their numbers, for people who look at traces.",
+            "    package static let names: [UInt32: String] = [", *numbers, "    ]", "}"
         ]
+
+    def method_type(self, name, comment, schema):
+        """The type of a method's constant, by what its comment says it carries."""
+        match = re.match(r"(push|request) (\w+)(?:, response (\w+)|, (answered without content))?\b", comment)
+        kind, *messages = match.groups() if match else ("", "")
+        if kind == "push" and not any(messages[1:]):
+            kind, parameters = "ServicePush", messages[:1]
+        elif kind == "request" and any(messages[1:]):
+            kind, parameters = "ServiceMethod", [messages[0], messages[1] or "NoContent"]
+        else:
+            sys.exit(f"generate_wire.py: the comment of {self.name}.{name} doesn't say what it carries")
+        for message in parameters:
+            if message not in (*schema.messages, "NoContent"):
+                sys.exit(f"generate_wire.py: {self.name}.{name} carries {message}, which the schema doesn't have")
+        return f"{kind}<{', '.join(parameters)}>"
 
 
 class Schema:
@@ -421,7 +439,7 @@ class File:
         for message in self.messages:
             constants += ([""] if constants else []) + indented(message.schema())
         generated = [message for message in self.messages if message.name not in exceptions.HAND_WRITTEN]
-        parts = [enum.methods() for enum in self.enums if enum.name in exceptions.METHODS]
+        parts = [enum.methods(schema) for enum in self.enums if enum.name in exceptions.METHODS]
         parts += [enum.cases() for enum in self.enums if enum.name in exceptions.ENUMS]
         parts += [message.swift(schema) for message in generated]
         body = [line for part in parts for line in ["", *part]]

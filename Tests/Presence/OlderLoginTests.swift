@@ -17,7 +17,7 @@ struct OlderLoginTests {
 
     private func join(_ caller: Caller, ownership: UInt64, _ service: ServiceFixture) async throws -> Bool {
         let answer = try await service.toPresence.request(
-            PresenceMethod.join,
+            PresenceMethod.join.number,
             JoinRequest(
                 channel: .room, caller: caller, lease: 1, quiet: false, presenceTimeout: .seconds(60),
                 wantsSnapshot: true, ownership: ownership))
@@ -33,7 +33,7 @@ struct OlderLoginTests {
                 ownership: UInt64(ownership))
         }
         let answer = try await service.toPresence.request(
-            PresenceMethod.sync,
+            PresenceMethod.sync.number,
             SyncRequest(lease: 1, memberships: memberships, isFirst: isWhole, isLast: isWhole))
         return try Rtm_Service_SyncResponse(serializedBytes: answer).older.map(\.place)
     }
@@ -45,7 +45,7 @@ struct OlderLoginTests {
             #expect(try await join(Self.older, ownership: 1, service) == true)
             #expect(try await report(isWhole: false, service) == [1])
             try await service.toPresence.push(
-                PresenceMethod.sessionEnded, SessionEndedPush(caller: Self.newer, end: .lost))
+                PresenceMethod.sessionEnded.number, SessionEndedPush(caller: Self.newer, end: .lost))
             #expect(try await report(isWhole: false, service) == [])
             #expect(try await service.log().map(\.publisher) == ["anna", "bob", "anna", "anna"])
             #expect(try await service.log().last?.presence.type == .presenceEventRemoteJoin)

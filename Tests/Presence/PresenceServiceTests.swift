@@ -71,7 +71,7 @@ struct PresenceServiceTests {
             }.serializedBytes()
             // Together they are longer than the queue of a link.
             let lengths = try await service.toPresence.lengths(
-                of: 700, PresenceMethod.call,
+                of: 700, PresenceMethod.call.number,
                 RawCall(caller: .of("u1", session: 1, instance: 1), request: frame))
             #expect(lengths.count == 700 && lengths.allSatisfy { $0 > 60_000 })
             #expect(try await service.toPresence.downCount == 0)
@@ -142,9 +142,10 @@ struct PresenceServiceTests {
                 _ = try await service.join(user, session: UInt64(number + 1))
             }
             try await service.toPresence.push(
-                PresenceMethod.leave, LeavePush(channel: .room, caller: .of("anna", session: 1, instance: 1)))
+                PresenceMethod.leave.number,
+                LeavePush(channel: .room, caller: .of("anna", session: 1, instance: 1)))
             try await service.toPresence.push(
-                PresenceMethod.sessionEnded,
+                PresenceMethod.sessionEnded.number,
                 SessionEndedPush(caller: .of("bob", session: 2, instance: 2), end: .loggedOut))
             _ = try await service.join("dora", session: 4)
             let log = try await service.log(after: 3)
@@ -180,10 +181,11 @@ struct PresenceServiceTests {
     @Test("a lease that isn't renewed takes its users with it")
     func leaseEnds() async throws {
         try await ServiceFixture.with(.with { $0.leaseTimeToLive = 20 }) { service in
-            let answer = try await service.toPresence.request(PresenceMethod.lease, LeaseRequest(lease: 1))
+            let answer = try await service.toPresence.request(
+                PresenceMethod.lease.number, LeaseRequest(lease: 1))
             #expect(try Rtm_Service_LeaseResponse(serializedBytes: answer).known == false)
             _ = try await service.toPresence.request(
-                PresenceMethod.sync,
+                PresenceMethod.sync.number,
                 SyncRequest(
                     lease: 1,
                     memberships: [
@@ -203,13 +205,13 @@ struct PresenceServiceTests {
         try await ServiceFixture.with { service in
             _ = try await service.join("anna", session: 1)
             try await service.withNewerLink { newer in
-                _ = try await newer.request(PresenceMethod.lease, LeaseRequest(lease: 1))
+                _ = try await newer.request(PresenceMethod.lease.number, LeaseRequest(lease: 1))
                 try await eventually("the older link ends") { try await service.toPresence.downCount > 0 }
             }
         }
         try await ServiceFixture.with { service in
             try await service.withNewerLink { newer in
-                _ = try await newer.request(PresenceMethod.lease, LeaseRequest(lease: 1))
+                _ = try await newer.request(PresenceMethod.lease.number, LeaseRequest(lease: 1))
                 // The older link has not named the lease before, so it was left alone.
                 await #expect(throws: (any Error).self) { try await service.join("ghost", session: 1) }
                 try await eventually("the older link ends") { try await service.toPresence.downCount > 0 }
@@ -222,10 +224,11 @@ struct PresenceServiceTests {
     @Test("a link ends when the store knows of a newer one of its edge, which may lead to another node")
     func olderThanElsewhere() async throws {
         try await ServiceFixture.with { service in
-            _ = try await service.toPresence.request(PresenceMethod.lease, LeaseRequest(lease: 1, link: 5))
+            _ = try await service.toPresence.request(
+                PresenceMethod.lease.number, LeaseRequest(lease: 1, link: 5))
             try await service.withNewerLink { late in
                 await #expect(throws: (any Error).self) {
-                    try await late.request(PresenceMethod.lease, LeaseRequest(lease: 1, link: 4))
+                    try await late.request(PresenceMethod.lease.number, LeaseRequest(lease: 1, link: 4))
                 }
                 try await eventually("the late link ends") { try await late.downCount > 0 }
             }

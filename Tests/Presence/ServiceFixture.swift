@@ -132,7 +132,7 @@ extension ServiceFixture {
         presenceTimeout: Duration = .seconds(5)
     ) async throws -> (position: StreamPosition, frames: [Rtm_Client_ServerFrame], isTooBig: Bool) {
         let answer = try await toPresence.request(
-            PresenceMethod.join,
+            PresenceMethod.join.number,
             JoinRequest(
                 channel: .room, caller: .of(user, session: session, instance: session), lease: 1,
                 quiet: false, presenceTimeout: presenceTimeout, wantsSnapshot: snapshot, ownership: 1),
@@ -146,7 +146,7 @@ extension ServiceFixture {
         _ snapshot: UInt64 = 0, timeout: Duration = .seconds(30)
     ) async throws -> (frames: [Rtm_Client_PresenceSnapshot], next: UInt64) {
         let answer = try await toPresence.request(
-            PresenceMethod.roster, RosterRequest(channel: .room, snapshot: snapshot), timeout: timeout)
+            PresenceMethod.roster.number, RosterRequest(channel: .room, snapshot: snapshot), timeout: timeout)
         let response = try Rtm_Service_RosterResponse(serializedBytes: answer)
         return (try Self.frames(Array(response.frames)).map(\.presenceSnapshot), response.snapshot)
     }
@@ -161,14 +161,14 @@ extension ServiceFixture {
                 presenceTimeout: presenceTimeout, ownership: 1)
         }
         _ = try await toPresence.request(
-            PresenceMethod.sync,
+            PresenceMethod.sync.number,
             SyncRequest(lease: 1, memberships: memberships, isFirst: isFirst, isLast: isLast))
     }
 
     /// Appends an event of another source.
     func appendElsewhere(_ sequence: UInt64) async throws {
         _ = try await toMessaging.request(
-            MessagingMethod.append, RawAppend(event: [0x3A, 2, 0x08, 3], sequence: sequence))
+            MessagingMethod.append.number, RawAppend(event: [0x3A, 2, 0x08, 3], sequence: sequence))
     }
 
     /// Sends a client's call and returns the answer.
@@ -185,7 +185,7 @@ extension ServiceFixture {
     ) async throws -> Rtm_Service_CallResponse {
         let frame: [UInt8] = try Rtm_Client_ClientFrame.with { $0.body = body }.serializedBytes()
         let answer = try await toPresence.request(
-            PresenceMethod.call,
+            PresenceMethod.call.number,
             RawCall(caller: .of(user, session: session, instance: session), request: frame))
         return try Rtm_Service_CallResponse(serializedBytes: answer)
     }
@@ -193,10 +193,10 @@ extension ServiceFixture {
     /// The channel's log after a position.
     func log(after offset: UInt64 = 0) async throws -> [Rtm_Client_Publication] {
         let head = try await toMessaging.request(
-            MessagingMethod.attach, AttachRequest(channel: .room, interest: 1, after: nil))
+            MessagingMethod.attach.number, AttachRequest(channel: .room, interest: 1, after: nil))
         let epoch = try Rtm_Service_AttachResponse(serializedBytes: head).position.epoch
         let answer = try await toMessaging.request(
-            MessagingMethod.read,
+            MessagingMethod.read.number,
             ReadRequest(
                 channel: .room, after: StreamPosition(epoch: epoch, offset: offset), exceptPublisher: "",
                 features: .all))

@@ -243,14 +243,16 @@ struct ServiceMessageTests {
     @Test("the numbers of the methods are the schema's")
     func methods() {
         let messaging = Rtm_Service_MessagingMethod.self
-        #expect(Int(MessagingMethod.attach) == messaging.messagingAttach.rawValue)
-        #expect(Int(MessagingMethod.detach) == messaging.messagingDetach.rawValue)
-        #expect(Int(MessagingMethod.publish) == messaging.messagingPublish.rawValue)
-        #expect(Int(MessagingMethod.read) == messaging.messagingRead.rawValue)
-        #expect(Int(MessagingMethod.delivery) == messaging.messagingDelivery.rawValue)
-        #expect(Int(PresenceMethod.join) == Rtm_Service_PresenceMethod.presenceJoin.rawValue)
-        #expect(Int(PresenceMethod.roster) == Rtm_Service_PresenceMethod.presenceRoster.rawValue)
-        #expect(Int(StorageMethod.appendHistory) == Rtm_Service_StorageMethod.storageAppendHistory.rawValue)
+        #expect(Int(MessagingMethod.attach.number) == messaging.messagingAttach.rawValue)
+        #expect(Int(MessagingMethod.detach.number) == messaging.messagingDetach.rawValue)
+        #expect(Int(MessagingMethod.publish.number) == messaging.messagingPublish.rawValue)
+        #expect(Int(MessagingMethod.read.number) == messaging.messagingRead.rawValue)
+        #expect(Int(MessagingMethod.delivery.number) == messaging.messagingDelivery.rawValue)
+        #expect(Int(PresenceMethod.join.number) == Rtm_Service_PresenceMethod.presenceJoin.rawValue)
+        #expect(Int(PresenceMethod.roster.number) == Rtm_Service_PresenceMethod.presenceRoster.rawValue)
+        #expect(
+            Int(StorageMethod.appendHistory.number) == Rtm_Service_StorageMethod.storageAppendHistory.rawValue
+        )
     }
 
     // MARK: -

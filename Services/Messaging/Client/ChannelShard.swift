@@ -3,7 +3,9 @@ package import RTMServiceLink
 package import RTMWire
 
 extension ShardedService {
-    static let messaging = ShardedService(name: "messaging", outdated: MessagingMethod.outdated)
+    static let messaging = ShardedService(
+        name: "messaging", leader: MessagingMethod.leader, outdated: MessagingMethod.outdated,
+        nodes: MessagingMethod.nodes)
 }
 
 extension ShardRouter {

@@ -9,7 +9,7 @@ package import RTMWire
 /// repeats them with the same source and sequence.
 package protocol AppendCaller: ShardRouterDelegate {
     /// - Parameter context: what the append was made with.
-    func messagingAppended(_ context: Int, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>)
+    func messagingAppended(_ context: Int, _ outcome: ServiceLinkResult<AppendResponse>)
 }
 
 /// Appends events to the channel logs of the messaging node that leads. Every append has exactly one outcome,
@@ -17,7 +17,7 @@ package protocol AppendCaller: ShardRouterDelegate {
 ///
 /// Presence and storage use it; edges publish and attach with `MessagingClient`.
 package final class MessagingAppender {
-    private let shards: ShardRouter
+    package let shards: ShardRouter
     private var caller: (any AppendCaller)?
 
     /// - Parameters:
@@ -46,8 +46,6 @@ package final class MessagingAppender {
         shards.start(self, owner: caller)
     }
 
-    package func shutdown() { shards.shutdown() }
-
     /// Throws, without having sent anything, when no node leads the channel's shard or too many requests are
     /// open.
     package func append(_ request: AppendRequest, context: Int) throws(RTMError) {
@@ -55,41 +53,12 @@ package final class MessagingAppender {
     }
 }
 
-// MARK: - What comes back
-
-extension MessagingAppender: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
-        shards.linkUp(link, peer)
-    }
-
-    package func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
-        shards.linkDown(link, reason)
-    }
-
-    package func linkUnreachable(
-        _ link: ServiceLinkClient, _ reason: ServiceLinkDownReason
-    ) {
-        shards.linkUnreachable(link, reason)
-    }
-
-    package func linkRetired(_ link: ServiceLinkClient) {
-        if shards.retired(link) { caller = nil }
-    }
-
+extension MessagingAppender: ShardedClient {
     package func response(
         _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
     ) {
-        caller?.messagingAppended(
-            context, outcome.result { try AppendResponse($0, in: shards.arena) })
+        caller?.messagingAppended(context, outcome.result { try AppendResponse($0, in: shards.arena) })
     }
 
-    package func push(
-        _ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer
-    ) {
-        switch method {
-        case MessagingMethod.leader: shards.receivedLeader(body, from: link)
-        case MessagingMethod.nodes: shards.receivedNodes(body)
-        default: break
-        }
-    }
+    package func retired() { caller = nil }
 }

@@ -3,9 +3,9 @@ package import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
-/// Who calls messaging and receives from it. All calls come on the link's event loop. A context is the number
-/// that the caller gave a call.
-package protocol MessagingCaller: ShardRouterDelegate {
+/// A caller of messaging that has sessions. All calls come on the link's event loop. What it asks for every
+/// message has a context, the number that the caller gave it, instead of a closure.
+package protocol MessagingEdge: ShardRouterDelegate {
     /// Entries of an attached log. Between attachment and detachment each entry comes once, in order. The
     /// delivery is valid during the call.
     func messagingDelivered(_ delivery: DeliveryPush)
@@ -17,36 +17,20 @@ package protocol MessagingCaller: ShardRouterDelegate {
     func messagingSuperseded(_ interest: UInt64, by owner: UInt64)
     /// - Parameter shard: in which the channel is.
     func messagingAttached(
-        _ interest: UInt64, in shard: Int, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>)
+        _ interest: UInt64, in shard: Int, _ outcome: ServiceLinkResult<AttachResponse>)
     /// - Parameter shard: in which the channel is.
     func messagingPublished(
-        _ context: Int, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>)
-    func messagingPublished(
-        _ context: Int, _ outcome: Result<BackendPublishResponse, ServiceLinkRequestFailure>)
-    func messagingListed(_ context: Int, _ outcome: Result<ListResponse, ServiceLinkRequestFailure>)
-    func messagingExplained(_ context: Int, _ outcome: Result<ExplainResponse, ServiceLinkRequestFailure>)
+        _ context: Int, in shard: Int, _ outcome: ServiceLinkResult<PublishResponse>)
     /// The response's frames are valid during the call.
-    func messagingRead(_ context: Int, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>)
-}
-
-extension MessagingCaller {
-    /// For a caller that is no gateway.
-    package func messagingPublished(
-        _ context: Int, _ outcome: Result<BackendPublishResponse, ServiceLinkRequestFailure>
-    ) {}
-    package func messagingListed(_ context: Int, _ outcome: Result<ListResponse, ServiceLinkRequestFailure>) {
-    }
-    package func messagingExplained(
-        _ context: Int, _ outcome: Result<ExplainResponse, ServiceLinkRequestFailure>
-    ) {}
+    func messagingRead(_ context: Int, _ outcome: ServiceLinkResult<ReadResponse>)
 }
 
 /// Typed calls to the messaging nodes that lead. Every call has exactly one outcome.
 package final class MessagingClient {
     package let shards: ShardRouter
-    /// The caller is held from the start to the end of the links. A weak reference would make each of its
-    /// retains slow.
-    private var caller: (any MessagingCaller)?
+    /// The caller, if it has sessions. It is held from the start to the end of the links: a weak reference
+    /// would make each of its retains slow.
+    private var edge: (any MessagingEdge)?
 
     /// - Parameter timeout: how long every call may take.
     package init(
@@ -66,19 +50,17 @@ package final class MessagingClient {
     /// The number of the shard that keeps the channel.
     package func shard(of channel: ChannelView) -> Int { shards.connections(to: channel).shard }
 
-    package func start(caller: any MessagingCaller) {
-        self.caller = caller
+    package func start(caller: any ShardRouterDelegate) {
+        edge = caller as? any MessagingEdge
         shards.start(self, owner: caller)
     }
-
-    package func shutdown() { shards.shutdown() }
 
     package func attach(_ request: AttachRequest) {
         let (interest, links) = (request.interest, shards.connections(to: request.channel))
         do throws(RTMError) {
             try links.request(MessagingMethod.attach, request, context: Int(bitPattern: UInt(interest)))
         } catch {
-            caller?.messagingAttached(interest, in: links.shard, .failure(.refused(error)))
+            edge?.messagingAttached(interest, in: links.shard, .failure(.refused(error)))
         }
     }
 
@@ -94,38 +76,23 @@ package final class MessagingClient {
         do throws(RTMError) {
             try links.request(MessagingMethod.publish, request, context: context)
         } catch {
-            caller?.messagingPublished(context, in: links.shard, .failure(.refused(error)))
+            edge?.messagingPublished(context, in: links.shard, .failure(.refused(error)))
         }
     }
 
-    package func publish(_ request: BackendPublishRequest, context: Int) {
-        let publish = request.publish
-        let channel = ChannelView(
-            appID: publish.appID, type: publish.channelType ?? .none, name: publish.channel)
-        do throws(RTMError) {
-            let links = shards.connections(to: channel)
-            try links.request(MessagingMethod.backendPublish, request, context: context)
-        } catch {
-            caller?.messagingPublished(context, .failure(.refused(error)))
-        }
+    /// Calls the shard that keeps the channel which the request names.
+    package func call<Request: ChannelRequest, Response: ArenaDecodable>(
+        _ method: ServiceMethod<Request, Response>, _ request: Request,
+        _ done: @escaping (ServiceLinkResult<Response>) -> Void
+    ) {
+        shards.call(method, request, to: request.withChannel { shards.connections(to: $0) }, done)
     }
 
     /// Asks one shard for what it has of an app's channels.
-    package func list(_ request: ListRequest, in shard: Int, context: Int) {
-        do throws(RTMError) {
-            try shards.all[shard].request(MessagingMethod.list, request, context: context)
-        } catch {
-            caller?.messagingListed(context, .failure(.refused(error)))
-        }
-    }
-
-    package func explain(_ request: ExplainRequest, context: Int) {
-        do throws(RTMError) {
-            let links = shards.connections(to: request.channel)
-            try links.request(MessagingMethod.explain, request, context: context)
-        } catch {
-            caller?.messagingExplained(context, .failure(.refused(error)))
-        }
+    package func list(
+        _ request: ListRequest, in shard: Int, _ done: @escaping (ServiceLinkResult<ListResponse>) -> Void
+    ) {
+        shards.call(MessagingMethod.list, request, to: shards.all[shard], done)
     }
 
     /// Where the node is reached that leads the channel's shard; nil while none does.
@@ -138,27 +105,15 @@ package final class MessagingClient {
             let links = shards.connections(to: request.channel)
             try links.request(MessagingMethod.read, request, context: context)
         } catch {
-            caller?.messagingRead(context, .failure(.refused(error)))
+            edge?.messagingRead(context, .failure(.refused(error)))
         }
     }
 }
 
 // MARK: - What comes back
 
-extension MessagingClient: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) { shards.linkUp(link, peer) }
-
-    package func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
-        shards.linkDown(link, reason)
-    }
-
-    package func linkUnreachable(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
-        shards.linkUnreachable(link, reason)
-    }
-
-    package func linkRetired(_ link: ServiceLinkClient) {
-        if shards.retired(link) { caller = nil }
-    }
+extension MessagingClient: ShardedClient {
+    package func retired() { edge = nil }
 
     package func response(
         _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
@@ -167,20 +122,13 @@ extension MessagingClient: ServiceLinkClientDelegate {
         switch method {
         case MessagingMethod.attach:
             let interest = UInt64(UInt(bitPattern: context))
-            caller?.messagingAttached(
+            edge?.messagingAttached(
                 interest, in: shard, outcome.result { try AttachResponse($0, in: shards.arena) })
         case MessagingMethod.publish:
-            caller?.messagingPublished(
+            edge?.messagingPublished(
                 context, in: shard, outcome.result { try PublishResponse(scanning: $0) })
-        case MessagingMethod.backendPublish:
-            caller?.messagingPublished(
-                context, outcome.result { try BackendPublishResponse($0, in: shards.arena) })
-        case MessagingMethod.list:
-            caller?.messagingListed(context, outcome.result { try ListResponse($0, in: shards.arena) })
-        case MessagingMethod.explain:
-            caller?.messagingExplained(context, outcome.result { try ExplainResponse($0, in: shards.arena) })
         case MessagingMethod.read:
-            caller?.messagingRead(context, outcome.result { try ReadResponse($0, in: shards.arena) })
+            edge?.messagingRead(context, outcome.result { try ReadResponse($0, in: shards.arena) })
         default: break
         }
     }
@@ -189,19 +137,14 @@ extension MessagingClient: ServiceLinkClientDelegate {
         switch method {
         case MessagingMethod.delivery:
             guard isLeader(link), let delivery = try? DeliveryPush(scanning: body) else { return }
-            caller?.messagingDelivered(delivery)
+            edge?.messagingDelivered(delivery)
         case MessagingMethod.skip:
             guard isLeader(link), let skip = try? SkipPush(body, in: shards.arena) else { return }
-            caller?.messagingSkipped(skip)
+            edge?.messagingSkipped(skip)
         case MessagingMethod.superseded:
             guard isLeader(link), let superseded = try? SupersededPush(body, in: shards.arena) else { return }
-            caller?.messagingSuperseded(superseded.interest, by: superseded.owner)
-        case MessagingMethod.leader:
-            shards.receivedLeader(body, from: link)
-        case MessagingMethod.nodes:
-            shards.receivedNodes(body)
-        default:
-            break
+            edge?.messagingSuperseded(superseded.interest, by: superseded.owner)
+        default: shards.received(method, body, from: link)
         }
     }
 
@@ -209,4 +152,19 @@ extension MessagingClient: ServiceLinkClientDelegate {
     private func isLeader(_ link: ServiceLinkClient) -> Bool {
         link === shards.all[link.configuration.shard].leader
     }
+}
+
+/// A request to the shard that keeps one channel.
+package protocol ChannelRequest: WireEncodable {
+    func withChannel<Value>(_ body: (ChannelView) -> Value) -> Value
+}
+
+extension BackendPublishRequest: ChannelRequest {
+    package func withChannel<Value>(_ body: (ChannelView) -> Value) -> Value {
+        body(ChannelView(appID: publish.appID, type: publish.channelType ?? .none, name: publish.channel))
+    }
+}
+
+extension ExplainRequest: ChannelRequest {
+    package func withChannel<Value>(_ body: (ChannelView) -> Value) -> Value { channel.withView(body) }
 }

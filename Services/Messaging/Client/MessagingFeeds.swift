@@ -6,13 +6,13 @@ package import RTMWire
 /// Who reads the entries of whole apps. All calls come on the link's event loop.
 package protocol FeedCaller: ShardRouterDelegate {
     /// The response's frames are valid during the call.
-    func messagingFed(_ context: Int, _ outcome: Result<FeedResponse, ServiceLinkRequestFailure>)
+    func messagingFed(_ context: Int, _ outcome: ServiceLinkResult<FeedResponse>)
 }
 
 /// Reads the entries of all channels of apps, from each shard of messaging. Storage uses it to keep them as
 /// the apps' events. Every read has exactly one outcome, which never comes from within the call.
 package final class MessagingFeeds {
-    private let shards: ShardRouter
+    package let shards: ShardRouter
     private var caller: (any FeedCaller)?
 
     /// - Parameters:
@@ -36,42 +36,18 @@ package final class MessagingFeeds {
         shards.start(self, owner: caller)
     }
 
-    package func shutdown() { shards.shutdown() }
-
     /// Throws, without having sent anything, when no node leads the shard or too many requests are open.
     package func read(_ request: FeedRequest, of shard: Int, context: Int) throws(RTMError) {
         try shards.all[shard].request(MessagingMethod.feed, request, context: context)
     }
 }
 
-// MARK: - What comes back
-
-extension MessagingFeeds: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) { shards.linkUp(link, peer) }
-
-    package func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
-        shards.linkDown(link, reason)
-    }
-
-    package func linkUnreachable(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
-        shards.linkUnreachable(link, reason)
-    }
-
-    package func linkRetired(_ link: ServiceLinkClient) {
-        if shards.retired(link) { caller = nil }
-    }
-
+extension MessagingFeeds: ShardedClient {
     package func response(
         _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
     ) {
         caller?.messagingFed(context, outcome.result { try FeedResponse($0, in: shards.arena) })
     }
 
-    package func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
-        switch method {
-        case MessagingMethod.leader: shards.receivedLeader(body, from: link)
-        case MessagingMethod.nodes: shards.receivedNodes(body)
-        default: break
-        }
-    }
+    package func retired() { caller = nil }
 }

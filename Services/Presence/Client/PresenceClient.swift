@@ -3,8 +3,7 @@ package import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
-/// Who calls presence and receives from it. All calls come on the link's event loop. A context is the number
-/// that the caller gave a call.
+/// Who calls presence. All calls come on the link's event loop.
 package protocol PresenceCaller: AnyObject {
     func presenceIsUp()
     /// Presence can't be called until the link comes back, which it does by itself. The latest pushes may not
@@ -12,18 +11,19 @@ package protocol PresenceCaller: AnyObject {
     func presenceIsDown(_ reason: ServiceLinkDownReason)
     /// An attempt to connect has failed. The next one follows by itself.
     func presenceIsUnreachable(_ reason: ServiceLinkDownReason)
-    /// The response's frames are valid during the call.
-    func presenceJoined(_ context: Int, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>)
-    /// The response is valid during the call.
-    func presenceCalled(_ context: Int, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>)
-    /// A part of a channel's snapshot. The response's frames are valid during the call.
-    func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>)
-    func presenceLeased(_ outcome: Result<LeaseResponse, ServiceLinkRequestFailure>)
-    func presenceSynced(_ outcome: Result<SyncResponse, ServiceLinkRequestFailure>)
 }
 
-extension PresenceCaller {
-    package func presenceIsUnreachable(_ reason: ServiceLinkDownReason) {}
+/// A caller that has sessions. What its clients ask has a context, the number that the caller gave it,
+/// instead of a closure.
+package protocol PresenceEdge: PresenceCaller {
+    /// The response's frames are valid during the call.
+    func presenceJoined(_ context: Int, _ outcome: ServiceLinkResult<JoinResponse>)
+    /// The response is valid during the call.
+    func presenceCalled(_ context: Int, _ outcome: ServiceLinkResult<CallResponse>)
+    /// A part of a channel's snapshot. The response's frames are valid during the call.
+    func presenceRoster(_ channel: ChannelKey, _ outcome: ServiceLinkResult<RosterResponse>)
+    func presenceLeased(_ outcome: ServiceLinkResult<LeaseResponse>)
+    func presenceSynced(_ outcome: ServiceLinkResult<SyncResponse>)
 }
 
 /// Typed calls to presence over one link. Every call has exactly one outcome.
@@ -32,6 +32,8 @@ package final class PresenceClient: ServiceClient {
     /// The caller is held from the start to the end of the link. A weak reference would make each of its
     /// retains slow.
     private var caller: (any PresenceCaller)?
+    /// The caller, if it has sessions.
+    private var edge: (any PresenceEdge)?
     private var rosters = RequestContexts<ChannelKey>()
 
     /// - Parameters:
@@ -48,25 +50,26 @@ package final class PresenceClient: ServiceClient {
 
     package func start(caller: any PresenceCaller) {
         self.caller = caller
+        edge = caller as? any PresenceEdge
         calls.link.start(delegate: self)
     }
 
     package func join(_ request: JoinRequest, context: Int) {
         if let failure = calls.refusal(sending: PresenceMethod.join, request, context: context) {
-            caller?.presenceJoined(context, .failure(failure))
+            edge?.presenceJoined(context, .failure(failure))
         }
     }
 
     package func call(_ request: CallRequest, context: Int) {
         if let failure = calls.refusal(sending: PresenceMethod.call, request, context: context) {
-            caller?.presenceCalled(context, .failure(failure))
+            edge?.presenceCalled(context, .failure(failure))
         }
     }
 
     package func roster(_ request: RosterRequest) {
         let context = rosters.insert(request.channel)
         if let failure = calls.refusal(sending: PresenceMethod.roster, request, context: context) {
-            caller?.presenceRoster(rosters.remove(context), .failure(failure))
+            edge?.presenceRoster(rosters.remove(context), .failure(failure))
         }
     }
 
@@ -102,23 +105,23 @@ package final class PresenceClient: ServiceClient {
         caller?.presenceIsUnreachable(reason)
     }
 
-    package func linkRetired(_ link: ServiceLinkClient) { caller = nil }
+    package func linkRetired(_ link: ServiceLinkClient) { (caller, edge) = (nil, nil) }
 
     package func response(
         _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
     ) {
         switch method {
         case PresenceMethod.join:
-            caller?.presenceJoined(context, outcome.result { try JoinResponse($0, in: calls.arena) })
+            edge?.presenceJoined(context, outcome.result { try JoinResponse($0, in: calls.arena) })
         case PresenceMethod.call:
-            caller?.presenceCalled(context, outcome.result { try CallResponse($0, in: calls.arena) })
+            edge?.presenceCalled(context, outcome.result { try CallResponse($0, in: calls.arena) })
         case PresenceMethod.roster:
             let channel = rosters.remove(context)
-            caller?.presenceRoster(channel, outcome.result { try RosterResponse($0, in: calls.arena) })
+            edge?.presenceRoster(channel, outcome.result { try RosterResponse($0, in: calls.arena) })
         case PresenceMethod.lease:
-            caller?.presenceLeased(outcome.result { try LeaseResponse($0, in: calls.arena) })
+            edge?.presenceLeased(outcome.result { try LeaseResponse($0, in: calls.arena) })
         case PresenceMethod.sync:
-            caller?.presenceSynced(outcome.result { try SyncResponse($0, in: calls.arena) })
+            edge?.presenceSynced(outcome.result { try SyncResponse($0, in: calls.arena) })
         default: break
         }
     }

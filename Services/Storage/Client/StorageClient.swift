@@ -4,8 +4,7 @@ package import RTMModel
 package import RTMServiceLink
 package import RTMWire
 
-/// Who calls storage and gets its answers. All calls come on the link's event loop. A context is the number
-/// that the caller gave a call.
+/// Who calls storage. All calls come on the link's event loop.
 package protocol StorageCaller: AnyObject {
     /// A shard has a leader. What the previous one knew of this caller is gone.
     ///
@@ -16,85 +15,37 @@ package protocol StorageCaller: AnyObject {
     func storageIsDown(_ shard: Int, _ reason: ServiceLinkDownReason)
     /// An attempt to connect has failed. The next one follows by itself.
     func storageIsUnreachable(_ reason: ServiceLinkDownReason)
-    func historyAppended(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>)
-    /// The response is valid during the call. If it is a ticket, the answer comes by `storageGranted`.
-    ///
-    /// - Parameter shard: which has given the ticket. Two shards may give the same one.
-    func storageCalled(
-        _ context: Int, in shard: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>)
-    /// The wait for a lock ended. This never comes before the response that gave the ticket, and is valid
-    /// during the call.
-    func storageGranted(_ push: LockGrantedPush, in shard: Int)
-    /// The response's frames are valid during the call.
-    func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>)
-    func storageCarriedOut(_ context: Int, _ outcome: Result<BanOutcome, ServiceLinkRequestFailure>)
-    func storageListedBans(_ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>)
-    /// The findings in the answers are valid during the call.
-    func storageAskedEdges(_ context: Int, _ outcome: Result<EdgeAnswers, ServiceLinkRequestFailure>)
-    func storagePurgedHistory(
-        _ context: Int, _ outcome: Result<PurgeHistoryResponse, ServiceLinkRequestFailure>)
     /// A gateway asks what this event loop has. `answer` may be called later, on the same event loop.
     func storageAsked(_ query: EdgeQuery, _ answer: @escaping (EdgeFindings) -> Void)
-    func storageReadEvents(_ context: Int, _ outcome: Result<EventsResponse, ServiceLinkRequestFailure>)
-    func storageClaimedReader(_ context: Int, _ outcome: Result<ReaderClaimed, ServiceLinkRequestFailure>)
-    func storageKeptReader(_ context: Int, _ outcome: Result<ReaderKept, ServiceLinkRequestFailure>)
-    func storageMovedReader(_ context: Int, _ outcome: Result<ReaderMoved, ServiceLinkRequestFailure>)
-    func storageListedReaders(_ context: Int, _ outcome: Result<ReadersResponse, ServiceLinkRequestFailure>)
-    func storageListedDeadLetters(
-        _ context: Int, _ outcome: Result<DeadLettersResponse, ServiceLinkRequestFailure>)
-    func storageKeptAudit(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>)
-    func storageListedAudit(_ context: Int, _ outcome: Result<AuditResponse, ServiceLinkRequestFailure>)
     /// An operator shuts a user out or ends a session, or lets the user in again. When a shard comes up, all
     /// bans of its apps arrive, and behind them one without a user. Returns what was found and done.
     func storageBanned(_ ban: Ban, in shard: Int) -> BanReport
 }
 
+/// For a caller that has no sessions.
 extension StorageCaller {
     package func storageIsUnreachable(_ reason: ServiceLinkDownReason) {}
-    /// For a caller that bans nobody.
-    package func storageCarriedOut(
-        _ context: Int, _ outcome: Result<BanOutcome, ServiceLinkRequestFailure>
-    ) {}
-    package func storageListedBans(
-        _ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>
-    ) {}
-    package func storageAskedEdges(
-        _ context: Int, _ outcome: Result<EdgeAnswers, ServiceLinkRequestFailure>
-    ) {}
-    package func storagePurgedHistory(
-        _ context: Int, _ outcome: Result<PurgeHistoryResponse, ServiceLinkRequestFailure>
-    ) {}
-    /// For a caller that has no sessions.
     package func storageAsked(_ query: EdgeQuery, _ answer: @escaping (EdgeFindings) -> Void) {
         answer(EdgeFindings(subscribers: query.channels.map { _ in SubscriberCount(count: 0) }))
     }
     package func storageBanned(_ ban: Ban, in shard: Int) -> BanReport {
         BanReport(number: ban.number, isAppKnown: false, sessions: 0)
     }
-    /// For a caller that keeps no audit.
-    package func storageKeptAudit(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {}
-    package func storageListedAudit(
-        _ context: Int, _ outcome: Result<AuditResponse, ServiceLinkRequestFailure>
-    ) {}
-    /// For a caller that reads no events.
-    package func storageReadEvents(
-        _ context: Int, _ outcome: Result<EventsResponse, ServiceLinkRequestFailure>
-    ) {}
-    package func storageClaimedReader(
-        _ context: Int, _ outcome: Result<ReaderClaimed, ServiceLinkRequestFailure>
-    ) {}
-    package func storageKeptReader(
-        _ context: Int, _ outcome: Result<ReaderKept, ServiceLinkRequestFailure>
-    ) {}
-    package func storageMovedReader(
-        _ context: Int, _ outcome: Result<ReaderMoved, ServiceLinkRequestFailure>
-    ) {}
-    package func storageListedReaders(
-        _ context: Int, _ outcome: Result<ReadersResponse, ServiceLinkRequestFailure>
-    ) {}
-    package func storageListedDeadLetters(
-        _ context: Int, _ outcome: Result<DeadLettersResponse, ServiceLinkRequestFailure>
-    ) {}
+}
+
+/// A caller that has sessions. What its clients ask has a context, the number that the caller gave it,
+/// instead of a closure.
+package protocol StorageEdge: StorageCaller {
+    func historyAppended(_ context: Int, _ outcome: ServiceLinkResult<NoContent>)
+    /// The response is valid during the call. If it is a ticket, the answer comes by `storageGranted`.
+    ///
+    /// - Parameter shard: which has given the ticket. Two shards may give the same one.
+    func storageCalled(_ context: Int, in shard: Int, _ outcome: ServiceLinkResult<StorageCallResponse>)
+    /// The wait for a lock ended. This never comes before the response that gave the ticket, and is valid
+    /// during the call.
+    func storageGranted(_ push: LockGrantedPush, in shard: Int)
+    /// The response's frames are valid during the call.
+    func storageSnapshot(_ context: Int, _ outcome: ServiceLinkResult<SnapshotResponse>)
 }
 
 /// Typed calls to storage, each of them to the node that leads the shard where its channel or its app lies.
@@ -104,14 +55,14 @@ extension StorageCaller {
 /// which shards they lead, and there is a link for each shard to each of them, so that the next leader can be
 /// called at once.
 package final class StorageClient {
-    private let shards: ShardRouter
+    package let shards: ShardRouter
     /// The caller is held from the start to the end of the links. A weak reference would make each of its
     /// retains slow.
     private var caller: (any StorageCaller)?
+    /// The caller, if it has sessions.
+    private var edge: (any StorageEdge)?
     /// Bans from a node that has announced itself while the link to the one before is closing.
     private var earlyBans: [(ban: Ban, link: ServiceLinkClient)] = []
-    /// The pages of bans that are being put together, by the context of the call.
-    private var banPages: [Int: BanPages] = [:]
 
     /// - Parameter timeout: how long every call may take.
     package init(
@@ -119,16 +70,17 @@ package final class StorageClient {
         timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
         shards = ShardRouter(
-            ShardedService(name: "storage", outdated: StorageMethod.outdated), at: addresses, link,
-            node: node, timeout: timeout, endOfTurn: endOfTurn, logger: logger)
+            ShardedService(
+                name: "storage", leader: StorageMethod.leader, outdated: StorageMethod.outdated,
+                nodes: StorageMethod.nodes, mayBeAlone: true), at: addresses, link, node: node,
+            timeout: timeout, endOfTurn: endOfTurn, logger: logger)
     }
 
     package func start(caller: any StorageCaller) {
         self.caller = caller
+        edge = caller as? any StorageEdge
         shards.start(self, owner: self)
     }
-
-    package func shutdown() { shards.shutdown() }
 
     /// Whether every shard has a leader.
     package var isUp: Bool { shards.isUp }
@@ -138,19 +90,44 @@ package final class StorageClient {
     /// The number of the shard where the channel lies.
     package func shard(of channel: ChannelKey) -> Int { channel.storageShard(among: shards.all.count) }
 
-    private func connections(to channel: ChannelKey) -> ShardConnections { shards.all[shard(of: channel)] }
-
-    private func connections(toApp id: String) -> ShardConnections { connections(to: .app(id)) }
-
-    /// A request whose channel can't be read is refused by every shard.
-    private func connections(to request: CallRequest) -> ShardConnections {
-        guard shards.all.count > 1, let channel = request.storedChannel else { return shards.all[0] }
-        return connections(to: channel)
+    private func connections(for request: some StorageRequesting) -> ShardConnections {
+        guard shards.all.count > 1, let channel = request.route.channel else { return shards.all[0] }
+        return shards.all[shard(of: channel)]
     }
 
-    /// Sends a call, and returns why it failed if it was not sent.
-    private func refusal(
-        sending method: UInt32, _ body: some WireEncodable, to nodes: ShardConnections, context: Int
+    // MARK: What is answered by a closure
+
+    package func call<Request: StorageRequesting, Response: ArenaDecodable>(
+        _ method: ServiceMethod<Request, Response>, _ request: Request,
+        _ done: @escaping (ServiceLinkResult<Response>) -> Void
+    ) {
+        shards.call(method, request, to: connections(for: request), waiting: request.waiting, done)
+    }
+
+    /// Asks every shard for a page of the bans, and answers with what is sure to come first.
+    package func bans(_ place: BansRequest, _ done: @escaping (ServiceLinkResult<BansResponse>) -> Void) {
+        var pages = BanPages(of: shards.all.count)
+        for nodes in shards.all {
+            shards.call(StorageMethod.bans, place, to: nodes) { page in
+                if let whole = pages.take(page) { done(whole) }
+            }
+        }
+    }
+
+    /// Asks all event loops of all edges. Each has a link for every shard, so one shard is enough. The
+    /// findings in the answers are valid during the call of `done`.
+    package func askEdges(_ query: EdgeQuery, _ done: @escaping (ServiceLinkResult<EdgeAnswers>) -> Void) {
+        query.buffer.withUnsafeReadableBytes { bytes in
+            call(StorageMethod.askEdges, EdgeQuestion(query: WireText(bytes)), done)
+        }
+    }
+
+    // MARK: What clients of an edge ask
+
+    /// Sends a request, and returns why it failed if it was not sent.
+    private func refusal<Request, Response>(
+        sending method: ServiceMethod<Request, Response>, _ body: Request, to nodes: ShardConnections,
+        context: Int
     ) -> ServiceLinkRequestFailure? {
         do throws(RTMError) {
             try nodes.request(method, body, context: context)
@@ -161,143 +138,23 @@ package final class StorageClient {
     }
 
     package func appendHistory(_ request: AppendHistoryRequest, context: Int) {
-        if let failure = refusal(
-            sending: StorageMethod.appendHistory, request, to: connections(to: request.channel),
-            context: context)
-        {
-            caller?.historyAppended(context, .failure(failure))
+        let nodes = connections(for: request)
+        if let failure = refusal(sending: StorageMethod.appendHistory, request, to: nodes, context: context) {
+            edge?.historyAppended(context, .failure(failure))
         }
     }
 
     package func call(_ request: CallRequest, context: Int) {
-        let nodes = connections(to: request)
+        let nodes = connections(for: request)
         if let failure = refusal(sending: StorageMethod.call, request, to: nodes, context: context) {
-            caller?.storageCalled(context, in: nodes.shard, .failure(failure))
+            edge?.storageCalled(context, in: nodes.shard, .failure(failure))
         }
     }
 
     package func snapshot(_ request: SnapshotRequest, context: Int) {
-        if let failure = refusal(
-            sending: StorageMethod.snapshot, request, to: connections(to: request.channel), context: context)
-        {
-            caller?.storageSnapshot(context, .failure(failure))
-        }
-    }
-
-    /// Shuts a user out, ends the user's sessions, or lets the user in again, as the ban says.
-    package func ban(_ ban: Ban, context: Int) {
-        if let failure = refusal(
-            sending: StorageMethod.ban, ban, to: connections(toApp: ban.appID), context: context)
-        {
-            caller?.storageCarriedOut(context, .failure(failure))
-        }
-    }
-
-    /// Asks every shard for a page, and answers with what is sure to come first.
-    package func bans(_ place: BansRequest, context: Int) {
-        banPages[context] = BanPages(of: shards.all.count)
-        for nodes in shards.all {
-            if let failure = refusal(sending: StorageMethod.bans, place, to: nodes, context: context) {
-                listed(context, .failure(failure))
-            }
-        }
-    }
-
-    private func listed(_ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>) {
-        guard let whole = banPages[context]?.take(outcome) else { return }
-        banPages[context] = nil
-        caller?.storageListedBans(context, whole)
-    }
-
-    /// Asks all event loops of all edges. Each has a link for every shard, so one shard is enough.
-    package func askEdges(_ query: EdgeQuery, context: Int) {
-        query.buffer.withUnsafeReadableBytes { bytes in
-            let question = EdgeQuestion(query: WireText(bytes))
-            if let failure = refusal(
-                sending: StorageMethod.askEdges, question, to: shards.all[0], context: context)
-            {
-                caller?.storageAskedEdges(context, .failure(failure))
-            }
-        }
-    }
-
-    package func purgeHistory(_ request: PurgeHistoryRequest, context: Int) {
-        if let failure = refusal(
-            sending: StorageMethod.purgeHistory, request, to: connections(to: request.channel),
-            context: context)
-        {
-            caller?.storagePurgedHistory(context, .failure(failure))
-        }
-    }
-
-    /// Waits for as long as the request says, and then for as long as every call.
-    package func events(_ request: EventsRequest, context: Int) {
-        let nodes = connections(toApp: request.appID)
-        do throws(RTMError) {
-            try nodes.request(
-                StorageMethod.events, request, timeout: nodes.timeout + request.wait, context: context)
-        } catch {
-            caller?.storageReadEvents(context, .failure(.refused(error)))
-        }
-    }
-
-    package func claimReader(_ request: ClaimReader, context: Int) {
-        if let failure = refusal(
-            sending: StorageMethod.claimReader, request, to: connections(toApp: request.appID),
-            context: context)
-        {
-            caller?.storageClaimedReader(context, .failure(failure))
-        }
-    }
-
-    package func keepReader(_ request: KeepReader, context: Int) {
-        if let failure = refusal(
-            sending: StorageMethod.keepReader, request, to: connections(toApp: request.appID),
-            context: context)
-        {
-            caller?.storageKeptReader(context, .failure(failure))
-        }
-    }
-
-    package func moveReader(_ request: MoveReader, context: Int) {
-        if let failure = refusal(
-            sending: StorageMethod.moveReader, request, to: connections(toApp: request.appID),
-            context: context)
-        {
-            caller?.storageMovedReader(context, .failure(failure))
-        }
-    }
-
-    package func readers(_ request: ReadersRequest, context: Int) {
-        if let failure = refusal(
-            sending: StorageMethod.readers, request, to: connections(toApp: request.appID), context: context)
-        {
-            caller?.storageListedReaders(context, .failure(failure))
-        }
-    }
-
-    package func deadLetters(_ request: DeadLettersRequest, context: Int) {
-        if let failure = refusal(
-            sending: StorageMethod.deadLetters, request, to: connections(toApp: request.appID),
-            context: context)
-        {
-            caller?.storageListedDeadLetters(context, .failure(failure))
-        }
-    }
-
-    package func keepAudit(_ request: KeepAudit, context: Int) {
-        if let failure = refusal(
-            sending: StorageMethod.keepAudit, request, to: connections(toApp: request.appID), context: context
-        ) {
-            caller?.storageKeptAudit(context, .failure(failure))
-        }
-    }
-
-    package func audit(_ request: AuditRequest, context: Int) {
-        if let failure = refusal(
-            sending: StorageMethod.audit, request, to: connections(toApp: request.appID), context: context)
-        {
-            caller?.storageListedAudit(context, .failure(failure))
+        let nodes = connections(for: request)
+        if let failure = refusal(sending: StorageMethod.snapshot, request, to: nodes, context: context) {
+            edge?.storageSnapshot(context, .failure(failure))
         }
     }
 
@@ -334,70 +191,27 @@ extension StorageClient: ShardRouterDelegate {
 
 // MARK: - What comes back
 
-extension StorageClient: ServiceLinkClientDelegate {
-    package func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
-        shards.linkUp(link, peer)
-        if !peer.announcesLeader { shards.foundAlone(link) }
-    }
-
+extension StorageClient: ShardedClient {
     package func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
         earlyBans.removeAll { $0.link === link }
         shards.linkDown(link, reason)
     }
 
-    package func linkUnreachable(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
-        shards.linkUnreachable(link, reason)
-    }
-
-    package func linkRetired(_ link: ServiceLinkClient) {
-        if shards.retired(link) { caller = nil }
-    }
+    package func retired() { (caller, edge) = (nil, nil) }
 
     package func response(
         _ link: ServiceLinkClient, to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome
     ) {
         switch method {
         case StorageMethod.appendHistory:
-            caller?.historyAppended(context, outcome.result { _ in })
+            edge?.historyAppended(context, outcome.result { _ in NoContent() })
         case StorageMethod.call:
-            caller?.storageCalled(
+            edge?.storageCalled(
                 context, in: link.configuration.shard,
                 outcome.result { try StorageCallResponse($0, in: shards.arena) })
         case StorageMethod.snapshot:
-            caller?.storageSnapshot(context, outcome.result { try SnapshotResponse($0, in: shards.arena) })
-        case StorageMethod.ban:
-            caller?.storageCarriedOut(context, outcome.result { try BanOutcome($0, in: shards.arena) })
-        case StorageMethod.bans:
-            listed(context, outcome.result { try BansResponse($0, in: shards.arena) })
-        case StorageMethod.askEdges:
-            caller?.storageAskedEdges(context, outcome.result { try EdgeAnswers($0, in: shards.arena) })
-        case StorageMethod.purgeHistory:
-            caller?.storagePurgedHistory(
-                context, outcome.result { try PurgeHistoryResponse($0, in: shards.arena) })
-        case StorageMethod.keepAudit: caller?.storageKeptAudit(context, outcome.result { _ in })
-        case StorageMethod.audit:
-            caller?.storageListedAudit(context, outcome.result { try AuditResponse($0, in: shards.arena) })
-        case StorageMethod.events...StorageMethod.deadLetters: eventsResponse(to: method, context, outcome)
+            edge?.storageSnapshot(context, outcome.result { try SnapshotResponse($0, in: shards.arena) })
         default: break
-        }
-    }
-
-    private func eventsResponse(to method: UInt32, _ context: Int, _ outcome: ServiceLinkOutcome) {
-        switch method {
-        case StorageMethod.events:
-            caller?.storageReadEvents(context, outcome.result { try EventsResponse($0, in: shards.arena) })
-        case StorageMethod.claimReader:
-            caller?.storageClaimedReader(context, outcome.result { try ReaderClaimed($0, in: shards.arena) })
-        case StorageMethod.keepReader:
-            caller?.storageKeptReader(context, outcome.result { try ReaderKept($0, in: shards.arena) })
-        case StorageMethod.moveReader:
-            caller?.storageMovedReader(context, outcome.result { try ReaderMoved($0, in: shards.arena) })
-        case StorageMethod.readers:
-            caller?.storageListedReaders(
-                context, outcome.result { try ReadersResponse($0, in: shards.arena) })
-        default:
-            caller?.storageListedDeadLetters(
-                context, outcome.result { try DeadLettersResponse($0, in: shards.arena) })
         }
     }
 
@@ -407,7 +221,7 @@ extension StorageClient: ServiceLinkClientDelegate {
         switch method {
         case StorageMethod.lockGranted:
             guard link === nodes.leader, let push = try? LockGrantedPush(scanning: body) else { return }
-            caller?.storageGranted(push, in: nodes.shard)
+            edge?.storageGranted(push, in: nodes.shard)
         case StorageMethod.banned:
             guard let ban = try? Ban(body, in: shards.arena) else { return }
             if link === nodes.leader {
@@ -416,9 +230,7 @@ extension StorageClient: ServiceLinkClientDelegate {
                 earlyBans.append((ban, link))
             }
         case StorageMethod.edgeQuestion: asked(body, link)
-        case StorageMethod.leader: shards.receivedLeader(body, from: link)
-        case StorageMethod.nodes: shards.receivedNodes(body)
-        default: break
+        default: shards.received(method, body, from: link)
         }
     }
 

@@ -42,15 +42,33 @@ package final class ServiceCalls {
         self.timeout = timeout
     }
 
+    /// Calls the service. `done` is called exactly once: from within this call if nothing was sent, because
+    /// the link is down or has too many open requests. Views in the response are valid during the call of
+    /// `done`.
+    package func call<Request, Response: ArenaDecodable>(
+        _ method: ServiceMethod<Request, Response>, _ request: Request,
+        _ done: @escaping (ServiceLinkResult<Response>) -> Void
+    ) {
+        do throws(RTMError) {
+            try link.call(method.number, request, timeout: timeout) { [self] outcome in
+                done(outcome.result { try Response($0, in: arena) })
+            }
+        } catch {
+            done(.failure(.refused(error)))
+        }
+    }
+
     /// Sends a call. Throws, without having sent anything, when the link is down or has too many open
     /// requests.
-    package func send(_ method: UInt32, _ body: some WireEncodable, context: Int = 0) throws(RTMError) {
-        try link.request(method, body, timeout: timeout, context: context)
+    package func send<Request, Response>(
+        _ method: ServiceMethod<Request, Response>, _ body: Request, context: Int = 0
+    ) throws(RTMError) {
+        try link.request(method.number, body, timeout: timeout, context: context)
     }
 
     /// Sends a call, and returns why it failed if it was not sent.
-    package func refusal(
-        sending method: UInt32, _ body: some WireEncodable, context: Int
+    package func refusal<Request, Response>(
+        sending method: ServiceMethod<Request, Response>, _ body: Request, context: Int
     ) -> ServiceLinkRequestFailure? {
         do throws(RTMError) {
             try send(method, body, context: context)

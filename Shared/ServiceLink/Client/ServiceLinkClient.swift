@@ -28,6 +28,8 @@ package final class ServiceLinkClient {
     private var counted = ServiceLinkCounters()
     private var isStopping = false
     private let refusal: ServiceLinkRefusal
+    /// The open requests that are answered by a closure instead of the delegate, by their slots.
+    private var calls: [Int: (ServiceLinkOutcome) -> Void] = [:]
     /// The open requests that are traced, by their slots.
     private var traced: [Int: Tracer.Call] = [:]
     /// To which traced work the next push belongs.
@@ -101,6 +103,25 @@ package final class ServiceLinkClient {
     package func request(
         _ method: UInt32, _ body: some WireEncodable, timeout: Duration, context: Int
     ) throws(RTMError) {
+        _ = try send(method, body, timeout: timeout, context: context)
+    }
+
+    /// Sends a request that is answered by a closure. An accepted request ends in exactly one call of it.
+    ///
+    /// A closure costs an allocation. What is sent for every message has a context instead.
+    ///
+    /// Throws as `request` does.
+    package func call(
+        _ method: UInt32, _ body: some WireEncodable, timeout: Duration,
+        _ done: @escaping (ServiceLinkOutcome) -> Void
+    ) throws(RTMError) {
+        calls[try send(method, body, timeout: timeout, context: 0)] = done
+    }
+
+    /// - Returns: the slot of the request.
+    private func send(
+        _ method: UInt32, _ body: some WireEncodable, timeout: Duration, context: Int
+    ) throws(RTMError) -> Int {
         eventLoop.assertInEventLoop()
         guard let connection, machine.isUp, connection.isOpen else {
             throw refused(refusal.notConnected)
@@ -122,6 +143,7 @@ package final class ServiceLinkClient {
         }
         counted.requests += 1
         if ticket.isNext { timer.arm(ticket.deadline, for: self) }
+        return ticket.slot
     }
 
     private func refused(_ error: RTMError) -> RTMError {
@@ -143,6 +165,11 @@ package final class ServiceLinkClient {
         }
         counted.pushesOut += 1
         return true
+    }
+
+    @discardableResult @inlinable
+    package func push<Body>(_ push: ServicePush<Body>, _ body: Body) -> Bool {
+        self.push(push.number, body)
     }
 
     /// Ends the connection because the peer sent what it must not send, and connects anew. To continue would
@@ -223,12 +250,14 @@ extension ServiceLinkClient: ServiceLinkConnectionOwner {
 
     private func complete(_ request: OpenRequests.Closed, _ outcome: ServiceLinkOutcome) {
         guard !traced.isEmpty, let call = traced.removeValue(forKey: request.slot) else {
-            delegate?.response(self, to: request.method, request.context, outcome)
-            return
+            return handOver(request, outcome)
         }
-        endOfTurn.tracer?.answered(call, error: outcome.failure) {
-            delegate?.response(self, to: request.method, request.context, outcome)
-        }
+        endOfTurn.tracer?.answered(call, error: outcome.failure) { handOver(request, outcome) }
+    }
+
+    private func handOver(_ request: OpenRequests.Closed, _ outcome: ServiceLinkOutcome) {
+        if !calls.isEmpty, let done = calls.removeValue(forKey: request.slot) { return done(outcome) }
+        delegate?.response(self, to: request.method, request.context, outcome)
     }
 
     private func welcomed(_ welcome: ServiceLinkWelcome, on connection: ServiceLinkConnection) -> String? {

@@ -1,5 +1,8 @@
 package import RTMModel
 
+/// How a call of a service ended.
+package typealias ServiceLinkResult<Response> = Result<Response, ServiceLinkRequestFailure>
+
 /// Why a request to a service has no response.
 package enum ServiceLinkRequestFailure: Error, Sendable, Hashable {
     /// The service, or the link on its behalf, refused the request. It was not done.

@@ -129,6 +129,11 @@ package final class AcceptedServiceLink {
         return true
     }
 
+    @discardableResult @inlinable
+    package func push<Body>(_ push: ServicePush<Body>, _ body: Body) -> Bool {
+        self.push(push.number, body)
+    }
+
     /// From now on, what is sent waits while the gate is closed. Call it when the link has opened.
     package func pass(_ gate: OutputGate) { connection?.pass(gate) }
 

@@ -78,16 +78,20 @@ package final class ShardConnections {
 
     /// Throws, without having sent anything, when no node leads or too many requests are open.
     @inlinable
-    package func request(_ method: UInt32, _ body: some WireEncodable, context: Int) throws(RTMError) {
-        try request(method, body, timeout: timeout, context: context)
-    }
-
-    @inlinable
-    package func request(
-        _ method: UInt32, _ body: some WireEncodable, timeout: Duration, context: Int
+    package func request<Request, Response>(
+        _ method: ServiceMethod<Request, Response>, _ body: Request, context: Int
     ) throws(RTMError) {
         guard let leader else { throw noLeader }
-        try leader.request(method, body, timeout: timeout, context: context)
+        try leader.request(method.number, body, timeout: timeout, context: context)
+    }
+
+    /// Throws as `request` does.
+    package func call(
+        _ method: UInt32, _ body: some WireEncodable, timeout: Duration,
+        _ done: @escaping (ServiceLinkOutcome) -> Void
+    ) throws(RTMError) {
+        guard let leader else { throw noLeader }
+        try leader.call(method, body, timeout: timeout, done)
     }
 
     /// Whether the node leads as soon as the link to the leader before it has closed.

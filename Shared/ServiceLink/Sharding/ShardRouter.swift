@@ -3,15 +3,6 @@ import NIOCore
 import RTMModel
 package import RTMWire
 
-/// A service whose nodes share out numbered shards, and announce over their links which ones they lead.
-package struct ShardedService: Sendable {
-    package let name: String
-    /// The method of a caller's push that names a later leadership than the node knows.
-    package let outdated: UInt32
-
-    package init(name: String, outdated: UInt32) { (self.name, self.outdated) = (name, outdated) }
-}
-
 /// Is informed when a shard gets a leader or loses it. All calls come on the event loop of the links.
 package protocol ShardRouterDelegate: AnyObject {
     /// The shard has a leader. What the previous one knew of this caller is gone.
@@ -28,6 +19,7 @@ package protocol ShardRouterDelegate: AnyObject {
 /// are, and any node announces which nodes there are beside the configured ones.
 package final class ShardRouter {
     package let arena = DecodeArena()
+    private let service: ShardedService
     private var addresses: [ServiceLinkAddress]
     private var nodes: NodeDirectory
     private let endOfTurn: EndOfTurn
@@ -51,6 +43,7 @@ package final class ShardRouter {
         node: String,
         timeout: Duration, endOfTurn: EndOfTurn, logger: Logger
     ) {
+        self.service = service
         self.addresses = addresses
         self.endOfTurn = endOfTurn
         nodes = NodeDirectory(configured: addresses)
@@ -103,12 +96,43 @@ package final class ShardRouter {
         return true
     }
 
+    // MARK: - Calls
+
+    /// Calls the node that leads a shard. `done` is called exactly once: from within this call if nothing was
+    /// sent, because no node leads or too many requests are open. Views in the response are valid during the
+    /// call of `done`.
+    ///
+    /// - Parameter waiting: how long the node may wait before it answers, beside the time of every call.
+    package func call<Request, Response: ArenaDecodable>(
+        _ method: ServiceMethod<Request, Response>, _ request: Request, to nodes: ShardConnections,
+        waiting: Duration = .zero, _ done: @escaping (ServiceLinkResult<Response>) -> Void
+    ) {
+        do throws(RTMError) {
+            try nodes.call(method.number, request, timeout: nodes.timeout + waiting) { [self] outcome in
+                done(outcome.result { try Response($0, in: arena) })
+            }
+        } catch {
+            done(.failure(.refused(error)))
+        }
+    }
+
     // MARK: - Events of the links
+
+    /// A node has sent what is no message of the service, but about its nodes.
+    package func received(_ method: UInt32, _ body: UnsafeRawBufferPointer, from link: ServiceLinkClient) {
+        switch method {
+        case service.leader: receivedLeader(body, from: link)
+        case service.nodes: receivedNodes(body)
+        default: break
+        }
+    }
 
     /// A link is open. The node may lead the link's shard or not.
     package func linkUp(_ link: ServiceLinkClient, _ peer: ServiceLinkPeer) {
         shardCounts[ObjectIdentifier(link)] = peer.shards
-        all[link.configuration.shard].cameUp(link)
+        let shard = link.configuration.shard
+        all[shard].cameUp(link)
+        if service.mayBeAlone, !peer.announcesLeader { announce(shard, all[shard].foundAlone(link), nil) }
     }
 
     package func linkDown(_ link: ServiceLinkClient, _ reason: ServiceLinkDownReason) {
@@ -134,7 +158,7 @@ package final class ShardRouter {
     }
 
     /// A node has sent the list of all nodes.
-    package func receivedNodes(_ body: UnsafeRawBufferPointer) {
+    private func receivedNodes(_ body: UnsafeRawBufferPointer) {
         guard let delegate, let push = try? NodesPush(body, in: arena) else { return }
         for address in nodes.received(push.nodes, now: endOfTurn.now) {
             addresses.append(address)
@@ -157,7 +181,7 @@ package final class ShardRouter {
     }
 
     /// A node announces that it leads the link's shard.
-    package func receivedLeader(_ body: UnsafeRawBufferPointer, from link: ServiceLinkClient) {
+    private func receivedLeader(_ body: UnsafeRawBufferPointer, from link: ServiceLinkClient) {
         guard let push = try? LeaderPush(body, in: arena) else { return }
         learnShards(from: link)
         let count = shardCounts[ObjectIdentifier(link)] ?? all.count
@@ -168,12 +192,6 @@ package final class ShardRouter {
         }
         let shard = link.configuration.shard
         announce(shard, all[shard].announced(push, from: link), nil)
-    }
-
-    /// A link is open to a node that has no others beside it.
-    package func foundAlone(_ link: ServiceLinkClient) {
-        let shard = link.configuration.shard
-        announce(shard, all[shard].foundAlone(link), nil)
     }
 
     /// A leader's number of shards is right, because a node with another number never leads.

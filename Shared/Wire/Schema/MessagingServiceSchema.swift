@@ -246,45 +246,45 @@ extension Schema {
     }
 }
 
-/// The numbers of the methods of messaging.
+/// The methods of messaging.
 package enum MessagingMethod {
     /// Request AttachRequest, response AttachResponse.
-    package static let attach: UInt32 = 1
+    @inlinable package static var attach: ServiceMethod<AttachRequest, AttachResponse> { .init(1) }
     /// Push DetachPush, edge to messaging.
-    package static let detach: UInt32 = 2
+    @inlinable package static var detach: ServicePush<DetachPush> { .init(2) }
     /// Request PublishRequest, response PublishResponse.
-    package static let publish: UInt32 = 3
+    @inlinable package static var publish: ServiceMethod<PublishRequest, PublishResponse> { .init(3) }
     /// Request ReadRequest, response ReadResponse.
-    package static let read: UInt32 = 4
+    @inlinable package static var read: ServiceMethod<ReadRequest, ReadResponse> { .init(4) }
     /// Push DeliveryPush, messaging to edge.
-    package static let delivery: UInt32 = 5
+    @inlinable package static var delivery: ServicePush<DeliveryPush> { .init(5) }
     /// Push SupersededPush, messaging to edge.
-    package static let superseded: UInt32 = 6
+    @inlinable package static var superseded: ServicePush<SupersededPush> { .init(6) }
     /// Request AppendRequest, response AppendResponse.
-    package static let append: UInt32 = 7
+    @inlinable package static var append: ServiceMethod<AppendRequest, AppendResponse> { .init(7) }
     /// Push SkipPush, messaging to edge.
-    package static let skip: UInt32 = 8
+    @inlinable package static var skip: ServicePush<SkipPush> { .init(8) }
     /// Push LeaderPush, messaging to its callers.
-    package static let leader: UInt32 = 9
+    @inlinable package static var leader: ServicePush<LeaderPush> { .init(9) }
     /// Push LeaderPush, a caller to a node that announces its leadership without knowing the last leader's
     /// term.
-    package static let outdated: UInt32 = 10
+    @inlinable package static var outdated: ServicePush<LeaderPush> { .init(10) }
     /// Push NodesPush, messaging to its callers.
-    package static let nodes: UInt32 = 11
+    @inlinable package static var nodes: ServicePush<NodesPush> { .init(11) }
     /// Request BackendPublishRequest, response BackendPublishResponse, from a gateway.
-    package static let backendPublish: UInt32 = 12
+    @inlinable package static var backendPublish: ServiceMethod<BackendPublishRequest, BackendPublishResponse> { .init(12) }
     /// Request ListRequest, response ListResponse, from a gateway.
-    package static let list: UInt32 = 13
+    @inlinable package static var list: ServiceMethod<ListRequest, ListResponse> { .init(13) }
     /// Request FeedRequest, response FeedResponse, from storage.
-    package static let feed: UInt32 = 14
+    @inlinable package static var feed: ServiceMethod<FeedRequest, FeedResponse> { .init(14) }
     /// Request ExplainRequest, response ExplainResponse, from a gateway.
-    package static let explain: UInt32 = 15
+    @inlinable package static var explain: ServiceMethod<ExplainRequest, ExplainResponse> { .init(15) }
 
-    /// The methods' names, for people who look at traces.
+    /// The methods' names by their numbers, for people who look at traces.
     package static let names: [UInt32: String] = [
-        attach: "attach", detach: "detach", publish: "publish", read: "read", delivery: "delivery",
-        superseded: "superseded", append: "append", skip: "skip", leader: "leader", outdated: "outdated",
-        nodes: "nodes", backendPublish: "backendPublish", list: "list", feed: "feed", explain: "explain"
+        1: "attach", 2: "detach", 3: "publish", 4: "read", 5: "delivery", 6: "superseded", 7: "append",
+        8: "skip", 9: "leader", 10: "outdated", 11: "nodes", 12: "backendPublish", 13: "list", 14: "feed",
+        15: "explain"
     ]
 }
 

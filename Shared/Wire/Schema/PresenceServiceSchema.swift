@@ -96,27 +96,26 @@ extension Schema {
     }
 }
 
-/// The numbers of the methods of presence.
+/// The methods of presence.
 package enum PresenceMethod {
     /// Request JoinRequest, response JoinResponse.
-    package static let join: UInt32 = 1
+    @inlinable package static var join: ServiceMethod<JoinRequest, JoinResponse> { .init(1) }
     /// Request CallRequest, response CallResponse.
-    package static let call: UInt32 = 2
+    @inlinable package static var call: ServiceMethod<CallRequest, CallResponse> { .init(2) }
     /// Push LeavePush, edge to presence.
-    package static let leave: UInt32 = 3
+    @inlinable package static var leave: ServicePush<LeavePush> { .init(3) }
     /// Push SessionEndedPush, edge to presence.
-    package static let sessionEnded: UInt32 = 4
+    @inlinable package static var sessionEnded: ServicePush<SessionEndedPush> { .init(4) }
     /// Request LeaseRequest, response LeaseResponse.
-    package static let lease: UInt32 = 5
+    @inlinable package static var lease: ServiceMethod<LeaseRequest, LeaseResponse> { .init(5) }
     /// Request SyncRequest, response SyncResponse.
-    package static let sync: UInt32 = 6
+    @inlinable package static var sync: ServiceMethod<SyncRequest, SyncResponse> { .init(6) }
     /// Request RosterRequest, response RosterResponse.
-    package static let roster: UInt32 = 7
+    @inlinable package static var roster: ServiceMethod<RosterRequest, RosterResponse> { .init(7) }
 
-    /// The methods' names, for people who look at traces.
+    /// The methods' names by their numbers, for people who look at traces.
     package static let names: [UInt32: String] = [
-        join: "join", call: "call", leave: "leave", sessionEnded: "sessionEnded", lease: "lease",
-        sync: "sync", roster: "roster"
+        1: "join", 2: "call", 3: "leave", 4: "sessionEnded", 5: "lease", 6: "sync", 7: "roster"
     ]
 }
 

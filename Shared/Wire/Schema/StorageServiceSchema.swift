@@ -428,66 +428,64 @@ extension Schema {
     }
 }
 
-/// The numbers of the methods of storage.
+/// The methods of storage.
 package enum StorageMethod {
-    /// Request AppendHistoryRequest.
-    package static let appendHistory: UInt32 = 1
+    /// Request AppendHistoryRequest, answered without content.
+    @inlinable package static var appendHistory: ServiceMethod<AppendHistoryRequest, NoContent> { .init(1) }
     /// Request CallRequest, response StorageCallResponse.
-    package static let call: UInt32 = 2
+    @inlinable package static var call: ServiceMethod<CallRequest, StorageCallResponse> { .init(2) }
     /// Request SnapshotRequest, response SnapshotResponse.
-    package static let snapshot: UInt32 = 3
+    @inlinable package static var snapshot: ServiceMethod<SnapshotRequest, SnapshotResponse> { .init(3) }
     /// Push LockGrantedPush, storage to edge.
-    package static let lockGranted: UInt32 = 4
+    @inlinable package static var lockGranted: ServicePush<LockGrantedPush> { .init(4) }
     /// Push SessionPush, edge to storage.
-    package static let session: UInt32 = 5
+    @inlinable package static var session: ServicePush<SessionPush> { .init(5) }
     /// Request Ban, response BanOutcome, from an operator's program.
-    package static let ban: UInt32 = 6
+    @inlinable package static var ban: ServiceMethod<Ban, BanOutcome> { .init(6) }
     /// Push Ban, storage to every link: those that hold when it opens, then each that is asked for.
-    package static let banned: UInt32 = 7
+    @inlinable package static var banned: ServicePush<Ban> { .init(7) }
     /// Push BanReport, edge to storage: what came of a Ban with a number.
-    package static let banReport: UInt32 = 8
+    @inlinable package static var banReport: ServicePush<BanReport> { .init(8) }
     /// Request BansRequest, response BansResponse, from an operator's program.
-    package static let bans: UInt32 = 9
+    @inlinable package static var bans: ServiceMethod<BansRequest, BansResponse> { .init(9) }
     /// Request EdgeQuestion, response EdgeAnswers, from a gateway.
-    package static let askEdges: UInt32 = 10
+    @inlinable package static var askEdges: ServiceMethod<EdgeQuestion, EdgeAnswers> { .init(10) }
     /// Push EdgeQuestion, storage to every link.
-    package static let edgeQuestion: UInt32 = 11
+    @inlinable package static var edgeQuestion: ServicePush<EdgeQuestion> { .init(11) }
     /// Push EdgeAnswer, edge to storage.
-    package static let edgeAnswer: UInt32 = 12
+    @inlinable package static var edgeAnswer: ServicePush<EdgeAnswer> { .init(12) }
     /// Request PurgeHistoryRequest, response PurgeHistoryResponse, from a gateway.
-    package static let purgeHistory: UInt32 = 13
+    @inlinable package static var purgeHistory: ServiceMethod<PurgeHistoryRequest, PurgeHistoryResponse> { .init(13) }
     /// Request EventsRequest, response EventsResponse, from a gateway.
-    package static let events: UInt32 = 14
+    @inlinable package static var events: ServiceMethod<EventsRequest, EventsResponse> { .init(14) }
     /// Request ClaimReader, response ReaderClaimed, from a gateway.
-    package static let claimReader: UInt32 = 15
+    @inlinable package static var claimReader: ServiceMethod<ClaimReader, ReaderClaimed> { .init(15) }
     /// Request KeepReader, response ReaderKept, from a gateway.
-    package static let keepReader: UInt32 = 16
+    @inlinable package static var keepReader: ServiceMethod<KeepReader, ReaderKept> { .init(16) }
     /// Request MoveReader, response ReaderMoved, from a gateway.
-    package static let moveReader: UInt32 = 17
+    @inlinable package static var moveReader: ServiceMethod<MoveReader, ReaderMoved> { .init(17) }
     /// Request ReadersRequest, response ReadersResponse, from a gateway.
-    package static let readers: UInt32 = 18
+    @inlinable package static var readers: ServiceMethod<ReadersRequest, ReadersResponse> { .init(18) }
     /// Request DeadLettersRequest, response DeadLettersResponse, from a gateway.
-    package static let deadLetters: UInt32 = 19
+    @inlinable package static var deadLetters: ServiceMethod<DeadLettersRequest, DeadLettersResponse> { .init(19) }
     /// Request KeepAudit, answered without content, from a gateway.
-    package static let keepAudit: UInt32 = 20
+    @inlinable package static var keepAudit: ServiceMethod<KeepAudit, NoContent> { .init(20) }
     /// Request AuditRequest, response AuditResponse, from a gateway.
-    package static let audit: UInt32 = 21
+    @inlinable package static var audit: ServiceMethod<AuditRequest, AuditResponse> { .init(21) }
     /// Push LeaderPush, storage to its callers.
-    package static let leader: UInt32 = 22
+    @inlinable package static var leader: ServicePush<LeaderPush> { .init(22) }
     /// Push LeaderPush, a caller to a node that announces an earlier term than the caller knows.
-    package static let outdated: UInt32 = 23
+    @inlinable package static var outdated: ServicePush<LeaderPush> { .init(23) }
     /// Push NodesPush, storage to its callers.
-    package static let nodes: UInt32 = 24
+    @inlinable package static var nodes: ServicePush<NodesPush> { .init(24) }
 
-    /// The methods' names, for people who look at traces.
+    /// The methods' names by their numbers, for people who look at traces.
     package static let names: [UInt32: String] = [
-        appendHistory: "appendHistory", call: "call", snapshot: "snapshot", lockGranted: "lockGranted",
-        session: "session", ban: "ban", banned: "banned", banReport: "banReport", bans: "bans",
-        askEdges: "askEdges", edgeQuestion: "edgeQuestion", edgeAnswer: "edgeAnswer",
-        purgeHistory: "purgeHistory", events: "events", claimReader: "claimReader",
-        keepReader: "keepReader", moveReader: "moveReader", readers: "readers",
-        deadLetters: "deadLetters", keepAudit: "keepAudit", audit: "audit", leader: "leader",
-        outdated: "outdated", nodes: "nodes"
+        1: "appendHistory", 2: "call", 3: "snapshot", 4: "lockGranted", 5: "session", 6: "ban",
+        7: "banned", 8: "banReport", 9: "bans", 10: "askEdges", 11: "edgeQuestion", 12: "edgeAnswer",
+        13: "purgeHistory", 14: "events", 15: "claimReader", 16: "keepReader", 17: "moveReader",
+        18: "readers", 19: "deadLetters", 20: "keepAudit", 21: "audit", 22: "leader", 23: "outdated",
+        24: "nodes"
     ]
 }
 

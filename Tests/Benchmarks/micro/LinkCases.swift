@@ -20,7 +20,7 @@ let linkCases = [
 private enum Link {
     static func write(_ request: PublishRequest, into buffer: inout ByteBuffer) {
         ServiceLinkFrame.writeRequest(
-            id: 70_000, method: MessagingMethod.publish, timeoutMilliseconds: 10_000, body: request,
+            id: 70_000, method: MessagingMethod.publish.number, timeoutMilliseconds: 10_000, body: request,
             bodyLength: request.encodedLength, into: &buffer)
     }
 
@@ -31,7 +31,7 @@ private enum Link {
 
     static func write(_ delivery: DeliveryPush, into buffer: inout ByteBuffer) {
         ServiceLinkFrame.writePush(
-            method: MessagingMethod.delivery, body: delivery, bodyLength: delivery.encodedLength,
+            method: MessagingMethod.delivery.number, body: delivery, bodyLength: delivery.encodedLength,
             into: &buffer)
     }
 

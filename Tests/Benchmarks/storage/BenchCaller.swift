@@ -101,7 +101,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
             let request = CallRequest(caller: caller, request: WireText(bytes))
             do {
                 try link(to: leaders.count > 1 ? request.storedChannel : nil).request(
-                    StorageMethod.call, request, timeout: .seconds(60), context: number)
+                    StorageMethod.call.number, request, timeout: .seconds(60), context: number)
             } catch {
                 finished.take()?.fail(error)
             }
@@ -141,7 +141,7 @@ final class BenchCaller: ServiceLinkClientDelegate {
         payload.withUnsafeBytes { payload in
             do {
                 try link(to: channel).request(
-                    StorageMethod.appendHistory,
+                    StorageMethod.appendHistory.number,
                     AppendHistoryRequest(
                         channel: channel, publisher: "user",
                         timestampMilliseconds: appending.part.time(of: number),
@@ -188,8 +188,8 @@ final class BenchCaller: ServiceLinkClientDelegate {
     }
 
     func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
-        if method == StorageMethod.leader { serves(link) }
-        guard method == StorageMethod.lockGranted, let push = try? LockGrantedPush(scanning: body),
+        if method == StorageMethod.leader.number { serves(link) }
+        guard method == StorageMethod.lockGranted.number, let push = try? LockGrantedPush(scanning: body),
             let number = tickets.removeValue(forKey: push.ticket)
         else { return }
         answered(number, push.response.bytes)

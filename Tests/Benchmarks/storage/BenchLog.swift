@@ -90,7 +90,8 @@ final class BenchLog: ServiceLinkClientDelegate {
         for (number, channel) in channels.enumerated() {
             let key = ChannelKey(appID: "app", type: .message, name: channel)
             try? link.request(
-                MessagingMethod.attach, AttachRequest(channel: key, interest: UInt64(number), after: nil),
+                MessagingMethod.attach.number,
+                AttachRequest(channel: key, interest: UInt64(number), after: nil),
                 timeout: .seconds(10), context: number)
         }
     }

@@ -40,7 +40,8 @@ import Testing
         fixture.pass()
         #expect(ben.take().isEmpty && anna.take().isEmpty)
         storage.push(
-            StorageMethod.lockGranted, LockGrantedPush(ticket: 100, error: RTMError(.lockNotExist, "removed"))
+            StorageMethod.lockGranted.number,
+            LockGrantedPush(ticket: 100, error: RTMError(.lockNotExist, "removed"))
         )
         fixture.pass()
         #expect(anna.take().map(\.error.code) == [.errorLockNotExist], "K-3")
@@ -261,7 +262,7 @@ import Testing
         anna.acquire(9_000, "kept", in: "lobby")
         storage.answerAcquired(9_000)
         anna.acquire(9_001, "missing", in: "hall")
-        storage.refuse(StorageMethod.call, RTMError(.lockNotExist, "there is no such lock"))
+        storage.refuse(StorageMethod.call.number, RTMError(.lockNotExist, "there is no such lock"))
         fixture.pass()
         storage.stop()
         storage.forget()
@@ -344,7 +345,7 @@ import Testing
     private func answerSnapshot(_ channel: String) {
         let frame = Rtm_Client_ServerFrame.with { $0.metadata.target = channel }
         FakeService.bytes([frame]).withUnsafeBytes { bytes in
-            _ = storage.answer(StorageMethod.snapshot, SnapshotResponse(frames: WireText(bytes)))
+            _ = storage.answer(StorageMethod.snapshot.number, SnapshotResponse(frames: WireText(bytes)))
         }
     }
 }

@@ -42,7 +42,7 @@ struct PageTurnsTests {
 
         init() {
             fixture.messaging.willReceive = { [unowned self] method in
-                if method == MessagingMethod.read { reads += 1 }
+                if method == MessagingMethod.read.number { reads += 1 }
             }
         }
 
@@ -51,7 +51,7 @@ struct PageTurnsTests {
             switch door {
             case .history, .metadata, .locks: fixture.storage.callCount
             case .whoNow, .whereNow, .state:
-                fixture.presence.received.count { $0.method == PresenceMethod.call }
+                fixture.presence.received.count { $0.method == PresenceMethod.call.number }
             case .storedSnapshot, .userMetadata: fixture.storage.snapshots.count
             case .missed: reads
             }
@@ -179,7 +179,7 @@ struct PageTurnsTests {
         let body: [UInt8] = (try? page.serializedBytes()) ?? []
         body.withUnsafeBytes { body in
             _ = fixture.storage.answer(
-                StorageMethod.call, StorageCallResponse(response: WireText(body)))
+                StorageMethod.call.number, StorageCallResponse(response: WireText(body)))
         }
         fixture.pass()
         #expect((100_000..<101_000).contains(pages.bytes))
@@ -209,7 +209,7 @@ struct PageTurnsTests {
         for id in UInt64(10)..<14 { anna.send(id, Door.history.call) }
         ben.send(20, Door.history.call)
         scene.letGo()
-        let users = scene.fixture.storage.bodies(StorageMethod.call) {
+        let users = scene.fixture.storage.bodies(StorageMethod.call.number) {
             try CallRequest($0, in: $1).caller.userID
         }
         #expect(users == ["anna", "ben", "anna", "anna", "anna"])

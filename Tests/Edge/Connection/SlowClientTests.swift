@@ -160,7 +160,7 @@ extension FakeService {
                 $0.historyPage.messages = [.with { $0.payload = Data(count: bytes) }]
             }.serializedBytes()) ?? []
         page.withUnsafeBytes {
-            _ = answer(StorageMethod.call, StorageCallResponse(response: WireText($0)))
+            _ = answer(StorageMethod.call.number, StorageCallResponse(response: WireText($0)))
         }
     }
 }

@@ -41,10 +41,10 @@ struct SubscriptionFactsTests {
     private func explain(_ fixture: EdgeFixture, _ question: EdgeExplain) throws -> EdgeExplanation {
         EdgeQuery(appID: "app", explain: question).buffer.withUnsafeReadableBytes { bytes in
             fixture.storage.push(
-                StorageMethod.edgeQuestion, EdgeQuestion(number: 1, query: WireText(bytes)))
+                StorageMethod.edgeQuestion.number, EdgeQuestion(number: 1, query: WireText(bytes)))
         }
         fixture.pass()
-        let findings = fixture.storage.bodies(StorageMethod.edgeAnswer) { bytes, arena in
+        let findings = fixture.storage.bodies(StorageMethod.edgeAnswer.number) { bytes, arena in
             // The answer lies in the arena, where the findings would be read next.
             let copy = Array(try EdgeAnswer(bytes, in: arena).findings.bytes)
             return try copy.withUnsafeBytes { try EdgeFindings($0, in: arena) }

@@ -26,13 +26,13 @@ struct TopQuestionsTests {
     private func ask(_ fixture: EdgeFixture, _ top: EdgeTop, app: String = "app", number: UInt64 = 1) {
         EdgeQuery(appID: app, top: top).buffer.withUnsafeReadableBytes { bytes in
             fixture.storage.push(
-                StorageMethod.edgeQuestion, EdgeQuestion(number: number, query: WireText(bytes)))
+                StorageMethod.edgeQuestion.number, EdgeQuestion(number: number, query: WireText(bytes)))
         }
         fixture.pass()
     }
 
     private func answers(_ fixture: EdgeFixture) throws -> [EdgeTopFindings] {
-        let findings = fixture.storage.bodies(StorageMethod.edgeAnswer) { bytes, arena in
+        let findings = fixture.storage.bodies(StorageMethod.edgeAnswer.number) { bytes, arena in
             let copy = Array(try EdgeAnswer(bytes, in: arena).findings.bytes)
             return try copy.withUnsafeBytes { try EdgeFindings($0, in: arena) }
         }

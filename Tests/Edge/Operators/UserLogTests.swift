@@ -60,7 +60,7 @@ struct UserLogTests {
         let anna = fixture.client("anna")
         anna.subscribe(3, "lobby")
         fixture.presence.refuse(
-            PresenceMethod.join, RTMError(.channelSubscribeFailed, "the channel is full"))
+            PresenceMethod.join.number, RTMError(.channelSubscribeFailed, "the channel is full"))
         fixture.pass()
         let line = try #require(lines(with: "subscribe refused").first)
         #expect(line.contains("\"channel\":\"lobby\"") && line.contains("the channel is full"), "\(line)")

@@ -136,7 +136,7 @@ import Testing
         let anna = fixture.client("anna")
         anna.subscribe(3, "lobby")
         anna.send(4, .unsubscribe(.with { $0.channel = "lobby" }))
-        #expect(presence.methods == [PresenceMethod.join, PresenceMethod.leave])
+        #expect(presence.methods == [PresenceMethod.join.number, PresenceMethod.leave.number])
         presence.answerJoin(["anna"])
         fixture.pass()
         let frames = anna.take()
@@ -267,7 +267,7 @@ import Testing
         }
         let refusal = RTMError(.presenceOperationFailed, "too many rosters")
         ben.subscribe(4, "hall")
-        presence.refuse(PresenceMethod.join, refusal)
+        presence.refuse(PresenceMethod.join.number, refusal)
         fixture.pass()
         #expect(ben.take().last?.subscribed.featuresUnavailable == SubscriptionFeatures.presence.rawValue)
         // All members are announced to presence, once.
@@ -280,7 +280,7 @@ import Testing
         for _ in 0..<3 {
             #expect(presence.joins.map(\.channel.name) == ["hall"])
             #expect(presence.joins.map(\.wantsSnapshot) == [true])
-            presence.refuse(PresenceMethod.join, refusal)
+            presence.refuse(PresenceMethod.join.number, refusal)
             presence.forget()
             fixture.pass(.seconds(5))
             fixture.renewLease(isKnown: true)
@@ -307,7 +307,7 @@ import Testing
         presence.answerJoin()
         fixture.pass()
         // The edge loses its attachments, and more is published in the lobby than messaging keeps.
-        fixture.messaging.ignored = [MessagingMethod.attach]
+        fixture.messaging.ignored = [MessagingMethod.attach.number]
         fixture.messaging.cutLinks()
         fixture.pass(.seconds(1))
         for number in 10..<20 as Range<UInt64> { ben.publish(number, "a text") }
@@ -348,8 +348,9 @@ import Testing
         #expect(presence.ends.map(\.end) == [.loggedOut, .lost])
         #expect(
             presence.methods == [
-                PresenceMethod.leave, PresenceMethod.sessionEnded, PresenceMethod.sessionEnded,
-                PresenceMethod.lease, PresenceMethod.sync,
+                PresenceMethod.leave.number, PresenceMethod.sessionEnded.number,
+                PresenceMethod.sessionEnded.number,
+                PresenceMethod.lease.number, PresenceMethod.sync.number,
             ])
         #expect(presence.syncs.first?.memberships.map(\.caller.userID) == ["anna"])
         // Once.
@@ -383,7 +384,8 @@ import Testing
         // Ben is there: that he was away for a moment is not worth a leave and a join.
         #expect(presence.leaves.map(\.caller.userID) == ["anna"])
         #expect(presence.ends.map(\.caller.userID) == ["cleo"])
-        #expect(presence.methods.last == PresenceMethod.lease, "before the sync, which would lose them")
+        #expect(
+            presence.methods.last == PresenceMethod.lease.number, "before the sync, which would lose them")
         // What is announced while the renewal is under way isn't confirmed by its answer.
         ben.vanish()
         fixture.renewLease(isKnown: true)
@@ -400,7 +402,7 @@ import Testing
     @Test("Who waits for messaging while presence is told everything is not left there when the session ends")
     func endsWhileAttaching() {
         let (anna, ben) = (fixture.client("anna"), fixture.client("ben"))
-        fixture.messaging.ignored = [MessagingMethod.attach]
+        fixture.messaging.ignored = [MessagingMethod.attach.number]
         for client in [anna, ben] { client.subscribe(3, "lobby") }
         fixture.pass(.seconds(3))
         presence.stop()
@@ -470,7 +472,7 @@ import Testing
         fixture.renewLease(isKnown: true)
         presence.forget()
         fixture.pass(.seconds(5))
-        presence.refuse(PresenceMethod.lease, RTMError(.presenceOperationFailed, "no Redis"))
+        presence.refuse(PresenceMethod.lease.number, RTMError(.presenceOperationFailed, "no Redis"))
         fixture.pass(.milliseconds(1_100))
         #expect(presence.leases.count == 2)
         fixture.end()

@@ -71,7 +71,7 @@ struct PublishWindowTests {
         let fixture = EdgeFixture()
         defer { fixture.end() }
         let (greedy, modest) = (fixture.client("greedy"), fixture.client("modest"))
-        fixture.messaging.ignored = [MessagingMethod.publish]
+        fixture.messaging.ignored = [MessagingMethod.publish.number]
         for number in 0..<40 as Range<UInt64> {
             greedy.send(
                 10 + number,

@@ -226,7 +226,7 @@ struct LoginSubscriptionTests {
         let fixture = EdgeFixture(needsTokens: true, wallClock: { utc })
         defer { fixture.end() }
         fixture.messaging.willReceive = { method in
-            if method == MessagingMethod.attach { utc += 60_000 }
+            if method == MessagingMethod.attach.number { utc += 60_000 }
         }
         let token = try SampleApp.token(for: "anna", endsAt: utc / 1_000 + 30)
         let client = logIn("anna", on: fixture) { login in

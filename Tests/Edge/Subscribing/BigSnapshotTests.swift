@@ -55,7 +55,7 @@ import Testing
         fixture.pass()
         presence.answerRoster(["anna"], in: "lobby", next: 77)
         fixture.pass()
-        presence.refuse(PresenceMethod.roster, RTMError(.presenceOperationFailed, "gone"))
+        presence.refuse(PresenceMethod.roster.number, RTMError(.presenceOperationFailed, "gone"))
         fixture.pass()
         let answer = anna.take()
         #expect(answer.map(\.requestID) == [3])

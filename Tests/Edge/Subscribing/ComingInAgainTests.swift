@@ -16,7 +16,7 @@ import Testing
     @Test("M-5: reads that time out are repeated; the request is answered, then comes what was missed")
     func reads() {
         let (anna, ben) = subscribers()
-        fixture.messaging.ignored = [MessagingMethod.read]
+        fixture.messaging.ignored = [MessagingMethod.read.number]
         comeInAgain(anna, whileWrites: ben)
         fixture.pass(.milliseconds(4_990))
         #expect(anna.take().isEmpty)
@@ -39,9 +39,9 @@ import Testing
     @Test("M-5: so it is when the link is lost meanwhile, and attaching the channel again fails at first")
     func linkLost() {
         let (anna, ben) = subscribers()
-        fixture.messaging.ignored = [MessagingMethod.read]
+        fixture.messaging.ignored = [MessagingMethod.read.number]
         comeInAgain(anna, whileWrites: ben)
-        fixture.messaging.ignored = [MessagingMethod.attach]
+        fixture.messaging.ignored = [MessagingMethod.attach.number]
         fixture.messaging.cutLinks()
         fixture.pass(.seconds(15))
         let answered = anna.take()
@@ -64,7 +64,7 @@ import Testing
         let position = try #require(ben.take().first).subscribed.position
         ben.publish(4, "missed")
         fixture.pass()
-        fixture.messaging.ignored = [MessagingMethod.read]
+        fixture.messaging.ignored = [MessagingMethod.read.number]
         anna.send(
             3,
             .subscribe(
@@ -89,7 +89,7 @@ import Testing
     @Test("who unsubscribes or goes meanwhile is let go, and nothing is left of the channel")
     func leaves() {
         let (anna, ben) = subscribers()
-        fixture.messaging.ignored = [MessagingMethod.read]
+        fixture.messaging.ignored = [MessagingMethod.read.number]
         comeInAgain(anna, whileWrites: ben)
         fixture.pass(.seconds(6))
         _ = anna.take()
@@ -106,7 +106,7 @@ import Testing
     @Test("P-1: who stood still while others got new snapshots of who is there gets one, too")
     func refreshed() {
         let (anna, ben) = subscribers()
-        fixture.messaging.ignored = [MessagingMethod.read]
+        fixture.messaging.ignored = [MessagingMethod.read.number]
         comeInAgain(anna, whileWrites: ben)
         fixture.pass(.seconds(6))
         _ = anna.take()

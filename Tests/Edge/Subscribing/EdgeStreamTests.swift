@@ -196,7 +196,7 @@ struct EdgeStreamTests {
                 == nil)
         #expect(fixture.storage.callCount == 1)
         #expect(refusal(.whoNow(.with { ($0.channelType, $0.channel) = (.stream, "room") })) == nil)
-        #expect(fixture.presence.methods.contains(PresenceMethod.call))
+        #expect(fixture.presence.methods.contains(PresenceMethod.call.number))
         join(anna)
         #expect(refusal(.acquireLock(.with(request))) == nil)
         #expect(fixture.storage.callCount == 2)

@@ -97,7 +97,7 @@ final class EdgeFixture {
 
     /// Answers the request to renew the lease that the edge has made.
     func renewLease(isKnown: Bool, timeToLive: Duration = .seconds(15)) {
-        presence.answer(PresenceMethod.lease, LeaseResponse(timeToLive: timeToLive, isKnown: isKnown))
+        presence.answer(PresenceMethod.lease.number, LeaseResponse(timeToLive: timeToLive, isKnown: isKnown))
         pass()
     }
 

@@ -119,7 +119,7 @@ extension FakeService: ServiceLinkHandler {
         guard !terms.isEmpty else { return }
         terms[link.shard] += 1
         let term = terms[link.shard]
-        link.push(StorageMethod.leader, LeaderPush(term: term, follows: term - 1))
+        link.push(StorageMethod.leader.number, LeaderPush(term: term, follows: term - 1))
     }
 
     func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {
@@ -141,11 +141,13 @@ extension FakeService: ServiceLinkHandler {
 // MARK: - Presence
 
 extension FakeService {
-    var joins: [JoinRequest] { bodies(PresenceMethod.join) { try JoinRequest($0, in: $1) } }
-    var leaves: [LeavePush] { bodies(PresenceMethod.leave) { try LeavePush($0, in: $1) } }
-    var ends: [SessionEndedPush] { bodies(PresenceMethod.sessionEnded) { try SessionEndedPush($0, in: $1) } }
-    var leases: [LeaseRequest] { bodies(PresenceMethod.lease) { try LeaseRequest($0, in: $1) } }
-    var syncs: [SyncRequest] { bodies(PresenceMethod.sync) { try SyncRequest($0, in: $1) } }
+    var joins: [JoinRequest] { bodies(PresenceMethod.join.number) { try JoinRequest($0, in: $1) } }
+    var leaves: [LeavePush] { bodies(PresenceMethod.leave.number) { try LeavePush($0, in: $1) } }
+    var ends: [SessionEndedPush] {
+        bodies(PresenceMethod.sessionEnded.number) { try SessionEndedPush($0, in: $1) }
+    }
+    var leases: [LeaseRequest] { bodies(PresenceMethod.lease.number) { try LeaseRequest($0, in: $1) } }
+    var syncs: [SyncRequest] { bodies(PresenceMethod.sync.number) { try SyncRequest($0, in: $1) } }
 
     /// The order in which the methods were called.
     var methods: [UInt32] { received.map(\.method) }
@@ -164,18 +166,18 @@ extension FakeService {
         }
         return Self.bytes(snapshot.map { [$0] } ?? []).withUnsafeBytes { frames in
             answer(
-                PresenceMethod.join,
+                PresenceMethod.join.number,
                 JoinResponse(
                     position: StreamPosition(epoch: 1, offset: 0), frames: WireText(frames), isOlder: isOlder,
                     hasSetStates: hasSetStates, statesCost: statesCost))
         }
     }
 
-    var rosters: [RosterRequest] { bodies(PresenceMethod.roster) { try RosterRequest($0, in: $1) } }
+    var rosters: [RosterRequest] { bodies(PresenceMethod.roster.number) { try RosterRequest($0, in: $1) } }
 
     func answerJoinTooBig() {
         answer(
-            PresenceMethod.join,
+            PresenceMethod.join.number,
             JoinResponse(position: StreamPosition(epoch: 1, offset: 0), frames: .empty, isTooBig: true))
     }
 
@@ -196,13 +198,13 @@ extension FakeService {
         }
         Self.bytes([frame]).withUnsafeBytes { frames in
             _ = answer(
-                PresenceMethod.roster, RosterResponse(frames: WireText(frames), snapshot: next))
+                PresenceMethod.roster.number, RosterResponse(frames: WireText(frames), snapshot: next))
         }
     }
 
     /// - Parameter places: of the memberships whose users have newer logins in the channels.
     func answerSync(older places: [UInt32] = []) {
-        answer(PresenceMethod.sync, SyncResponse(older: places.map(OlderMembership.init)))
+        answer(PresenceMethod.sync.number, SyncResponse(older: places.map(OlderMembership.init)))
     }
 
     static func bytes(_ frames: [Rtm_Client_ServerFrame]) -> [UInt8] {
@@ -216,13 +218,15 @@ extension FakeService {
 // MARK: - Storage
 
 extension FakeService {
-    var sessions: [SessionPush] { bodies(StorageMethod.session) { try SessionPush($0, in: $1) } }
-    var snapshots: [SnapshotRequest] { bodies(StorageMethod.snapshot) { try SnapshotRequest($0, in: $1) } }
-    var callCount: Int { received.count { $0.method == StorageMethod.call } }
+    var sessions: [SessionPush] { bodies(StorageMethod.session.number) { try SessionPush($0, in: $1) } }
+    var snapshots: [SnapshotRequest] {
+        bodies(StorageMethod.snapshot.number) { try SnapshotRequest($0, in: $1) }
+    }
+    var callCount: Int { received.count { $0.method == StorageMethod.call.number } }
 
     /// Puts the caller in line.
     func answerWithTicket(_ ticket: UInt64) {
-        answer(StorageMethod.call, StorageCallResponse(response: .empty, ticket: ticket))
+        answer(StorageMethod.call.number, StorageCallResponse(response: .empty, ticket: ticket))
     }
 
     static func acquired(_ token: UInt64) -> [UInt8] {
@@ -232,21 +236,21 @@ extension FakeService {
 
     func answerAcquired(_ token: UInt64) {
         Self.acquired(token).withUnsafeBytes { bytes in
-            _ = answer(StorageMethod.call, StorageCallResponse(response: WireText(bytes)))
+            _ = answer(StorageMethod.call.number, StorageCallResponse(response: WireText(bytes)))
         }
     }
 
     func answerDone() {
         let done: [UInt8] = (try? Rtm_Client_ServerFrame.with { $0.done = .init() }.serializedBytes()) ?? []
         done.withUnsafeBytes { bytes in
-            _ = answer(StorageMethod.call, StorageCallResponse(response: WireText(bytes)))
+            _ = answer(StorageMethod.call.number, StorageCallResponse(response: WireText(bytes)))
         }
     }
 
     func grant(_ ticket: UInt64, _ token: UInt64, in shard: Int = 0) {
         Self.acquired(token).withUnsafeBytes { bytes in
             push(
-                StorageMethod.lockGranted, LockGrantedPush(ticket: ticket, response: WireText(bytes)),
+                StorageMethod.lockGranted.number, LockGrantedPush(ticket: ticket, response: WireText(bytes)),
                 in: shard)
         }
     }
@@ -254,7 +258,7 @@ extension FakeService {
     /// What was pushed of sessions to a shard.
     func sessions(in shard: Int) -> [SessionPush] {
         let arena = DecodeArena()
-        return received.filter { $0.shard == shard && $0.method == StorageMethod.session }.compactMap {
+        return received.filter { $0.shard == shard && $0.method == StorageMethod.session.number }.compactMap {
             $0.body.withUnsafeBytes { try? SessionPush($0, in: arena) }
         }
     }

@@ -36,7 +36,7 @@ final class MessagingBehindGlass: ServiceLinkHandler {
             request.encode(into: &body, length: request.encodedLength)
             body.withUnsafeReadableBytes {
                 node.request(
-                    .max, method: MessagingMethod.append, timeout: .seconds(1), body: $0, from: link)
+                    .max, method: MessagingMethod.append.number, timeout: .seconds(1), body: $0, from: link)
             }
         }
     }

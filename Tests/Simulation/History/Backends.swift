@@ -187,7 +187,7 @@ final class Backends {
             appID: "app", after: after.flatMap(EventCursor.position) ?? StreamPosition(epoch: 0, offset: 0),
             limit: UInt32(anyOf(10, 100, 1_000)), wait: wait)
         ask(within: .seconds(40)) {
-            $0.readEvents(request, $1)
+            $0.ask(StorageMethod.events, request, $1)
         } then: {
             self.polled(index, after, $0)
         }
@@ -221,7 +221,7 @@ final class Backends {
     private func list(_ done: @escaping () -> Void) {
         let askedAt = world.elapsed
         ask {
-            $0.listReaders(ReadersRequest(appID: "app"), $1)
+            $0.ask(StorageMethod.readers, ReadersRequest(appID: "app"), $1)
         } then: { result in
             if case .success(let page)? = result {
                 self.readers = page.readers
@@ -268,7 +268,7 @@ final class Backends {
         journal.record(.backend(.moves(number, reader.name, position.offset)))
         let request = MoveReader(appID: "app", name: reader.name, position: position)
         ask {
-            $0.moveReader(request, $1)
+            $0.ask(StorageMethod.moveReader, request, $1)
         } then: { result in
             let isMoved = result.flatMap { try? $0.get().isFound }
             self.journal.record(.backend(.moved(number, isMoved)))
@@ -302,7 +302,7 @@ final class Backends {
     private func letters(of webhook: String, after: UInt64, _ found: [LetterLine]) {
         let request = DeadLettersRequest(appID: "app", name: webhook, after: after, limit: 100)
         ask {
-            $0.listDeadLetters(request, $1)
+            $0.ask(StorageMethod.deadLetters, request, $1)
         } then: { result in
             guard case .success(let page)? = result else {
                 return self.journal.record(.broken("the dead letters of \(webhook) can't be read"))

@@ -143,9 +143,9 @@ final class GatewayProcess {
         let bound = NIOLoopBound(self, eventLoop: network.world.loop)
         switch action {
         case .claim(let request):
-            calls.claimReader(request) { bound.value.claimed($0, index) }
+            calls.ask(StorageMethod.claimReader, request) { bound.value.claimed($0, index) }
         case .read(let request, let term):
-            calls.readEvents(request) { page in
+            calls.ask(StorageMethod.events, request) { page in
                 bound.value.step(index) {
                     $0.received(try? page.get(), term: term, now: bound.value.now)
                 }
@@ -157,7 +157,7 @@ final class GatewayProcess {
                 gateway: name, webhook: request.name, term: term, number: hooks[index].keeps)
             journal.record(
                 .backend(.keeps(keep, request.position.offset, request.letters.map(\.position.offset))))
-            calls.keepReader(request) { kept in
+            calls.ask(StorageMethod.keepReader, request) { kept in
                 let isKept = try? kept.get().isKept
                 bound.value.journal.record(.backend(.kept(keep, isKept)))
                 bound.value.step(index) { $0.kept(isKept, term: term, now: bound.value.now) }

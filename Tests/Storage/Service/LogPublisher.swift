@@ -66,7 +66,7 @@ final class LogPublisher: Sendable {
                 run.withUnsafeReadableBytes { bytes in
                     do {
                         try link.request(
-                            MessagingMethod.publish,
+                            MessagingMethod.publish.number,
                             PublishRequest(
                                 appID: view.appID, channelType: view.type, channel: view.name,
                                 publisher: .empty, publisherSession: 0, needsReceiver: false,

@@ -73,7 +73,7 @@ final class LogReader: Sendable {
         func linkUp(_ link: ServiceLinkClient, peer: ServiceLinkPeer) {
             for (number, channel) in channels.enumerated() {
                 try? link.request(
-                    MessagingMethod.attach,
+                    MessagingMethod.attach.number,
                     AttachRequest(channel: channel, interest: UInt64(number + 1), after: nil),
                     timeout: .seconds(10), context: number)
             }

@@ -76,7 +76,7 @@ final class RoutedCaller: StorageCalling {
     }
 }
 
-private final class RoutedEnd: StorageCaller {
+private final class RoutedEnd: StorageEdge {
     let client: StorageClient
     private(set) var ups = 0
     private(set) var leaderlessCalls = 0
@@ -85,7 +85,6 @@ private final class RoutedEnd: StorageCaller {
     private var listed: Set<String> = []
     private(set) var banned: Set<String>?
     private var calls: [Int: CheckedContinuation<[UInt8], any Error>] = [:]
-    private var bans: [Int: CheckedContinuation<Void, any Error>] = [:]
     private var last = 0
 
     init(_ client: StorageClient) { self.client = client }
@@ -105,9 +104,9 @@ private final class RoutedEnd: StorageCaller {
     }
 
     func ban(_ ban: Ban, _ continuation: CheckedContinuation<Void, any Error>) {
-        last += 1
-        bans[last] = continuation
-        client.ban(ban, context: last)
+        client.call(StorageMethod.ban, ban) {
+            continuation.resume(with: $0.map { _ in }.mapError(Self.cause))
+        }
     }
 
     func storageIsUp(_ shard: Int, isWhole: Bool) {
@@ -123,7 +122,7 @@ private final class RoutedEnd: StorageCaller {
     }
 
     func storageCalled(
-        _ context: Int, in shard: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
+        _ context: Int, in shard: Int, _ outcome: ServiceLinkResult<StorageCallResponse>
     ) {
         let answer = outcome.map { Array($0.response.bytes) }.mapError(Self.cause)
         calls.removeValue(forKey: context)?.resume(with: answer)
@@ -132,10 +131,6 @@ private final class RoutedEnd: StorageCaller {
     /// What storage said, if it has refused the call.
     private static func cause(_ failure: ServiceLinkRequestFailure) -> any Error {
         if case .refused(let error) = failure { error } else { failure }
-    }
-
-    func storageCarriedOut(_ context: Int, _ outcome: Result<BanOutcome, ServiceLinkRequestFailure>) {
-        bans.removeValue(forKey: context)?.resume(with: outcome.map { _ in }.mapError(Self.cause))
     }
 
     func storageBanned(_ ban: Ban, in shard: Int) -> BanReport {
@@ -147,7 +142,7 @@ private final class RoutedEnd: StorageCaller {
         return BanReport(number: ban.number, isAppKnown: true, sessions: 0)
     }
 
-    func historyAppended(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {}
+    func historyAppended(_ context: Int, _ outcome: ServiceLinkResult<NoContent>) {}
     func storageGranted(_ push: LockGrantedPush, in shard: Int) {}
-    func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {}
+    func storageSnapshot(_ context: Int, _ outcome: ServiceLinkResult<SnapshotResponse>) {}
 }

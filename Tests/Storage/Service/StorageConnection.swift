@@ -57,10 +57,10 @@ final class StorageConnection: StorageCalling {
         var frame = Rtm_Client_ClientFrame()
         frame.body = body
         let field: [UInt8] = try frame.serializedBytes()
-        let response = try await request(StorageMethod.call) { link, timeout, context in
+        let response = try await request(StorageMethod.call.number) { link, timeout, context in
             try field.withUnsafeBytes { bytes in
                 try link.request(
-                    StorageMethod.call, CallRequest(caller: caller, request: WireText(bytes)),
+                    StorageMethod.call.number, CallRequest(caller: caller, request: WireText(bytes)),
                     timeout: timeout, context: context)
             }
         }
@@ -68,8 +68,8 @@ final class StorageConnection: StorageCalling {
     }
 
     func snapshot(_ request: SnapshotRequest) async throws -> [Rtm_Client_ServerFrame] {
-        let bytes = try await self.request(StorageMethod.snapshot) { link, timeout, context in
-            try link.request(StorageMethod.snapshot, request, timeout: timeout, context: context)
+        let bytes = try await self.request(StorageMethod.snapshot.number) { link, timeout, context in
+            try link.request(StorageMethod.snapshot.number, request, timeout: timeout, context: context)
         }
         return try frames(bytes)
     }
@@ -79,12 +79,12 @@ final class StorageConnection: StorageCalling {
         type: MessageType = .text,
         customType: String = "", origin: PublishOrigin = .none
     ) async throws {
-        _ = try await request(StorageMethod.appendHistory) { link, timeout, context in
+        _ = try await request(StorageMethod.appendHistory.number) { link, timeout, context in
             try payload.withUnsafeBytes { payload in
                 try customType.withWireText { customType in
                     Result {
                         try link.request(
-                            StorageMethod.appendHistory,
+                            StorageMethod.appendHistory.number,
                             AppendHistoryRequest(
                                 channel: channel, publisher: publisher, timestampMilliseconds: time,
                                 message: MessageView(
@@ -100,9 +100,9 @@ final class StorageConnection: StorageCalling {
     func events(
         after position: StreamPosition, wait: Duration = .zero, appID: String = "app"
     ) async throws -> EventsResponse {
-        let bytes = try await request(StorageMethod.events) { link, timeout, context in
+        let bytes = try await request(StorageMethod.events.number) { link, timeout, context in
             try link.request(
-                StorageMethod.events,
+                StorageMethod.events.number,
                 EventsRequest(appID: appID, after: position, limit: 1_000, wait: wait), timeout: timeout,
                 context: context)
         }
@@ -115,7 +115,7 @@ final class StorageConnection: StorageCalling {
     func push(_ caller: RTMWire.Caller, _ change: SessionChange, _ channel: ChannelKey? = nil) async throws {
         try await loop.submit {
             _ = self.end.value.link.push(
-                StorageMethod.session, SessionPush(caller: caller, change: change, channel: channel))
+                StorageMethod.session.number, SessionPush(caller: caller, change: change, channel: channel))
         }.get()
     }
 
@@ -191,13 +191,13 @@ private final class End: ServiceLinkClientDelegate {
     private func answered(_ number: Int, _ body: UnsafeRawBufferPointer) {
         do {
             switch waiting[number]?.method {
-            case StorageMethod.call:
+            case StorageMethod.call.number:
                 let response = try StorageCallResponse(body, in: arena)
                 guard response.response.isEmpty, response.ticket != 0 else {
                     return complete(number, .success(Array(response.response.bytes)))
                 }
                 tickets[response.ticket] = number
-            case StorageMethod.snapshot:
+            case StorageMethod.snapshot.number:
                 complete(number, .success(Array(try SnapshotResponse(body, in: arena).frames.bytes)))
             default: complete(number, .success(Array(body)))
             }
@@ -207,8 +207,8 @@ private final class End: ServiceLinkClientDelegate {
     }
 
     func push(_ link: ServiceLinkClient, method: UInt32, body: UnsafeRawBufferPointer) {
-        if method == StorageMethod.leader { state.isUp.withLock { $0 = true } }
-        guard method == StorageMethod.lockGranted, let push = try? LockGrantedPush(scanning: body),
+        if method == StorageMethod.leader.number { state.isUp.withLock { $0 = true } }
+        guard method == StorageMethod.lockGranted.number, let push = try? LockGrantedPush(scanning: body),
             let number = tickets.removeValue(forKey: push.ticket)
         else { return }
         complete(number, push.error.map { .failure($0) } ?? .success(Array(push.response.bytes)))

@@ -22,9 +22,7 @@ struct AuditStoreTests {
         -> AuditResponse
     {
         let request = AuditRequest(appID: "app", before: before, limit: limit)
-        let outcome = reader.run([StorageRead(work: .audit(request), link: 1, request: 1)], now: 0)[0]
-        guard case .audit(let page) = try outcome.result.get() else { return AuditResponse() }
-        return page
+        return try reader.snapshot { () throws(StoreFailure) in try request.answer(from: reader, now: 0) }
     }
 
     @Test("lines come newest first and in pages, each app has its own, and they are there after a restart")

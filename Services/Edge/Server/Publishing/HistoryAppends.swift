@@ -63,7 +63,7 @@ final class HistoryAppends {
     ///
     /// - Returns: the publish that is settled with that.
     func appended(
-        _ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>
+        _ context: Int, _ outcome: ServiceLinkResult<NoContent>
     ) -> Publishing.PendingPublish {
         let pending = pending.remove(context)
         switch (outcome, pending.published) {

@@ -56,7 +56,7 @@ final class ServiceEvents {
     }
 }
 
-extension ServiceEvents: MessagingCaller {
+extension ServiceEvents: MessagingEdge {
     /// - Parameter cause: why a shard has no leader here, if one has none.
     private func messagingChanged(_ cause: String) {
         let shards = messaging.shards
@@ -104,7 +104,7 @@ extension ServiceEvents: MessagingCaller {
     }
 
     func messagingAttached(
-        _ interest: UInt64, in shard: Int, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>
+        _ interest: UInt64, in shard: Int, _ outcome: ServiceLinkResult<AttachResponse>
     ) {
         guard interest < Canaries.firstInterest else {
             canaries?.attached(interest, (try? outcome.get()) != nil)
@@ -114,7 +114,7 @@ extension ServiceEvents: MessagingCaller {
     }
 
     func messagingPublished(
-        _ context: Int, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+        _ context: Int, in shard: Int, _ outcome: ServiceLinkResult<PublishResponse>
     ) {
         guard context < Canaries.firstContext else {
             canaries?.published(context, outcome)
@@ -123,12 +123,12 @@ extension ServiceEvents: MessagingCaller {
         publishing.published(context, in: shard, outcome)
     }
 
-    func messagingRead(_ context: Int, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+    func messagingRead(_ context: Int, _ outcome: ServiceLinkResult<ReadResponse>) {
         subscribing.read(context, outcome)
     }
 }
 
-extension ServiceEvents: PresenceCaller {
+extension ServiceEvents: PresenceEdge {
     func presenceIsUp() {
         reachability.changed(.presence, isUp: true)
         memberships.presenceIsUp()
@@ -143,7 +143,7 @@ extension ServiceEvents: PresenceCaller {
         memberships.presenceIsDown()
     }
 
-    func presenceJoined(_ context: Int, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) {
+    func presenceJoined(_ context: Int, _ outcome: ServiceLinkResult<JoinResponse>) {
         if memberships.joined(context, outcome) { return }
         let join = subscribing.joined(context)
         if case .success(let response) = outcome {
@@ -155,24 +155,24 @@ extension ServiceEvents: PresenceCaller {
         subscribing.joined(join.id, outcome)
     }
 
-    func presenceRoster(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>) {
+    func presenceRoster(_ channel: ChannelKey, _ outcome: ServiceLinkResult<RosterResponse>) {
         subscribing.rosterRead(channel, outcome)
     }
 
-    func presenceCalled(_ context: Int, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>) {
+    func presenceCalled(_ context: Int, _ outcome: ServiceLinkResult<CallResponse>) {
         calls.presenceAnswered(context, outcome)
     }
 
-    func presenceLeased(_ outcome: Result<LeaseResponse, ServiceLinkRequestFailure>) {
+    func presenceLeased(_ outcome: ServiceLinkResult<LeaseResponse>) {
         memberships.leased(outcome)
     }
 
-    func presenceSynced(_ outcome: Result<SyncResponse, ServiceLinkRequestFailure>) {
+    func presenceSynced(_ outcome: ServiceLinkResult<SyncResponse>) {
         memberships.synced(outcome)
     }
 }
 
-extension ServiceEvents: StorageCaller {
+extension ServiceEvents: StorageEdge {
     /// - Parameter cause: why a shard has no leader here, if one has none.
     private func storageChanged(_ cause: String) {
         switch storageOutage.changed(isWhole: storage.isUp, isReached: storage.isReached, now: eventLoop.now)
@@ -203,12 +203,12 @@ extension ServiceEvents: StorageCaller {
         locks.storageIsDown(shard)
     }
 
-    func historyAppended(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {
+    func historyAppended(_ context: Int, _ outcome: ServiceLinkResult<NoContent>) {
         publishing.settled(history.appended(context, outcome))
     }
 
     func storageCalled(
-        _ context: Int, in shard: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
+        _ context: Int, in shard: Int, _ outcome: ServiceLinkResult<StorageCallResponse>
     ) {
         calls.storageAnswered(context, in: shard, outcome)
     }
@@ -225,7 +225,7 @@ extension ServiceEvents: StorageCaller {
         questions.answer(query, answer)
     }
 
-    func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
+    func storageSnapshot(_ context: Int, _ outcome: ServiceLinkResult<SnapshotResponse>) {
         subscribing.snapshotRead(context, outcome)
     }
 }

@@ -23,7 +23,7 @@ final class AuditKeeper: Sendable {
         }
         var line = line.shortened
         line.omitted = omitted
-        backend.keepAudit(KeepAudit(appID: appID, line: line)) { [self] outcome in
+        backend.ask(StorageMethod.keepAudit, KeepAudit(appID: appID, line: line)) { [self] outcome in
             budget.withLock { $0.ended() }
             guard case .failure(let error) = outcome else { return metrics.audited(.kept) }
             metrics.audited(.lost)

@@ -30,7 +30,8 @@ struct AuditRoutes: Sendable {
     @Sendable func audit(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try api.admitForUsers(context, .admin)
         let query = try request.query(["after", "limit"])
-        let page = try await api.backend.audit(
+        let page = try await api.backend.ask(
+            StorageMethod.audit,
             AuditRequest(
                 appID: client.app, before: query.number("after", default: 0), limit: ListQuery(query).limit))
         let lines = page.lines.map {

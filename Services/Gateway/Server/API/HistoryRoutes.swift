@@ -78,9 +78,10 @@ struct HistoryRoutes: Sendable {
         guard before > 0 else {
             throw APIError(.badRequest, "invalidQuery", "\"before\" is a time in milliseconds since 1970")
         }
-        let removed = try await api.backend.purgeHistory(
-            PurgeHistoryRequest(channel: channel, beforeMilliseconds: before == .max ? 0 : UInt64(before)))
-        return Response(json: Purged(removed: removed))
+        let purge = PurgeHistoryRequest(
+            channel: channel, beforeMilliseconds: before == .max ? 0 : UInt64(before))
+        let purged = try await api.backend.ask(StorageMethod.purgeHistory, purge, errors: .history)
+        return Response(json: Purged(removed: purged.removed))
     }
 
     func page(

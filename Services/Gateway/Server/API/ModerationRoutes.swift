@@ -147,7 +147,7 @@ struct ModerationRoutes: Sendable {
             appID: client.app, userID: user, untilMilliseconds: until, reason: reason ?? "",
             endsSession: endsSession, sinceMilliseconds: until == 0 ? 0 : WallClock.milliseconds(),
             by: client.name, tokensBeforeSeconds: tokensBefore)
-        let outcome = try await api.backend.ban(ban)
+        let outcome = try await api.backend.ask(StorageMethod.ban, ban)
         return Response(
             json: Outcome(
                 sessions: outcome.sessions, asked: outcome.asked, answered: outcome.answered,

@@ -98,7 +98,7 @@ struct StorageRoutes: Sendable {
         let share = try api.share(of: client, Self.metadataBytesMax)
         guard
             case .metadata(let set) = try await api.backend.storage(
-                .getMetadata(ask), .metadata, by: client, as: client.user ?? "")
+                .getMetadata(ask), .storage, by: client, as: client.user ?? "")
         else { throw RTMError.unexpectedAnswer }
         let bytes = set.items.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         return try await api.page(
@@ -126,7 +126,7 @@ struct StorageRoutes: Sendable {
         }
         guard
             case .metadataWritten(let written) = try await api.backend.storage(
-                .writeMetadata(ask), .metadata, by: client, as: author)
+                .writeMetadata(ask), .storage, by: client, as: author)
         else { throw RTMError.unexpectedAnswer }
         return Response(json: Written(revision: written.majorRevision))
     }

@@ -117,11 +117,11 @@ struct WebhookRoutes: Sendable {
         of app: String, after name: String, upTo last: String
     ) async throws -> ([String: EventReader], newest: StreamPosition) {
         var readers: [String: EventReader] = [:]
-        var page = try await api.backend.readers(ReadersRequest(appID: app, after: name))
+        var page = try await api.backend.ask(StorageMethod.readers, ReadersRequest(appID: app, after: name))
         while true {
             for reader in page.readers { readers[reader.name] = reader }
             guard page.hasMore, let read = page.readers.last?.name, read < last else { break }
-            page = try await api.backend.readers(ReadersRequest(appID: app, after: read))
+            page = try await api.backend.ask(StorageMethod.readers, ReadersRequest(appID: app, after: read))
         }
         return (readers, page.newest)
     }
@@ -139,7 +139,7 @@ struct WebhookRoutes: Sendable {
         let next = EventsRequest(
             appID: record.app, after: reader.position, limit: 1, types: record.typeBits ?? 0,
             channelPrefix: record.channels ?? "", wait: .zero)
-        webhook.oldest = try await api.backend.events(next).events.first?.timeMilliseconds
+        webhook.oldest = try await api.backend.ask(StorageMethod.events, next).events.first?.timeMilliseconds
         (webhook.deadLetters, webhook.deadLettersDropped) = (reader.letters, reader.dropped)
         if let journal = try? JSONDecoder().decode(WebhookJournal.self, from: Data(reader.state)) {
             (webhook.isEnded, webhook.attempts) = (journal.isEnded, journal.attempts)
@@ -164,8 +164,8 @@ struct WebhookRoutes: Sendable {
         guard let position = EventCursor.position(body.after) else {
             throw APIError(.badRequest, "invalidBody", "\"after\" is no cursor")
         }
-        let moved = try await api.backend.moveReader(
-            MoveReader(appID: client.app, name: name, position: position))
+        let moved = try await api.backend.ask(
+            StorageMethod.moveReader, MoveReader(appID: client.app, name: name, position: position))
         guard moved.isFound else {
             throw APIError(
                 .serviceUnavailable, "notBegun", "no gateway has begun with this webhook",
@@ -183,7 +183,8 @@ struct WebhookRoutes: Sendable {
         let name = try runner(context, client).record.name
         let query = try request.query(["after"])
         let share = try api.share(of: client, Self.lettersBytesMax)
-        let page = try await api.backend.deadLetters(
+        let page = try await api.backend.ask(
+            StorageMethod.deadLetters,
             DeadLettersRequest(
                 appID: client.app, name: name, after: query.number("after", default: 0), limit: 100))
         let letters = page.letters.map {

@@ -3,6 +3,7 @@ import NIOCore
 import RTMModel
 import RTMProtocol
 import RTMServiceKit
+import RTMStorageClient
 import RTMWire
 import SwiftProtobuf
 
@@ -94,7 +95,7 @@ struct Backend: Sendable {
 
     /// Stores a message that was published at that time, or that nobody was there to receive.
     func appendHistory(_ message: GatewayMessage, at time: LogTime) async throws(RTMError) {
-        try await ask { $0.appendHistory(message, at: time, $1) }
+        let _: NoContent = try await ask { $0.appendHistory(message, at: time, $1) }
     }
 
     // MARK: Calls
@@ -119,38 +120,34 @@ struct Backend: Sendable {
         return try Self.body(try await ask { $0.callStorage(caller, request, errors, $1) })
     }
 
-    func ban(_ ban: Ban) async throws(RTMError) -> BanOutcome { try await ask { $0.ban(ban, $1) } }
+    /// Asks storage.
+    func ask<Request: StorageRequesting & Sendable, Response: ArenaDecodable & Sendable>(
+        _ method: ServiceMethod<Request, Response>, _ request: Request, errors: CallErrors = .storage
+    ) async throws(RTMError) -> Response {
+        try await ask { $0.ask(method, request, errors: errors, $1) }
+    }
+
+    /// Asks storage, and doesn't wait: the answer comes later.
+    func ask<Request: StorageRequesting & Sendable, Response: ArenaDecodable & Sendable>(
+        _ method: ServiceMethod<Request, Response>, _ request: Request,
+        _ answer: @escaping GatewayCalls.Answer<Response>
+    ) {
+        eventLoop.execute { calls.value.ask(method, request, answer) }
+    }
 
     /// What all event loops of edges say.
     func askEdges(_ query: EdgeQuery) async throws(RTMError) -> EdgeReports {
         try await ask { $0.askEdges(query, $1) }
     }
 
-    func purgeHistory(_ request: PurgeHistoryRequest) async throws(RTMError) -> UInt64 {
-        let answer: PurgeHistoryResponse = try await ask { $0.purgeHistory(request, $1) }
-        return answer.removed
-    }
-
     func bans(_ place: BansRequest) async throws(RTMError) -> BansResponse {
         try await ask { $0.listBans(place, $1) }
-    }
-
-    /// Doesn't wait: the answer comes later.
-    func keepAudit(_ request: KeepAudit, _ answer: @escaping GatewayCalls.Answer<Void>) {
-        eventLoop.execute { calls.value.keepAudit(request, answer) }
-    }
-
-    func audit(_ request: AuditRequest) async throws(RTMError) -> AuditResponse {
-        try await ask { $0.listAudit(request, $1) }
     }
 
     // MARK: Events
 
     /// Reads the events of an app after a position. Waits for as long as the request says if there is none.
-    func events(_ request: EventsRequest) async throws(RTMError) -> EventsResponse {
-        try await ask { $0.readEvents(request, $1) }
-    }
-
+    ///
     /// - Returns: nil if the key to which the place was given has ended meanwhile.
     func events(_ request: EventsRequest, in place: EventPlace) async throws(RTMError) -> EventsResponse? {
         var request = request
@@ -159,29 +156,9 @@ struct Backend: Sendable {
         let outcome: Result<EventsResponse, RTMError>? = await withCheckedContinuation { continuation in
             let answer = FirstAnswer(continuation)
             place.end.then { answer.give(nil) }
-            onLoop { calls.value.readEvents(read) { answer.give($0) } }
+            onLoop { calls.value.ask(StorageMethod.events, read) { answer.give($0) } }
         }
         return place.isOver(now: Date()) ? nil : try outcome?.get()
-    }
-
-    func claimReader(_ request: ClaimReader) async throws(RTMError) -> ReaderClaimed {
-        try await ask { $0.claimReader(request, $1) }
-    }
-
-    func keepReader(_ request: KeepReader) async throws(RTMError) -> ReaderKept {
-        try await ask { $0.keepReader(request, $1) }
-    }
-
-    func moveReader(_ request: MoveReader) async throws(RTMError) -> ReaderMoved {
-        try await ask { $0.moveReader(request, $1) }
-    }
-
-    func readers(_ request: ReadersRequest) async throws(RTMError) -> ReadersResponse {
-        try await ask { $0.listReaders(request, $1) }
-    }
-
-    func deadLetters(_ request: DeadLettersRequest) async throws(RTMError) -> DeadLettersResponse {
-        try await ask { $0.listDeadLetters(request, $1) }
     }
 
     private static func caller(_ app: String, _ user: String) -> Caller {

@@ -156,11 +156,12 @@ final class WebhookRunner: Sendable {
         switch action {
         case .claim(let request):
             do {
-                return .claimed(.success(try await backend.claimReader(request)))
+                return .claimed(.success(try await backend.ask(StorageMethod.claimReader, request)))
             } catch {
                 return .claimed(.failure(error))
             }
-        case .read(let request, let term): return .read(try? await backend.events(request), term: term)
+        case .read(let request, let term):
+            return .read(try? await backend.ask(StorageMethod.events, request), term: term)
         case .deliver(let request, let term):
             let body = request.body(app: record.app, webhook: record.name)
             return .answered(request.id, await receiver.post(body, now: Date()), term: term)
@@ -173,7 +174,7 @@ final class WebhookRunner: Sendable {
                         "count": "\(request.letters.count)", "cause": "\(request.letters[0].reason)",
                     ])
             }
-            return .kept(try? await backend.keepReader(request).isKept, term: term)
+            return .kept(try? await backend.ask(StorageMethod.keepReader, request).isKept, term: term)
         }
     }
 }

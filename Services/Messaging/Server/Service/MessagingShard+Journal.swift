@@ -47,7 +47,7 @@ extension MessagingShard {
         }
         guard isJournalBehind else { return }
         throw RTMError(
-            method == MessagingMethod.attach ? .channelSubscribeFailed : .channelPublishMessageFailed,
+            method == MessagingMethod.attach.number ? .channelSubscribeFailed : .channelPublishMessageFailed,
             "too much waits to be written to Redis; try again in a second", retryAfter: .seconds(1),
             limit: .init(
                 name: "bytes that wait for the journal",

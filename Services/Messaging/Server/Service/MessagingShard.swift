@@ -152,10 +152,12 @@ extension MessagingShard: ServiceLinkHandler {
     }
 
     package func push(method: UInt32, body: UnsafeRawBufferPointer, from link: AcceptedServiceLink) {
-        if method == MessagingMethod.outdated, let push = try? LeaderPush(body, in: arena) {
+        if method == MessagingMethod.outdated.number, let push = try? LeaderPush(body, in: arena) {
             journal?.redis.termReported(push.term)
         }
-        guard method == MessagingMethod.detach, let detach = try? DetachPush(body, in: arena) else { return }
+        guard method == MessagingMethod.detach.number, let detach = try? DetachPush(body, in: arena) else {
+            return
+        }
         broker.detach(
             .init(link: Int(link.id), id: detach.interest), isLoggedOut: detach.isLoggedOut, now: clock())
         closeGate()
@@ -283,7 +285,7 @@ extension MessagingShard: ServiceLinkHandler {
         let (request, id) = (read.request, read.id)
         defer { turns.ended(Self.pageBytesMax, of: link.id) }
         // Another node may have become the leader while the read waited.
-        try checkLeadership(MessagingMethod.read)
+        try checkLeadership(MessagingMethod.read.number)
         let page = try broker.read(request, bytesMax: Self.pageBytesMax, now: clock())
         var frames = ByteBuffer()
         for entry in page.entries { frames.writeImmutableBuffer(entry.frame) }

@@ -100,9 +100,10 @@ final class EventCollector {
 
     /// Asks the store how far the feeds were read.
     private func learn(_ app: String) {
-        if queues.reads.put(StorageRead(work: .eventFeeds(appID: app), link: 0, request: 0)) {
-            isAsked.insert(app)
+        let read = StorageRead(EventFeedsQuery(appID: app)) { shard, marks in
+            shard.collector.learned(app, try? marks.get())
         }
+        if queues.reads.put(read) { isAsked.insert(app) }
     }
 
     /// - Parameter marks: nil if the store could not be read. Then it is asked again with the next tick.

@@ -4,7 +4,7 @@ import RTMWire
 /// Reads of events that wait for one: what became of a read, and when it is repeated. Pure.
 struct EventWaits {
     /// A read that waits.
-    struct Wait {
+    struct Wait: Sendable {
         var request: EventsRequest
         let link: UInt64
         let id: UInt64
@@ -19,24 +19,12 @@ struct EventWaits {
         case wait
     }
 
-    /// By the ids under which they were put to the readers.
-    private var reads: [UInt64: Wait] = [:]
     private var waiting: [UInt64: Wait] = [:]
     /// By app: the offset of the newest event that was kept since the start.
     private var newest: [String: UInt64] = [:]
     private var lastNumber: UInt64 = 0
 
     var count: Int { waiting.count }
-
-    /// - Returns: the number of the read.
-    mutating func begin(_ wait: Wait) -> UInt64 {
-        lastNumber += 1
-        reads[lastNumber] = wait
-        return lastNumber
-    }
-
-    /// The read of a number has ended.
-    mutating func ended(_ number: UInt64) -> Wait? { reads.removeValue(forKey: number) }
 
     /// What follows the answer of a read.
     func next(after response: EventsResponse, _ wait: Wait, now: UInt64) -> Next {
@@ -67,6 +55,5 @@ struct EventWaits {
 
     mutating func linkClosed(_ link: UInt64) {
         waiting = waiting.filter { $0.value.link != link }
-        reads = reads.filter { $0.value.link != link }
     }
 }

@@ -114,8 +114,10 @@ final class StorageOutbox {
     private func work() {
         guard isActive else { return }
         if let fetch = schedule.nextFetch() {
-            let work = StorageRead.Work.events(after: fetch.after, limit: fetch.limit)
-            if !queues.reads.put(StorageRead(work: work, link: 0, request: 0)) { schedule.fetched(nil) }
+            let read = StorageRead(OutboxQuery(after: fetch.after, limit: fetch.limit)) { shard, events in
+                shard.outbox.fetched(try? events.get())
+            }
+            if !queues.reads.put(read) { schedule.fetched(nil) }
         }
         while appender.isPartlyUp, let run = schedule.next() { send(run) }
         metrics.outboxWaiting.set(schedule.count, of: self)

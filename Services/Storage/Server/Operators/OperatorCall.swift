@@ -9,54 +9,28 @@ import RTMWire
 
 /// One request of an operator's program to the service that runs. It goes to the node that leads the app's
 /// shard, whichever node the program connects to first.
-final class OperatorCall {
-    private enum Question {
-        case ban(Ban)
-        case bans(BansRequest)
-    }
-
-    private enum Answer {
-        case carriedOut(BanOutcome)
-        case listed(BansResponse)
-    }
-
+enum OperatorCall {
     /// What a link is called that a command of an operator opens.
     static let node = "operator"
 
     /// How long the service may take to answer.
     private static let timeout = Duration.seconds(10)
 
-    private let client: StorageClient
-    private let question: Question
-    private let answer: EventLoopPromise<Answer>
-    private var isAsked = false
-
-    private init(_ client: StorageClient, _ question: Question, _ answer: EventLoopPromise<Answer>) {
-        self.client = client
-        self.question = question
-        self.answer = answer
-    }
-
     static func ban(
         _ ban: Ban, _ access: OperatorCommands.Access, _ configuration: Configuration
     ) throws -> BanOutcome {
-        guard case .carriedOut(let outcome) = try ask(.ban(ban), access, configuration) else {
-            preconditionFailure("a ban is answered by its outcome")
-        }
-        return outcome
+        try ask(access, configuration) { client, done in client.call(StorageMethod.ban, ban, done) }
     }
 
     static func bans(
         _ place: BansRequest, _ access: OperatorCommands.Access, _ configuration: Configuration
     ) throws -> BansResponse {
-        guard case .listed(let page) = try ask(.bans(place), access, configuration) else {
-            preconditionFailure("a list is answered by a page")
-        }
-        return page
+        try ask(access, configuration) { client, done in client.bans(place, done) }
     }
 
-    private static func ask(
-        _ question: Question, _ access: OperatorCommands.Access, _ configuration: Configuration
+    private static func ask<Answer: Sendable>(
+        _ access: OperatorCommands.Access, _ configuration: Configuration,
+        _ question: @escaping @Sendable (StorageClient, @escaping (ServiceLinkResult<Answer>) -> Void) -> Void
     ) throws -> Answer {
         let address = access.address(configuration)
         let settings = try access.link(configuration)
@@ -68,7 +42,7 @@ final class OperatorCall {
             let client = StorageClient(
                 to: [address], settings, node: node, timeout: timeout, endOfTurn: .shared(on: loop),
                 logger: Logger(label: "operator") { _ in SwiftLogNoOpLogHandler() })
-            client.start(caller: OperatorCall(client, question, answer))
+            client.start(caller: OperatorCaller(client, question, answer))
         }
         loop.scheduleTask(in: TimeAmount(timeout)) {
             answer.fail(RTMError(.storageNotAvailable, "not every shard has a leader that can be reached"))
@@ -79,47 +53,41 @@ final class OperatorCall {
             throw ServiceFailure.unavailable("storage at \(address)", error)
         }
     }
-
-    private func answered(_ result: Result<Answer, ServiceLinkRequestFailure>) {
-        switch result {
-        case .success(let answer): self.answer.succeed(answer)
-        case .failure(.refused(let error)): answer.fail(error)
-        case .failure(let failure): answer.fail(failure)
-        }
-        client.shutdown()
-    }
 }
 
-extension OperatorCall: StorageCaller {
+/// Asks its question as soon as every shard has a leader.
+private final class OperatorCaller<Answer: Sendable>: StorageCaller {
+    typealias Question = (StorageClient, @escaping (ServiceLinkResult<Answer>) -> Void) -> Void
+
+    private let client: StorageClient
+    private let question: Question
+    private let answer: EventLoopPromise<Answer>
+    private var isAsked = false
+
+    init(_ client: StorageClient, _ question: @escaping Question, _ answer: EventLoopPromise<Answer>) {
+        self.client = client
+        self.question = question
+        self.answer = answer
+    }
+
     func storageIsUp(_ shard: Int, isWhole: Bool) {
         guard isWhole, !isAsked else { return }
         isAsked = true
-        switch question {
-        case .ban(let ban): client.ban(ban, context: 0)
-        case .bans(let place): client.bans(place, context: 0)
+        question(client) { [self] result in
+            switch result {
+            case .success(let answer): self.answer.succeed(answer)
+            case .failure(.refused(let error)): answer.fail(error)
+            case .failure(let failure): answer.fail(failure)
+            }
+            client.shutdown()
         }
     }
+
+    func storageIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {}
 
     func storageIsUnreachable(_ reason: ServiceLinkDownReason) {
         guard !client.isReached else { return }
         answer.fail(RTMError(.storageNotAvailable, "it can't be reached: \(reason)"))
         client.shutdown()
     }
-
-    func storageCarriedOut(_ context: Int, _ outcome: Result<BanOutcome, ServiceLinkRequestFailure>) {
-        answered(outcome.map { .carriedOut($0) })
-    }
-
-    func storageListedBans(_ context: Int, _ outcome: Result<BansResponse, ServiceLinkRequestFailure>) {
-        answered(outcome.map { .listed($0) })
-    }
-
-    // It asks for nothing else.
-    func storageIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {}
-    func historyAppended(_ context: Int, _ outcome: Result<Void, ServiceLinkRequestFailure>) {}
-    func storageCalled(
-        _ context: Int, in shard: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
-    ) {}
-    func storageGranted(_ push: LockGrantedPush, in shard: Int) {}
-    func storageSnapshot(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {}
 }

@@ -52,6 +52,9 @@ package struct EventPage {
     /// Limit: bytes of the events of a page, unless one alone has more.
     static let bytesMax = 2 * 1024 * 1024
 
+    /// Limit: bytes of one message or event with all that is around it.
+    static let itemBytesMax = 34_000
+
     package private(set) var response: EventsResponse
     /// The offset of the last event that was looked at.
     package private(set) var last: UInt64

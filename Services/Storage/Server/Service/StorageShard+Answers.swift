@@ -103,55 +103,17 @@ extension StorageShard {
     }
 
     func read(_ outcomes: [ReadOutcome]) {
-        for outcome in outcomes { answer(outcome) }
+        for outcome in outcomes { outcome.deliver(self) }
         // The answers are in the links' queues now, and count there.
-        for outcome in outcomes { turns.ended(outcome.read.work.answerBytesMax, of: outcome.read.link) }
+        for outcome in outcomes { turns.ended(outcome.read.answerBytesMax, of: outcome.read.link) }
         for link in Set(outcomes.map(\.read.link)) { if let link = links[link] { readNext(for: link) } }
     }
 
-    private func answer(_ outcome: ReadOutcome) {
-        if case .events = outcome.read.work {
-            if case .success(.events(let events)) = outcome.result {
-                outbox.fetched(events)
-            } else {
-                outbox.fetched(nil)
-            }
-            return
-        }
-        if case .eventFeeds(let app) = outcome.read.work {
-            if case .success(.eventFeeds(let marks)) = outcome.result {
-                collector.learned(app, marks)
-            } else {
-                collector.learned(app, nil)
-            }
-            return
-        }
-        if case .appEvents = outcome.read.work {
-            readEvents(outcome.read.request, outcome.result)
-            return
-        }
-        guard let link = links[outcome.read.link] else { return }
-        switch outcome.result {
-        case .success(.call(let response)):
-            response.withUnsafeReadableBytes { bytes in
-                link.respond(
-                    to: outcome.read.request, StorageCallResponse(response: WireText(bytes)))
-            }
-        case .success(.snapshot(let frames)):
-            frames.withUnsafeReadableBytes { bytes in
-                link.respond(to: outcome.read.request, SnapshotResponse(frames: WireText(bytes)))
-            }
-        case .success(.bans(let page)): link.respond(to: outcome.read.request, page)
-        case .success(.readers(let page)): link.respond(to: outcome.read.request, page)
-        case .success(.deadLetters(let page)): link.respond(to: outcome.read.request, page)
-        case .success(.audit(let page)): link.respond(to: outcome.read.request, page)
-        case .success(.events), .success(.eventFeeds), .success(.appEvents): break
-        case .failure(let error): refuse(outcome.read.request, error, link)
+    func answer(_ id: UInt64, _ link: UInt64, _ result: Result<some WireEncodable, RTMError>) {
+        guard let link = links[link] else { return }
+        switch result {
+        case .success(let answer): link.respond(to: id, answer)
+        case .failure(let error): refuse(id, error, link)
         }
     }
-}
-
-/// The response to a request that needs no content: success is the whole answer.
-private struct NoContent: WireMessage {
-    func write(to sink: inout some FieldSink) {}
 }

@@ -3,38 +3,44 @@ import RTMModel
 import RTMServiceLink
 import RTMWire
 
+/// A request that waits for its answer.
+struct StorageCall {
+    let id: UInt64
+    let link: AcceptedServiceLink
+    /// When nobody waits for the answer any more.
+    let deadline: NIODeadline
+}
+
 /// What edges and gateways ask of metadata, locks and history. It is checked as far as that is possible
 /// without the store, and waits for the threads then.
 extension StorageShard {
-    func call(
-        _ call: CallRequest, _ id: UInt64, _ link: AcceptedServiceLink, _ deadline: NIODeadline
-    ) throws {
-        let caller = call.caller
-        switch try StorageRequest(scanning: call.request.bytes) {
+    func call(_ request: CallRequest, _ call: StorageCall) throws {
+        let caller = request.caller
+        switch try StorageRequest(scanning: request.request.bytes) {
         case .writeMetadata(let request):
             let channel = try request.target.key(of: caller)
             try request.check()
-            try write(.metadata(request, of: channel), .storageNotAvailable, caller, id, link)
+            try write(.metadata(request, of: channel), .storageNotAvailable, caller, call)
         case .lock(let request):
             let channel = try request.place.key(of: caller)
             try NameRule.lock.check(request.name.utf8)
             lastTicket += 1
             try write(
-                .lock(request, of: channel, ticket: lastTicket), .lockOperationFailed, caller, id, link)
+                .lock(request, of: channel, ticket: lastTicket), .lockOperationFailed, caller, call)
         case .getMetadata(let target):
-            try read(.metadata(target.key(of: caller)), id, link, deadline, by: caller.userID)
+            try read(MetadataQuery(channel: target.key(of: caller)), call, by: caller.userID)
         case .getLocks(let place):
-            try read(.locks(place.key(of: caller)), id, link, deadline, by: caller.userID)
+            try read(LocksQuery(channel: place.key(of: caller)), call, by: caller.userID)
         case .getHistory(let request):
             let query = try HistorySelection(request, of: caller)
             try retention.check(caller.appID)
-            try read(.history(query), id, link, deadline, by: caller.userID)
+            try read(query, call, by: caller.userID)
         case nil: throw RTMError(.serviceNotSupport, "storage doesn't know this request")
         }
     }
 
     /// Stores a message of a message or user channel (H-1).
-    func append(_ request: AppendHistoryRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
+    func append(_ request: AppendHistoryRequest, _ call: StorageCall) throws {
         let channel = request.channel
         guard channel.type == .message || channel.type == .user else {
             throw RTMError(.invalidChannelType, "only message and user channels have a history")
@@ -51,19 +57,19 @@ extension StorageShard {
             channel: channel, content: content,
             origin: isKnown ? .init(instance: origin.instance, sequence: origin.sequence) : nil,
             expiry: retention.expiry(of: time.milliseconds, app: channel.appID))
-        try write(.history(message), .historyOperationFailed, nil, id, link)
+        try write(.history(message), .historyOperationFailed, nil, call)
     }
 
     /// Limit: messages removed in one write of a purge, for the same reason as `expiredMax`.
     private static let purgedMax = 500
 
-    func purge(_ request: PurgeHistoryRequest, _ id: UInt64, _ link: AcceptedServiceLink) throws {
+    func purge(_ request: PurgeHistoryRequest, _ call: StorageCall) throws {
         let channel = request.channel
         guard channel.type == .message || channel.type == .user else {
             throw RTMError(.invalidChannelType, "only message and user channels have a history")
         }
         try write(
-            .purgeHistory(.init(request, limit: Self.purgedMax)), .historyOperationFailed, nil, id, link)
+            .purgeHistory(.init(request, limit: Self.purgedMax)), .historyOperationFailed, nil, call)
     }
 
     /// Removes the next messages of a purge, or answers it. A purge whose caller is gone stops where it is.
@@ -80,34 +86,45 @@ extension StorageShard {
     }
 
     func write(
-        _ work: StorageWrite.Work, _ code: ErrorCode, _ caller: Caller?, _ id: UInt64,
-        _ link: AcceptedServiceLink
+        _ work: StorageWrite.Work, _ code: ErrorCode, _ caller: Caller?, _ call: StorageCall
     ) throws(RTMError) {
-        let write = StorageWrite(work, caller: caller, link: link.id, request: id)
+        let write = StorageWrite(work, caller: caller, link: call.link.id, request: call.id)
         guard queues.writes.put(write) else { throw overfull(code, queues.writes.countMax) }
     }
 
-    /// Reads when the link has room for the answer.
-    ///
+    /// Carries out a call that only reads, as the schema has it.
+    func read<Query: StorageQuery & ArenaDecodable>(
+        _ method: ServiceMethod<Query, Query.Answer>, _ body: UnsafeRawBufferPointer, _ call: StorageCall
+    ) throws where Query.Answer: WireEncodable {
+        try read(Query(body, in: arena), call)
+    }
+
     /// - Parameter caller: who asks; empty if that isn't said.
+    func read<Query: StorageQuery>(
+        _ query: Query, _ call: StorageCall, by caller: String = ""
+    ) throws(RTMError) where Query.Answer: WireEncodable {
+        let (id, link) = (call.id, call.link.id)
+        let read = StorageRead(query, link: link) { shard, result in shard.answer(id, link, result) }
+        try self.read(read, call.link, call.deadline, by: caller)
+    }
+
+    /// Reads when the link has room for the answer.
     func read(
-        _ work: StorageRead.Work, _ id: UInt64, _ link: AcceptedServiceLink, _ deadline: NIODeadline,
-        by caller: String = ""
+        _ read: StorageRead, _ link: AcceptedServiceLink, _ deadline: NIODeadline, by caller: String = ""
     ) throws(RTMError) {
-        let read = StorageRead(work: work, link: link.id, request: id)
         let turn = AnswerTurns<StorageRead>.Turn(
-            read, app: work.appID, caller: caller, bytesMax: work.answerBytesMax, deadline: deadline)
+            read, app: read.appID, caller: caller, bytesMax: read.answerBytesMax, deadline: deadline)
         switch turns.ask(turn, of: link.id, queuedBytes: link.queuedBytes) {
         case .begin: try begin(read)
         case .wait: metrics.waitingReads.set(turns.waitingCount, of: self)
-        case .refuse(let waitingMax): throw overfull(work.failureCode, waitingMax)
+        case .refuse(let waitingMax): throw overfull(read.failureCode, waitingMax)
         }
     }
 
     private func begin(_ read: StorageRead) throws(RTMError) {
         guard !queues.reads.put(read) else { return }
-        turns.ended(read.work.answerBytesMax, of: read.link)
-        throw overfull(read.work.failureCode, queues.reads.countMax)
+        turns.ended(read.answerBytesMax, of: read.link)
+        throw overfull(read.failureCode, queues.reads.countMax)
     }
 
     /// Begins the reads for which the link has room now.
@@ -118,16 +135,15 @@ extension StorageShard {
                 guard turn.deadline > eventLoop.now else { throw tooLate(turn.work) }
                 try begin(turn.work)
             } catch {
-                refuse(turn.work, error, link)
+                turn.work.refused(error).deliver(self)
             }
         }
     }
 
     private func tooLate(_ read: StorageRead) -> RTMError {
-        turns.ended(read.work.answerBytesMax, of: read.link)
+        turns.ended(read.answerBytesMax, of: read.link)
         return RTMError(
-            read.work.failureCode, "the answer had to wait for too long behind others",
-            retryAfter: .seconds(1))
+            read.failureCode, "the answer had to wait for too long behind others", retryAfter: .seconds(1))
     }
 
     func overfull(_ code: ErrorCode, _ countMax: Int) -> RTMError {

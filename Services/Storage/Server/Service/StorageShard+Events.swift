@@ -14,33 +14,27 @@ extension StorageShard {
         if leadership.serves { collector.collect(Set(times.keys), on: eventLoop) }
     }
 
-    /// What gateways ask about events and their readers (W-42, W-44).
-    func events(
-        _ method: UInt32, _ body: UnsafeRawBufferPointer, _ id: UInt64, _ link: AcceptedServiceLink,
-        _ deadline: NIODeadline
-    ) throws {
-        switch method {
-        case StorageMethod.events:
-            let request = try EventsRequest(body, in: arena)
-            try checkEvents(request.appID)
-            let wait = min(request.wait, Self.waitMax).milliseconds
-            try read(
-                .init(request: request, link: link.id, id: id, deadline: steadyMilliseconds + wait), link)
-        case StorageMethod.claimReader:
-            let request = try ClaimReader(body, in: arena)
-            try request.check()
-            try checkEvents(request.appID)
-            try write(.claimReader(request), .storageNotAvailable, nil, id, link)
-        case StorageMethod.keepReader:
-            let request = try KeepReader(body, in: arena)
-            try request.check()
-            try write(.keepReader(request), .storageNotAvailable, nil, id, link)
-        case StorageMethod.moveReader:
-            try write(.moveReader(MoveReader(body, in: arena)), .storageNotAvailable, nil, id, link)
-        case StorageMethod.readers:
-            try read(.readers(ReadersRequest(body, in: arena)), id, link, deadline)
-        default: try read(.deadLetters(DeadLettersRequest(body, in: arena)), id, link, deadline)
-        }
+    func claim(_ request: ClaimReader, _ call: StorageCall) throws {
+        try request.check()
+        try checkEvents(request.appID)
+        try write(.claimReader(request), .storageNotAvailable, nil, call)
+    }
+
+    func keep(_ request: KeepReader, _ call: StorageCall) throws {
+        try request.check()
+        try write(.keepReader(request), .storageNotAvailable, nil, call)
+    }
+
+    func move(_ request: MoveReader, _ call: StorageCall) throws {
+        try write(.moveReader(request), .storageNotAvailable, nil, call)
+    }
+
+    // MARK: Reads that wait for an event
+
+    func readEvents(_ request: EventsRequest, _ call: StorageCall) throws(RTMError) {
+        try checkEvents(request.appID)
+        let deadline = steadyMilliseconds + min(request.wait, Self.waitMax).milliseconds
+        try read(.init(request: request, link: call.link.id, id: call.id, deadline: deadline), call.link)
     }
 
     /// Limit: how long a read of events waits.
@@ -60,28 +54,15 @@ extension StorageShard {
     private static let turnMax = TimeAmount.seconds(5)
 
     private func read(_ wait: EventWaits.Wait, _ link: AcceptedServiceLink) throws(RTMError) {
-        let number = eventWaits.begin(wait)
-        do throws(RTMError) {
-            try read(.appEvents(wait.request), number, link, eventLoop.now + Self.turnMax)
-        } catch {
-            _ = eventWaits.ended(number)
-            throw error
-        }
+        let read = StorageRead(wait.request, link: link.id) { shard, page in shard.ended(wait, page) }
+        try self.read(read, link, eventLoop.now + Self.turnMax)
     }
 
-    /// A read that waited for its turn has none.
-    func refuse(_ read: StorageRead, _ error: RTMError, _ link: AcceptedServiceLink) {
-        guard case .appEvents = read.work else { return refuse(read.request, error, link) }
-        if let wait = eventWaits.ended(read.request) { refuse(wait.id, error, link) }
-    }
-
-    /// A read of events has ended.
-    func readEvents(_ number: UInt64, _ result: Result<ReadOutcome.Answer, RTMError>) {
-        guard let wait = eventWaits.ended(number), let link = links[wait.link] else { return }
+    private func ended(_ wait: EventWaits.Wait, _ page: Result<EventsResponse, RTMError>) {
+        guard let link = links[wait.link] else { return }
         let response: EventsResponse
-        switch result {
-        case .success(.appEvents(let page)): response = page
-        case .success: return
+        switch page {
+        case .success(let page): response = page
         case .failure(let error): return refuse(wait.id, error, link)
         }
         switch eventWaits.next(after: response, wait, now: steadyMilliseconds) {

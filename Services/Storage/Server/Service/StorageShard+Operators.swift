@@ -10,8 +10,7 @@ extension StorageShard {
     /// How long edges may take to report what they found.
     private static let reportTime = TimeAmount.seconds(2)
 
-    func ban(_ ban: Ban, _ id: UInt64, _ link: AcceptedServiceLink) throws {
-        operators.insert(link.id)
+    func ban(_ ban: Ban, _ call: StorageCall) throws {
         try NameRule.user.check(ban.userID.utf8)
         try OperatorText.check(ban)
         guard !inquiries.isFull else {
@@ -20,7 +19,7 @@ extension StorageShard {
                 retryAfter: .seconds(2),
                 limit: .init(name: "commands of operators", value: UInt64(BanInquiries.countMax)))
         }
-        try write(.ban(ban), .storageNotAvailable, nil, id, link)
+        try write(.ban(ban), .storageNotAvailable, nil, call)
     }
 
     /// Every edge gets the ban, because nobody knows where the user is (S-4), and reports what it found.
@@ -34,9 +33,14 @@ extension StorageShard {
         }
     }
 
+    /// Keeps a change over HTTP in the audit trail of its app.
+    func keep(_ request: KeepAudit, _ call: StorageCall) throws {
+        try AuditTrail.check(request.line)
+        try write(.keepAudit(request), .storageNotAvailable, nil, call)
+    }
+
     /// Passes a gateway's question on to all edges, which report within the same time.
-    func askEdges(_ question: EdgeQuestion, _ id: UInt64, _ link: AcceptedServiceLink) throws {
-        operators.insert(link.id)
+    func askEdges(_ question: EdgeQuestion, _ call: StorageCall) throws {
         guard !questions.isFull else {
             throw RTMError(
                 .operationRateExceedLimitation, "\(EdgeInquiries.countMax) questions to edges are under way",
@@ -45,13 +49,13 @@ extension StorageShard {
         }
         let edges = links.values.filter { !operators.contains($0.id) }
         let number = questions.begin(
-            EdgesAsked(count: edges.count), [], asking: edges.map(\.id), for: link.id, id)
+            EdgesAsked(count: edges.count), [], asking: edges.map(\.id), for: call.link.id, call.id)
         ByteBuffer(bytes: question.query.bytes).withUnsafeReadableBytes { query in
             let numbered = EdgeQuestion(number: number, query: WireText(query))
             for edge in edges { edge.push(StorageMethod.edgeQuestion, numbered) }
         }
         if let inquiry = questions.ended(number) { return answer(inquiry) }
-        link.eventLoop.assumeIsolated().scheduleTask(in: Self.reportTime) {
+        eventLoop.assumeIsolated().scheduleTask(in: Self.reportTime) {
             if let inquiry = self.questions.expire(number) { self.answer(inquiry) }
         }
     }

@@ -107,34 +107,24 @@ extension StorageShard: ServiceLinkHandler {
         do {
             guard leadership.serves else { throw noLeader(method) }
             cleaningPace?.used()
-            let deadline = eventLoop.now + TimeAmount(timeout)
+            if !Self.methodsOfClients.contains(method) { operators.insert(link.id) }
+            let call = StorageCall(id: id, link: link, deadline: eventLoop.now + TimeAmount(timeout))
             switch method {
-            case StorageMethod.call: try call(CallRequest(body, in: arena), id, link, deadline)
-            case StorageMethod.appendHistory:
-                try append(AppendHistoryRequest(body, in: arena), id, link)
-            case StorageMethod.snapshot:
-                let request = try SnapshotRequest(body, in: arena)
-                try read(.snapshot(request), id, link, deadline)
-            case StorageMethod.ban:
-                try ban(Ban(body, in: arena), id, link)
-            case StorageMethod.bans:
-                operators.insert(link.id)
-                try read(.bans(BansRequest(body, in: arena)), id, link, deadline)
-            case StorageMethod.askEdges:
-                try askEdges(EdgeQuestion(body, in: arena), id, link)
-            case StorageMethod.purgeHistory:
-                try purge(PurgeHistoryRequest(body, in: arena), id, link)
-            case StorageMethod.keepAudit:
-                operators.insert(link.id)
-                let request = try KeepAudit(body, in: arena)
-                try AuditTrail.check(request.line)
-                try write(.keepAudit(request), .storageNotAvailable, nil, id, link)
-            case StorageMethod.audit:
-                operators.insert(link.id)
-                try read(.audit(AuditRequest(body, in: arena)), id, link, deadline)
-            case StorageMethod.events...StorageMethod.deadLetters:
-                operators.insert(link.id)
-                try events(method, body, id, link, deadline)
+            case StorageMethod.call: try self.call(CallRequest(body, in: arena), call)
+            case StorageMethod.appendHistory: try append(AppendHistoryRequest(body, in: arena), call)
+            case StorageMethod.snapshot: try read(SnapshotRequest(body, in: arena), call)
+            case StorageMethod.ban: try ban(Ban(body, in: arena), call)
+            case StorageMethod.bans: try read(StorageMethod.bans, body, call)
+            case StorageMethod.askEdges: try askEdges(EdgeQuestion(body, in: arena), call)
+            case StorageMethod.purgeHistory: try purge(PurgeHistoryRequest(body, in: arena), call)
+            case StorageMethod.keepAudit: try keep(KeepAudit(body, in: arena), call)
+            case StorageMethod.audit: try read(StorageMethod.audit, body, call)
+            case StorageMethod.events: try readEvents(EventsRequest(body, in: arena), call)
+            case StorageMethod.claimReader: try claim(ClaimReader(body, in: arena), call)
+            case StorageMethod.keepReader: try keep(KeepReader(body, in: arena), call)
+            case StorageMethod.moveReader: try move(MoveReader(body, in: arena), call)
+            case StorageMethod.readers: try read(StorageMethod.readers, body, call)
+            case StorageMethod.deadLetters: try read(StorageMethod.deadLetters, body, call)
             default: throw RTMError(.serviceNotSupport, "storage has no method \(method)")
             }
         } catch let error as RTMError {
@@ -148,7 +138,7 @@ extension StorageShard: ServiceLinkHandler {
 
     /// Edges hand refusals of these calls on to clients, who learn no addresses.
     private static let methodsOfClients = [
-        StorageMethod.call, StorageMethod.appendHistory, StorageMethod.snapshot,
+        StorageMethod.call.number, StorageMethod.appendHistory.number, StorageMethod.snapshot.number,
     ]
 
     private func noLeader(_ method: UInt32) -> RTMError {

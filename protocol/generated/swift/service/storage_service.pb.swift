@@ -31,7 +31,7 @@ package nonisolated enum Rtm_Service_StorageMethod: SwiftProtobuf.Enum, Swift.Ca
   package typealias RawValue = Int
   case storageNone // = 0
 
-  /// request AppendHistoryRequest
+  /// request AppendHistoryRequest, answered without content
   case storageAppendHistory // = 1
 
   /// request CallRequest, response StorageCallResponse

@@ -78,7 +78,7 @@ typedef struct Rtm__Service__AuditResponse Rtm__Service__AuditResponse;
 typedef enum _Rtm__Service__StorageMethod {
   RTM__SERVICE__STORAGE_METHOD__STORAGE_NONE = 0,
   /*
-   * request AppendHistoryRequest
+   * request AppendHistoryRequest, answered without content
    */
   RTM__SERVICE__STORAGE_METHOD__STORAGE_APPEND_HISTORY = 1,
   /*
