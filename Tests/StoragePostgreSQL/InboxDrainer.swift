@@ -28,7 +28,7 @@ struct InboxDrainer {
         change(&options)
         store = try PostgresWriter(options)
         writer = try StorageWriter(store, rules: StorageRules(), now: Self.now(time))
-        _ = writer.run([StorageWrite(.inboxRules(Self.rules))], now: Self.now(time))
+        _ = writer.run([StorageWrite(Self.rules)], now: Self.now(time))
     }
 
     func close() { store.close() }

@@ -23,7 +23,7 @@ struct PostgresHistoryTests {
         let message = StoredMessage(
             channel: .message(channel), content: content,
             origin: .init(instance: 1, sequence: sequence), expiry: expiry)
-        return StorageWrite(.history(message), caller: .user("anna"), link: 1, request: 1)
+        return StorageWrite(message, link: 1, request: 1)
     }
 
     private static func times(_ reader: some ReadableStore, _ channel: String, now: UInt64) throws
@@ -34,7 +34,7 @@ struct PostgresHistoryTests {
         return try reader.messages(query, now: now).messages.map(\.timestampMilliseconds)
     }
 
-    private static let removal = StorageWrite(.removeExpiredHistory(limit: 500))
+    private static let removal = StorageWrite(ExpiredHistory(limit: 500))
 
     @Test(
         "what has expired is hidden at once, counts until its hour is over, and no row of it is deleted")
@@ -53,8 +53,7 @@ struct PostgresHistoryTests {
                 let write = Self.message(
                     "a", at: start + time, expiry: expiry.map { start + $0 }, sequence: sequence)
                 let outcome = engine.run([write], now(time))
-                if case .success(.historyAppended)? = outcome.answers.first?.result { return true }
-                return false
+                return outcome.answer(NoContent.self) != nil
             }
             // Of 168 bytes each.
             #expect(append(1, expiry: Self.day + 1, sequence: 1))
@@ -142,7 +141,7 @@ struct PostgresHistoryTests {
             }
             let first = try Engine.postgres(options, StorageRules(), now(0))
             _ = first.run([Self.message("a", at: start, expiry: start + Self.day, sequence: 1)], now(0))
-            let unused = StorageWrite(.removeUnusedChannels(limit: 10))
+            let unused = StorageWrite(UnusedChannels(limit: 10))
             _ = first.run([unused], now(1))
             let channels = "SELECT string_agg(name, ',') FROM heliograph.channels"
             #expect(try server.query(channels, database: "numbers") == "a", "it has a message")

@@ -17,8 +17,8 @@ struct PostgresOutboxTests {
     private static func set(_ channel: String) -> StorageWrite {
         let items = [MetadataItem(key: "k", value: "v")]
         return StorageWrite(
-            .metadata(WriteMetadata(.set, of: .lobby, items: items), of: .message(channel)),
-            caller: .user("anna"), link: 1, request: 1)
+            MetadataChange(WriteMetadata(.set, of: .lobby, items: items), of: .message(channel), by: "anna"),
+            link: 1, request: 1)
     }
 
     @Test("while somebody holds a snapshot, groups and announcements leave no dead rows behind")
@@ -36,9 +36,10 @@ struct PostgresOutboxTests {
             for round in 0..<100 as Range<UInt64> {
                 // Channel a waits, b is announced.
                 #expect(engine.run([Self.set("a"), Self.set("b")], Self.now).failure == nil)
-                _ = engine.run([StorageWrite(.announced([round * 2 + 2...round * 2 + 2]))], Self.now)
+                _ = engine.run(
+                    [StorageWrite(OutboxAcknowledgement(of: [round * 2 + 2...round * 2 + 2]))], Self.now)
             }
-            _ = engine.run([StorageWrite(.announced([1...120]))], Self.now)
+            _ = engine.run([StorageWrite(OutboxAcknowledgement(of: [1...120]))], Self.now)
             let waiting = try engine.reader.events(after: 0, limit: 1_000).map(\.sequence)
             #expect(waiting == Array(stride(from: 121, to: 200, by: 2)))
             #expect(try engine.reader.events(after: 150, limit: 3).map(\.sequence) == [151, 153, 155])
@@ -72,7 +73,7 @@ struct PostgresOutboxTests {
             let options = try Engine.newDatabase(server, "takeover")
             let first = try Engine.postgres(options, StorageRules(), Self.now)
             _ = first.run([Self.set("a"), Self.set("a")], Self.now)
-            _ = first.run([StorageWrite(.announced([1...1]))], Self.now)
+            _ = first.run([StorageWrite(OutboxAcknowledgement(of: [1...1]))], Self.now)
             first.close()
             // As if a shard of messaging had been away for long.
             try server.query(
@@ -90,12 +91,13 @@ struct PostgresOutboxTests {
             #expect(try second.reader.events(after: 0, limit: 2).map(\.sequence) == [2, 6_000])
             #expect(try second.reader.events(after: 6_000, limit: 2).map(\.sequence) == [12_004])
             // What was read in another term may have had the number of another event.
-            _ = second.run([StorageWrite(.announced([1...6_000], term: 1))], Self.now)
+            _ = second.run([StorageWrite(OutboxAcknowledgement(of: [1...6_000], term: 1))], Self.now)
             #expect(try second.reader.events(after: 0, limit: 9).map(\.sequence) == [2, 6_000, 12_004])
             // What the owner before has announced lies in the ranges of this one, too.
-            _ = second.run([StorageWrite(.announced([1...2, 6_001...12_004])), Self.set("a")], Self.now)
+            _ = second.run(
+                [StorageWrite(OutboxAcknowledgement(of: [1...2, 6_001...12_004])), Self.set("a")], Self.now)
             #expect(try second.reader.events(after: 0, limit: 9).map(\.sequence) == [6_000, 12_005])
-            _ = second.run([StorageWrite(.announced([3...6_000]))], Self.now)
+            _ = second.run([StorageWrite(OutboxAcknowledgement(of: [3...6_000]))], Self.now)
             let position = try server.query(
                 "SELECT announced FROM heliograph.batches ORDER BY batch DESC LIMIT 1",
                 database: "takeover")

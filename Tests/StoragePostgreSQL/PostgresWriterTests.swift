@@ -40,13 +40,12 @@ struct PostgresWriterTests {
     private func set(_ revision: Int64, request: UInt64, _ value: String = "v") -> StorageWrite {
         let items = [MetadataItem(key: "k", value: value)]
         let write = WriteMetadata(.set, of: .lobby, items: items, majorRevision: revision)
-        return StorageWrite(
-            .metadata(write, of: Self.lobby), caller: .user("anna"), link: 1, request: request)
+        return StorageWrite(MetadataChange(write, of: Self.lobby, by: "anna"), link: 1, request: request)
     }
 
     private func lock(_ action: LockRequest.Action, by user: String) -> StorageWrite {
         StorageWrite(
-            .lock(LockRequest(action, "l", at: .lobby), of: Self.lobby, ticket: 1), caller: .user(user),
+            LockChange(LockRequest(action, "l", at: .lobby), of: Self.lobby, ticket: 1, by: .user(user)),
             link: 1, request: 9)
     }
 
@@ -205,7 +204,8 @@ struct PostgresWriterTests {
             #expect(refusals(writer.run([set(2, request: 5)], now: Self.now)).isEmpty)
             // Of a group that fails, only what was read in this term is announced in the next one.
             let released = writer.release([
-                StorageWrite(.announced([1...1], term: 1)), StorageWrite(.announced([2...2])),
+                StorageWrite(OutboxAcknowledgement(of: [1...1], term: 1)),
+                StorageWrite(OutboxAcknowledgement(of: [2...2])),
             ])
             #expect(released.notAnnounced == [2...2])
             store.close()
@@ -249,7 +249,7 @@ struct PostgresWriterTests {
                 [
                     lock(.set(ttlSeconds: 10), by: "anna"),
                     lock(.acquire(retry: false, heldToken: 0), by: "anna"),
-                    StorageWrite(.removeExpiredHistory(limit: 1)),
+                    StorageWrite(ExpiredHistory(limit: 1)),
                 ], now: Self.now)
             first.close()
             let second = try PostgresWriter(options(server.url))
@@ -270,9 +270,9 @@ struct PostgresWriterTests {
             let reader = PostgresReader(options(server.url))
             #expect(try reader.metadata(of: Self.lobby).items.map(\.value) == ["a\0b"])
             let bad = StorageWrite(
-                .metadata(
+                MetadataChange(
                     WriteMetadata(.set, of: .lobby, items: [MetadataItem(key: "k", value: "")]),
-                    of: .message("\0")), caller: .user("anna"), link: 1, request: 2)
+                    of: .message("\0"), by: "anna"), link: 1, request: 2)
             let outcome = writer.run([bad, set(1, request: 3)], now: Self.now)
             #expect(refusals(outcome) == [.storageNotAvailable] && outcome.answers.count == 2)
             #expect(try reader.metadata(of: Self.lobby).majorRevision == 2)
@@ -293,14 +293,14 @@ struct PostgresWriterTests {
             func set(_ name: String, in shard: Int) -> [ErrorCode] {
                 let request = LockRequest(.set(ttlSeconds: 10), name, at: .lobby)
                 let write = StorageWrite(
-                    .lock(request, of: Self.lobby, ticket: 1), caller: .user("anna"), link: 1, request: 9)
+                    LockChange(request, of: Self.lobby, ticket: 1, by: .user("anna")), link: 1, request: 9)
                 return refusals(writers[shard].run([write], now: Self.now))
             }
             #expect(set("a", in: 0).isEmpty && set("b", in: 1).isEmpty)
             #expect(set("c", in: 0).count == 1 && set("c", in: 1).count == 1)
             let remove = LockRequest(.remove, "b", at: .lobby)
             let removal = StorageWrite(
-                .lock(remove, of: Self.lobby, ticket: 1), caller: .user("anna"), link: 1, request: 9)
+                LockChange(remove, of: Self.lobby, ticket: 1, by: .user("anna")), link: 1, request: 9)
             #expect(refusals(writers[1].run([removal], now: Self.now)).isEmpty)
             #expect(set("c", in: 0).isEmpty)
             for writer in writers { writer.close() }

@@ -100,8 +100,9 @@ struct StorageFailoverTests {
                 }
                 let items = [MetadataItem(key: "k", value: "v")]
                 let write = StorageWrite(
-                    .metadata(WriteMetadata(.set, of: .lobby, items: items), of: .message("lobby")),
-                    caller: .user("anna"), link: 1, request: 1)
+                    MetadataChange(
+                        WriteMetadata(.set, of: .lobby, items: items), of: .message("lobby"), by: "anna"),
+                    link: 1, request: 1)
                 let begun = engine.run([write], now)
                 _ = try collect(10)
                 try await eventually("the standby has what the server has") {

@@ -56,7 +56,7 @@ struct ExpiryClockTests {
                 type: .binary, payload: [1], customType: "", publisher: "anna", timestampMilliseconds: start)
             let message = StoredMessage(
                 channel: .message("lobby"), content: content, expiry: start + 7 * day)
-            func run(_ works: [StorageWrite.Work], at now: StorageNow, openedAt: StorageNow) throws -> Int? {
+            func run(_ works: [any StorageChange], at now: StorageNow, openedAt: StorageNow) throws -> Int? {
                 let store = try SQLiteWriter(options)
                 var writer = try StorageWriter(store, rules: StorageRules(), now: openedAt)
                 defer { writer.close() }
@@ -64,8 +64,8 @@ struct ExpiryClockTests {
             }
             let now = StorageNow(wall: start, steady: 1)
             let leapt = StorageNow(wall: start + 200 * day, steady: 60_001)
-            let remove = StorageWrite.Work.removeExpiredHistory(limit: 9)
-            let before = try run([.history(message), remove], at: now, openedAt: now)
+            let remove = ExpiredHistory(limit: 9)
+            let before = try run([message, remove], at: now, openedAt: now)
             let whileWrong = try run([remove], at: leapt, openedAt: now)
             // A service that starts while the clock is wrong knows how far it was before.
             let startedWrong = try run([remove], at: leapt, openedAt: leapt)

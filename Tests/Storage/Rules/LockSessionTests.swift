@@ -25,8 +25,9 @@ struct LockSessionTests {
     ) -> StorageWrite {
         ticket += 1
         return StorageWrite(
-            .lock(LockRequest(action, lock, at: .lobby), of: .message(channel), ticket: ticket),
-            caller: caller, link: 1, request: ticket)
+            LockChange(
+                LockRequest(action, lock, at: .lobby), of: .message(channel), ticket: ticket, by: caller),
+            link: 1, request: ticket)
     }
 
     @discardableResult
@@ -36,8 +37,7 @@ struct LockSessionTests {
 
     private func push(_ change: SessionChange, of caller: Caller, in channel: String? = nil) -> StorageWrite {
         StorageWrite(
-            .session(
-                SessionPush(caller: caller, change: change, channel: channel.map { .message($0) })), link: 1)
+            SessionPush(caller: caller, change: change, channel: channel.map { .message($0) }), link: 1)
     }
 
     private static let acquire = LockRequest.Action.acquire(retry: false, heldToken: 0)
@@ -52,25 +52,25 @@ struct LockSessionTests {
             // The lock was given back, and handed over to a waiter.
             run(write(Self.acquire, by: anna, in: channel))
             run(write(Self.wait, by: ben, in: channel))
-            #expect(writer.registry.sessionCount == 2)
+            #expect(writer.transaction.registry.sessionCount == 2)
             run(write(.release(withdraw: false), by: anna, in: channel))
-            #expect(writer.registry.sessionCount == 1)
+            #expect(writer.transaction.registry.sessionCount == 1)
             // The lock was taken away.
             run(write(.revoke(owner: "ben"), by: anna, in: channel))
-            #expect(writer.registry.sessionCount == 0)
+            #expect(writer.transaction.registry.sessionCount == 0)
             // The lock was left alone until its ttl was over.
             run(write(Self.acquire, by: anna, in: channel), push(.left, of: anna, in: channel))
             steady += 11_000
             run()
-            #expect(writer.registry.sessionCount == 0)
+            #expect(writer.transaction.registry.sessionCount == 0)
             // The lock was given up, and removed while it had an owner and waiters.
             run(write(Self.acquire, by: anna, in: channel), write(Self.wait, by: ben, in: channel))
             run(write(.release(withdraw: true), by: ben, in: channel))
-            #expect(writer.registry.sessionCount == 1)
+            #expect(writer.transaction.registry.sessionCount == 1)
             run(write(Self.wait, by: ben, in: channel), write(.remove, by: ben, in: channel))
-            #expect(writer.registry.sessionCount == 0)
+            #expect(writer.transaction.registry.sessionCount == 0)
         }
-        #expect(writer.registry.tableCount == 0)
+        #expect(writer.transaction.registry.tableCount == 0)
     }
 
     @Test("K-11: the end of a session is heard as long as it has one lock, or got one again at once")
@@ -84,7 +84,7 @@ struct LockSessionTests {
         steady += 11_000
         let outcome = run()
         #expect(outcome.events.count == 1, "b is released")
-        #expect(writer.registry.tableCount == 0 && writer.registry.sessionCount == 0)
+        #expect(writer.transaction.registry.tableCount == 0 && writer.transaction.registry.sessionCount == 0)
     }
 
     @Test("K-11: who left the channel of his lock and comes back keeps it, and his end is heard again")

@@ -111,9 +111,9 @@ struct StorageTroubleTests {
                 let message = StoredMessage(
                     channel: .message("lobby"), content: content,
                     origin: .init(instance: 1, sequence: number), expiry: start + 60_000)
-                let write = StorageWrite(.history(message), caller: .user("anna"), link: 1, request: number)
+                let write = StorageWrite(message, link: 1, request: number)
                 let now = StorageNow(wall: start + milliseconds, steady: milliseconds)
-                _ = writer.run([StorageWrite(.removeExpiredHistory(limit: 9))], now: now)
+                _ = writer.run([StorageWrite(ExpiredHistory(limit: 9))], now: now)
                 return writer.run([write], now: now).answers.compactMap {
                     if case .failure(let error) = $0.result { error } else { nil }
                 }.first
@@ -137,20 +137,20 @@ struct StorageTroubleTests {
                     publisher: "anna", timestampMilliseconds: now.wall + number)
                 let message = StoredMessage(
                     channel: .message("lobby"), content: content, origin: nil, expiry: nil)
-                return StorageWrite(.history(message), caller: .user("anna"), link: 1, request: number)
+                return StorageWrite(message, link: 1, request: number)
             }
             func ban(_ number: UInt64, tokensBefore: UInt64 = 0) -> StorageWrite {
                 let ban = Ban(
                     appID: "app", userID: "user \(number)", untilMilliseconds: now.wall + 60_000,
                     reason: String(repeating: "r", count: 200), endsSession: true, by: "t",
                     tokensBeforeSeconds: tokensBefore)
-                return StorageWrite(.ban(ban), link: 1, request: number)
+                return StorageWrite(ban, link: 1, request: number)
             }
             func lock(_ number: UInt64, _ name: String) -> StorageWrite {
                 let request = LockRequest(
                     .set(ttlSeconds: 10), name, at: LockPlace(channelType: .message, channel: "lobby"))
                 return StorageWrite(
-                    .lock(request, of: .message("lobby"), ticket: number), caller: .user("anna"), link: 1,
+                    LockChange(request, of: .message("lobby"), ticket: number, by: .user("anna")), link: 1,
                     request: number)
             }
             func refused(_ writes: StorageWrite...) -> Set<UInt64> {
@@ -284,11 +284,11 @@ struct StorageTroubleTests {
             var writer = try StorageWriter(store, rules: StorageRules(), now: now)
             let writes = (1...5).map { number in
                 StorageWrite(
-                    .metadata(
+                    MetadataChange(
                         WriteMetadata(
                             .set, of: .lobby, items: [MetadataItem(key: "a", value: "\(number)")],
-                            majorRevision: number == 3 ? 99 : 0), of: .message("lobby")),
-                    caller: .user("anna"), link: 1, request: UInt64(number))
+                            majorRevision: number == 3 ? 99 : 0), of: .message("lobby"), by: "anna"), link: 1,
+                    request: UInt64(number))
             }
             let outcome = writer.run(writes, now: now)
             #expect(outcome.answers.map(\.request) == [1, 2, 3, 4, 5])

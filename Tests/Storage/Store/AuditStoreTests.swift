@@ -15,7 +15,7 @@ struct AuditStoreTests {
     {
         let line = AuditLine(
             timeMilliseconds: 5, by: by, address: "::1", what: what, whom: whom, outcome: "200")
-        return StorageWrite(.keepAudit(KeepAudit(appID: app, line: line)), link: 1, request: 1)
+        return StorageWrite(KeepAudit(appID: app, line: line), link: 1, request: 1)
     }
 
     private func page(_ reader: some ReadableStore, before: UInt64 = 0, limit: UInt32 = 10) throws

@@ -15,14 +15,14 @@ struct DoubtTests {
     private func set(_ revision: Int64, request: UInt64) -> StorageWrite {
         let items = [MetadataItem(key: "k", value: "\(request)")]
         let write = WriteMetadata(.set, of: .lobby, items: items, majorRevision: revision)
-        return StorageWrite(
-            .metadata(write, of: Self.lobby), caller: .user("anna"), link: 1, request: request)
+        return StorageWrite(MetadataChange(write, of: Self.lobby, by: "anna"), link: 1, request: request)
     }
 
     private func lock(_ action: LockRequest.Action, by user: String, request: UInt64) -> StorageWrite {
         StorageWrite(
-            .lock(LockRequest(action, "l", at: .lobby), of: Self.lobby, ticket: request),
-            caller: .user(user), link: 1, request: request)
+            LockChange(
+                LockRequest(action, "l", at: .lobby), of: Self.lobby, ticket: request, by: .user(user)),
+            link: 1, request: request)
     }
 
     private func refusals(_ outcome: WriteOutcome) -> [RTMError] {

@@ -53,16 +53,9 @@ struct EngineTests {
     private func answers(_ outcome: WriteOutcome) -> [String] {
         outcome.answers.map { answered in
             switch answered.result {
-            case .success(.call(let bytes)): "\(answered.request) \(Array(bytes.readableBytesView))"
-            case .success(.waiting(let ticket)): "\(answered.request) waits \(ticket)"
-            case .success(.historyAppended): "\(answered.request) stored"
-            case .success(.purged(_, let count)): "\(answered.request) purged \(count)"
-            case .success(.banned(let ban, let before)):
-                "\(answered.request) \(ban) \(String(describing: before))"
-            case .success(.keptAudit): "\(answered.request) audit"
-            case .success(.claimedReader(let claimed)): "\(answered.request) \(claimed)"
-            case .success(.keptReader(let isKept)): "\(answered.request) kept \(isKept)"
-            case .success(.movedReader(let isFound)): "\(answered.request) moved \(isFound)"
+            case .success(let answer as ClientAnswer):
+                "\(answered.request) \(Array(answer.field.readableBytesView)) \(answer.ticket)"
+            case .success(let answer): "\(answered.request) \(answer)"
             case .failure(let error): "\(answered.request) \(error)"
             }
         }
@@ -71,7 +64,8 @@ struct EngineTests {
     /// Whom a group has shut out or let in, or has found shut out.
     private func users(_ outcome: WriteOutcome) -> [String] {
         let asked = outcome.answers.compactMap { answered in
-            if case .success(.banned(let ban, _)) = answered.result { ban.userID } else { nil }
+            let kept: BanKept? = answered.answer()
+            return kept?.ban.userID
         }
         return (asked + outcome.bans.map(\.userID)).sorted()
     }
@@ -80,23 +74,15 @@ struct EngineTests {
     func pages() async throws {
         func ban(_ app: String, _ user: String, until: UInt64) -> StorageWrite {
             StorageWrite(
-                .ban(
-                    Ban(
-                        appID: app, userID: user, untilMilliseconds: until, reason: "r", endsSession: true,
-                        by: "ann")),
-                link: 1, request: 1)
+                Ban(
+                    appID: app, userID: user, untilMilliseconds: until, reason: "r", endsSession: true,
+                    by: "ann"), link: 1, request: 1)
         }
         func run<Store: WritableStore>(_ writer: inout StorageWriter<Store>) -> [Ban?] {
             let steps = [
                 ban("b", "x", until: 1_100_000), ban("b", "x", until: 1_200_000), ban("b", "x", until: 0),
             ]
-            let befores = steps.map { step -> Ban? in
-                guard
-                    case .success(.banned(_, let before))? = writer.run([step], now: Self.now).answers.first?
-                        .result
-                else { return nil }
-                return before
-            }
+            let befores = steps.map { writer.run([$0], now: Self.now).answer(BanKept.self)?.before }
             for (app, user) in [("b", "y"), ("a", "z"), ("b", "x")] {
                 _ = writer.run([ban(app, user, until: 1_100_000)], now: Self.now)
             }
@@ -136,17 +122,15 @@ struct EngineTests {
     func revocations() async throws {
         func ban(_ user: String, tokensBefore: UInt64 = 0, until: UInt64 = 2_000_000) -> StorageWrite {
             StorageWrite(
-                .ban(
-                    Ban(
-                        appID: "a", userID: user, untilMilliseconds: until, reason: "r", endsSession: true,
-                        by: "ann", tokensBeforeSeconds: tokensBefore)),
-                link: 1, request: 1)
+                Ban(
+                    appID: "a", userID: user, untilMilliseconds: until, reason: "r", endsSession: true,
+                    by: "ann", tokensBeforeSeconds: tokensBefore), link: 1, request: 1)
         }
         func run<Store: WritableStore>(_ writer: inout StorageWriter<Store>) -> [String] {
             let steps = [ban("x", tokensBefore: 7), ban("x"), ban("y", tokensBefore: 8), ban("x", until: 0)]
             _ = writer.run(steps, now: Self.now)
             _ = writer.run([ban("x", tokensBefore: 9)], now: Self.now)
-            let listed = writer.run([StorageWrite(.listBans)], now: Self.now)
+            let listed = writer.run([StorageWrite(BanListing())], now: Self.now)
             return listed.bans.map { "\($0.userID) \($0.tokensBeforeSeconds)" }.sorted()
         }
         try await withDirectory { directory in
@@ -159,7 +143,7 @@ struct EngineTests {
             #expect(run(&overMemory) == ["x 9", "y 8"])
             overFile.close()
             var again = try StorageWriter(SQLiteWriter(options), rules: StorageRules(), now: Self.now)
-            let kept = again.run([StorageWrite(.listBans)], now: Self.now).bans
+            let kept = again.run([StorageWrite(BanListing())], now: Self.now).bans
             #expect(Set(kept.map(\.tokensBeforeSeconds)) == [8, 9])
             let reader = try SQLiteReader(options)
             #expect(try reader.bans(after: BansRequest(), now: Self.now.wall, limit: 10).isEmpty)
@@ -172,7 +156,7 @@ struct EngineTests {
     func bans() async throws {
         func ban(_ user: String, until: UInt64) -> StorageWrite {
             StorageWrite(
-                .ban(Ban(appID: "a", userID: user, untilMilliseconds: until, reason: "r", endsSession: true)),
+                Ban(appID: "a", userID: user, untilMilliseconds: until, reason: "r", endsSession: true),
                 link: 1, request: 1)
         }
         func run<Store: WritableStore>(_ writer: inout StorageWriter<Store>) -> [[String]] {
@@ -181,11 +165,11 @@ struct EngineTests {
                     ban("bob", until: 1_100_000), ban("carol", until: 1_000_500),
                     ban("dave", until: 2_000_000),
                 ],
-                [ban("dave", until: 0)], [StorageWrite(.listBans)],
+                [ban("dave", until: 0)], [StorageWrite(BanListing())],
             ]
             var seen = groups.map { group in users(writer.run(group, now: Self.now)) }
             let later = StorageNow(wall: 1_000_500, steady: 1_500)
-            seen.append(writer.run([StorageWrite(.listBans)], now: later).bans.map(\.userID))
+            seen.append(writer.run([StorageWrite(BanListing())], now: later).bans.map(\.userID))
             return seen
         }
         try await withDirectory { directory in
@@ -261,15 +245,15 @@ struct GeneratedFeeds {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    mutating func next() -> StorageWrite.Work {
+    mutating func next() -> any StorageChange {
         time += UInt64.random(in: 0...40_000, using: &random)
         let app = ["app", "b"].randomElement(using: &random) ?? "app"
         switch Int.random(in: 0..<8, using: &random) {
-        case 0: return .settleEvents(appID: app, upTo: time)
+        case 0: return EventSettlement(appID: app, time: time)
         case 1:
             let cutoffs = random.chance(1, in: 8) ? [:] : ["app": time - min(time, 300_000), "b": 0]
-            return .removeEvents(before: cutoffs, limit: Int.random(in: 1...9, using: &random))
-        default: return .collect(feed(app))
+            return ExpiredEvents(cutoffs: cutoffs, limit: Int.random(in: 1...9, using: &random))
+        default: return feed(app)
         }
     }
 

@@ -38,10 +38,7 @@ struct EventReaderStoreTests {
 
         func claim(_ node: String, _ name: String = "hook") -> UInt64 {
             let request = ClaimReader(appID: "app", name: name, node: node, lease: .seconds(10))
-            guard case .success(.claimedReader(let claimed))? = answer(.claimReader(request)) else {
-                return 0
-            }
-            return claimed.term
+            return run([StorageWrite(request, link: 1, request: 1)]).answer(ReaderClaimed.self)?.term ?? 0
         }
 
         /// - Parameter first: the offset of the event of the first letter; the others follow.
@@ -56,20 +53,14 @@ struct EventReaderStoreTests {
                 appID: "app", name: "hook", term: term, lease: .seconds(10), position: position, state: [3],
                 letters: letters,
                 removed: removed.map { DeadLetterNumber(number: $0) })
-            guard case .success(.keptReader(let isKept))? = answer(.keepReader(request)) else { return false }
-            return isKept
+            let kept = run([StorageWrite(request, link: 1, request: 1)]).answer(ReaderKept.self)
+            return kept?.isKept ?? false
         }
 
         func move(forgets: Bool = false) -> Bool {
             let request = MoveReader(appID: "app", name: "hook", position: position, forgets: forgets)
-            guard case .success(.movedReader(let isFound))? = answer(.moveReader(request)) else {
-                return false
-            }
-            return isFound
-        }
-
-        private func answer(_ work: StorageWrite.Work) -> Result<WriteOutcome.Answer, RTMError>? {
-            run([StorageWrite(work, link: 1, request: 1)]).answers.first?.result
+            let moved = run([StorageWrite(request, link: 1, request: 1)]).answer(ReaderMoved.self)
+            return moved?.isFound ?? false
         }
 
         func readers() throws -> [EventReader] {
@@ -143,12 +134,10 @@ struct EventReaderStoreTests {
             let forget = MoveReader(appID: "app", name: "hook", position: Self.position, forgets: true)
             let claim = ClaimReader(appID: "app", name: "hook", node: "b", lease: .seconds(10))
             let outcome = fixture.run([
-                StorageWrite(.moveReader(forget), link: 1, request: 1),
-                StorageWrite(.claimReader(claim), link: 1, request: 2),
+                StorageWrite(forget, link: 1, request: 1),
+                StorageWrite(claim, link: 1, request: 2),
             ])
-            guard case .success(.claimedReader(let claimed))? = outcome.answers.last?.result else {
-                return []
-            }
+            guard let claimed = outcome.answer(ReaderClaimed.self) else { return [] }
             return [
                 "\(try fixture.letters())", "\(fixture.keep(claimed.term, letters: 1))",
                 "\(try fixture.letters())",

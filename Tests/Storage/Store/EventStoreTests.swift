@@ -24,8 +24,8 @@ struct EventStoreTests {
             place = try reader.eventFeeds(of: "app").values.first?.position ?? FeedPosition()
         }
 
-        mutating func run(_ work: StorageWrite.Work...) -> WriteOutcome {
-            writer.run(work.map { StorageWrite($0) }, now: StorageNow(wall: now, steady: 0))
+        mutating func run(_ changes: any StorageChange...) -> WriteOutcome {
+            writer.run(changes.map { StorageWrite($0) }, now: StorageNow(wall: now, steady: 0))
         }
 
         func feed(_ channels: [String], after place: FeedPosition, _ event: PublishedEntry.Event = .message)
@@ -45,7 +45,7 @@ struct EventStoreTests {
         @discardableResult
         mutating func collect(_ channels: String..., event: PublishedEntry.Event = .message) -> Bool {
             let feed = feed(channels, after: place, event)
-            let isKept = run(.collect(feed)).collected.first?.isKept ?? false
+            let isKept = run(feed).collected.first?.isKept ?? false
             if isKept { place = feed.next }
             return isKept
         }
@@ -113,9 +113,9 @@ struct EventStoreTests {
         try await with { fixture, _ in
             fixture.collect("a")
             let feed = fixture.feed(["a", "b"], after: fixture.place)
-            #expect(fixture.run(.collect(feed)).collected.first?.isKept == true)
-            #expect(fixture.run(.collect(feed)).collected.first?.isKept == false)
-            #expect(fixture.run(.collect(feed), .collect(feed)).eventsKept == 0)
+            #expect(fixture.run(feed).collected.first?.isKept == true)
+            #expect(fixture.run(feed).collected.first?.isKept == false)
+            #expect(fixture.run(feed, feed).eventsKept == 0)
             let offsets = try fixture.page().events.map(\.position.offset)
             #expect(offsets == [1, 2, 3])
         }
@@ -171,15 +171,15 @@ struct EventStoreTests {
             fixture.now += 600_000
             fixture.collect("a")
             let cutoff = fixture.now - 300_000
-            #expect(fixture.run(.removeEvents(before: ["app": cutoff], limit: 1)).eventsExpired == 1)
-            #expect(fixture.run(.removeEvents(before: ["app": cutoff], limit: 9)).eventsExpired == 1)
-            #expect(fixture.run(.removeEvents(before: ["app": cutoff], limit: 9)).eventsExpired == 0)
+            #expect(fixture.run(ExpiredEvents(cutoffs: ["app": cutoff], limit: 1)).eventsExpired == 1)
+            #expect(fixture.run(ExpiredEvents(cutoffs: ["app": cutoff], limit: 9)).eventsExpired == 1)
+            #expect(fixture.run(ExpiredEvents(cutoffs: ["app": cutoff], limit: 9)).eventsExpired == 0)
             #expect(fixture.seen(try fixture.page()) == ["message a 2 @3"])
             let late = try fixture.page(early)
             #expect(fixture.seen(late) == ["gap  0 @2", "message a 2 @3"])
             #expect(try fixture.page(late.events[0].position).events.map(\.type) == [.message])
             // Without events the app keeps nothing.
-            #expect(fixture.run(.removeEvents(before: [:], limit: 9)).eventsExpired == 1)
+            #expect(fixture.run(ExpiredEvents(cutoffs: [:], limit: 9)).eventsExpired == 1)
             fixture.collect("b")
             // Its number begins anew, because nothing was known of the channel any more.
             #expect(fixture.seen(try fixture.page()) == ["message b 1 @4"])
@@ -196,11 +196,11 @@ struct EventStoreTests {
             writing.collect("a", "b")
             let early = try writing.page(limit: 1).next
             let cutoffs = ["app": UInt64(0)]
-            #expect(writing.run(.removeEvents(before: cutoffs, limit: 9)).eventsExpired == 0)
+            #expect(writing.run(ExpiredEvents(cutoffs: cutoffs, limit: 9)).eventsExpired == 0)
             writing.collect("a", "b", "c")
-            #expect(writing.run(.removeEvents(before: cutoffs, limit: 1)).eventsExpired == 1)
-            #expect(writing.run(.removeEvents(before: cutoffs, limit: 9)).eventsExpired == 1)
-            #expect(writing.run(.removeEvents(before: cutoffs, limit: 9)).eventsExpired == 0)
+            #expect(writing.run(ExpiredEvents(cutoffs: cutoffs, limit: 1)).eventsExpired == 1)
+            #expect(writing.run(ExpiredEvents(cutoffs: cutoffs, limit: 9)).eventsExpired == 1)
+            #expect(writing.run(ExpiredEvents(cutoffs: cutoffs, limit: 9)).eventsExpired == 0)
             #expect(
                 writing.seen(try writing.page(early)) == [
                     "gap  0 @2", "message a 2 @3", "message b 2 @4", "message c 1 @5",
@@ -217,10 +217,10 @@ struct EventStoreTests {
             let due = fixture.now + 5_000
             fixture.close()
             fixture = try Fixture(directory)
-            #expect(fixture.run(.settleEvents(appID: "app", upTo: due - 1)).eventsKept == 0)
-            let outcome = fixture.run(.settleEvents(appID: "app", upTo: due))
+            #expect(fixture.run(EventSettlement(appID: "app", time: due - 1)).eventsKept == 0)
+            let outcome = fixture.run(EventSettlement(appID: "app", time: due))
             #expect(outcome.eventsKept == 1 && outcome.newEvents == ["app": 4])
-            #expect(fixture.run(.settleEvents(appID: "app", upTo: due)).eventsKept == 0)
+            #expect(fixture.run(EventSettlement(appID: "app", time: due)).eventsKept == 0)
             #expect(
                 try fixture.page().events.map(\.type)
                     == [.channelOccupied, .channelJoined, .channelLeft, .channelVacated])

@@ -32,11 +32,11 @@ struct GeneratedWrites {
         return (0..<Int.random(in: 1...6, using: &random)).map { _ in
             number += 1
             let user = Self.users.randomElement(using: &random) ?? "anna"
-            return StorageWrite(work(contents), caller: .user(user), link: 1, request: number)
+            return StorageWrite(change(contents, by: user), link: 1, request: number)
         }
     }
 
-    private mutating func work(_ contents: StoreContents) -> StorageWrite.Work {
+    private mutating func change(_ contents: StoreContents, by user: String) -> any StorageChange {
         let name = StoreContents.channels.randomElement(using: &random) ?? "a"
         let channel = ChannelKey.message(name)
         switch Int.random(in: 0..<15, using: &random) {
@@ -45,26 +45,27 @@ struct GeneratedWrites {
                 MetadataItem(key: $0, value: "\(number)" + random.text(upTo: 900))
             }
             let kind: MetadataWriteKind = random.chance(1, in: 5) ? .remove : .set
-            return .metadata(WriteMetadata(kind, of: .lobby, items: items), of: channel)
-        case 3...4: return .lock(LockRequest(lockAction(), "l", at: .lobby), of: channel, ticket: number)
-        case 5...6: return .history(message(in: channel))
-        case 7: return .removeExpiredHistory(limit: hours ? 1_000 : 3)
-        case 8: return .removeUnusedChannels(limit: 2)
+            return MetadataChange(WriteMetadata(kind, of: .lobby, items: items), of: channel, by: user)
+        case 3...4:
+            return LockChange(
+                LockRequest(lockAction(), "l", at: .lobby), of: channel, ticket: number, by: .user(user))
+        case 5...6: return message(in: channel)
+        case 7: return ExpiredHistory(limit: hours ? 1_000 : 3)
+        case 8: return UnusedChannels(limit: 2)
         case 9:
             let before = random.chance(1, in: 2) ? 0 : time
-            return .purgeHistory(
-                HistoryPurge(PurgeHistoryRequest(channel: channel, beforeMilliseconds: before), limit: 2))
+            return HistoryPurge(PurgeHistoryRequest(channel: channel, beforeMilliseconds: before), limit: 2)
         case 10: return ban()
-        case 11: return .claimReader(reader(contents))
+        case 11: return reader(contents)
         case 12: return keep(contents)
-        case 13: return .keepAudit(audit())
+        case 13: return audit()
         default:
             // Some events in front may wait, as where a shard of messaging is gone.
             let first = random.chance(1, in: 3) ? Int.random(in: 0...3, using: &random) : 0
             let known = contents.events.prefix(first + Int.random(in: 0...8, using: &random))
-            guard first < known.count, let last = known.last else { return .announced([]) }
+            guard first < known.count, let last = known.last else { return OutboxAcknowledgement(of: []) }
             let before = known.prefix(first).last?.sequence ?? 0
-            return .announced([before + 1...last.sequence])
+            return OutboxAcknowledgement(of: [before + 1...last.sequence])
         }
     }
 
@@ -95,13 +96,12 @@ struct GeneratedWrites {
         hours ? (now.wall / 3_600_000 + .random(in: 1...3, using: &random)) * 3_600_000 : number
     }
 
-    private mutating func ban() -> StorageWrite.Work {
-        .ban(
-            Ban(
-                appID: "app", userID: Self.users.randomElement(using: &random) ?? "",
-                untilMilliseconds: random.chance(1, in: 3) ? 0 : now.wall + 1_000_000 + number,
-                reason: "\(number)\0",
-                endsSession: true, by: "ö", tokensBeforeSeconds: random.chance(1, in: 2) ? 0 : number))
+    private mutating func ban() -> any StorageChange {
+        Ban(
+            appID: "app", userID: Self.users.randomElement(using: &random) ?? "",
+            untilMilliseconds: random.chance(1, in: 3) ? 0 : now.wall + 1_000_000 + number,
+            reason: "\(number)\0",
+            endsSession: true, by: "ö", tokensBeforeSeconds: random.chance(1, in: 2) ? 0 : number)
     }
 
     private mutating func audit() -> KeepAudit {
@@ -119,13 +119,12 @@ struct GeneratedWrites {
             lease: random.chance(1, in: 2) ? .zero : .seconds(1))
     }
 
-    private mutating func keep(_ contents: StoreContents) -> StorageWrite.Work {
-        guard let reader = contents.readers.randomElement(using: &random) else { return .listBans }
+    private mutating func keep(_ contents: StoreContents) -> any StorageChange {
+        guard let reader = contents.readers.randomElement(using: &random) else { return BanListing() }
         let position = StreamPosition(epoch: 1, offset: UInt64.random(in: 1...3, using: &random))
         guard !random.chance(1, in: 5) else {
             let forgets = random.chance(1, in: 2)
-            return .moveReader(
-                MoveReader(appID: "app", name: reader.name, position: position, forgets: forgets))
+            return MoveReader(appID: "app", name: reader.name, position: position, forgets: forgets)
         }
         let letters = (0..<Int.random(in: 0...2, using: &random)).map { _ in
             DeadLetter(
@@ -133,11 +132,10 @@ struct GeneratedWrites {
                 body: [0, 255])
         }
         let known = contents.letters.flatMap(\.self).prefix(1)
-        return .keepReader(
-            KeepReader(
-                appID: "app", name: reader.name, term: reader.term, lease: .seconds(1), position: position,
-                state: random.bytes(upTo: 20), letters: letters,
-                removed: random.chance(1, in: 3) ? known.map { DeadLetterNumber(number: $0.number) } : []))
+        return KeepReader(
+            appID: "app", name: reader.name, term: reader.term, lease: .seconds(1), position: position,
+            state: random.bytes(upTo: 20), letters: letters,
+            removed: random.chance(1, in: 3) ? known.map { DeadLetterNumber(number: $0.number) } : [])
     }
 
     private mutating func lockAction() -> LockRequest.Action {

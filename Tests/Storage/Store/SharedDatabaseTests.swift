@@ -130,7 +130,7 @@ private struct SharedHistory {
         number += 1
         let channel = Self.channels.randomElement(using: &random) ?? "a"
         let user = Self.users.randomElement(using: &random) ?? "anna"
-        let work: StorageWrite.Work
+        let change: any StorageChange
         if random.chance(1, in: 3) {
             calls[number] = Call(user: user, channel: channel, value: nil)
             let action: LockRequest.Action =
@@ -139,7 +139,8 @@ private struct SharedHistory {
                 case 1: .release(withdraw: false)
                 default: .acquire(retry: false, heldToken: held["\(channel) \(user)"] ?? 0)
                 }
-            work = .lock(LockRequest(action, "l", at: .lobby), of: .message(channel), ticket: number)
+            change = LockChange(
+                LockRequest(action, "l", at: .lobby), of: .message(channel), ticket: number, by: .user(user))
         } else {
             let value = "\(number)"
             calls[number] = Call(user: user, channel: channel, value: value)
@@ -148,9 +149,9 @@ private struct SharedHistory {
             let compared = random.chance(1, in: 2) ? -1 : known
             let request = WriteMetadata(
                 .set, of: .lobby, items: [MetadataItem(key: "k", value: value)], majorRevision: compared)
-            work = .metadata(request, of: .message(channel))
+            change = MetadataChange(request, of: .message(channel), by: user)
         }
-        return StorageWrite(work, caller: .user(user), link: 1, request: number)
+        return StorageWrite(change, link: 1, request: number)
     }
 
     /// What the threads and the loop of a node do in a moment.
@@ -162,7 +163,7 @@ private struct SharedHistory {
         }
         if nodes[node].leadership.serves, nodes[node].cleanedAt + 1_000 <= now {
             nodes[node].cleanedAt = now
-            nodes[node].waiting.append(StorageWrite(.removeExpiredHistory(limit: 500)))
+            nodes[node].waiting.append(StorageWrite(ExpiredHistory(limit: 500)))
         }
         let group = nodes[node].waiting
         nodes[node].waiting = []
@@ -195,8 +196,8 @@ private struct SharedHistory {
 
     private mutating func answer(_ answered: WriteOutcome.Answered) {
         guard let call = calls.removeValue(forKey: answered.request),
-            case .success(.call(let bytes)) = answered.result,
-            let frame = try? Rtm_Client_ServerFrame(serializedBytes: Array(bytes.readableBytesView))
+            let answer: ClientAnswer = answered.answer(), answer.ticket == 0,
+            let frame = try? Rtm_Client_ServerFrame(serializedBytes: Array(answer.field.readableBytesView))
         else { return }
         counts.acknowledged += 1
         if let value = call.value {
@@ -225,7 +226,7 @@ private struct SharedHistory {
         let ranges = nodes[node].outbox.takeAcknowledged()
         if !ranges.isEmpty {
             let term = nodes[node].leadership.announcement?.term
-            nodes[node].waiting.append(StorageWrite(.announced(ranges, term: term)))
+            nodes[node].waiting.append(StorageWrite(OutboxAcknowledgement(of: ranges, term: term)))
         }
     }
 

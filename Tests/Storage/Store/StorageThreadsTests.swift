@@ -107,8 +107,9 @@ import Testing
             let items = [MetadataItem(key: "k", value: "v")]
             _ = threads.queues.writes.put(
                 StorageWrite(
-                    .metadata(WriteMetadata(.set, of: .lobby, items: items), of: .message("lobby")),
-                    caller: .user("anna"), link: 1, request: request))
+                    MetadataChange(
+                        WriteMetadata(.set, of: .lobby, items: items), of: .message("lobby"), by: "anna"),
+                    link: 1, request: request))
         }
         func answer(_ request: UInt64) async throws -> RTMError? {
             try await eventually("\(request) is answered") {

@@ -41,14 +41,14 @@ struct StoreGroupTests {
     private func set(_ key: String, _ revision: Int64, request: UInt64) -> StorageWrite {
         let items = [MetadataItem(key: key, value: "\(request)")]
         let write = WriteMetadata(.set, of: .lobby, items: items, majorRevision: revision)
-        return StorageWrite(
-            .metadata(write, of: Self.lobby), caller: .user("anna"), link: 1, request: request)
+        return StorageWrite(MetadataChange(write, of: Self.lobby, by: "anna"), link: 1, request: request)
     }
 
     private func lock(_ action: LockRequest.Action, request: UInt64) -> StorageWrite {
         StorageWrite(
-            .lock(LockRequest(action, "l", at: .lobby), of: Self.lobby, ticket: request),
-            caller: .user("anna"), link: 1, request: request)
+            LockChange(
+                LockRequest(action, "l", at: .lobby), of: Self.lobby, ticket: request, by: .user("anna")),
+            link: 1, request: request)
     }
 
     private func message(_ number: UInt64) -> StorageWrite {
@@ -57,7 +57,7 @@ struct StoreGroupTests {
             timestampMilliseconds: number)
         let message = StoredMessage(
             channel: Self.lobby, content: content, origin: .init(instance: 1, sequence: number), expiry: nil)
-        return StorageWrite(.history(message), link: 1, request: number)
+        return StorageWrite(message, link: 1, request: number)
     }
 
     private func refused(_ outcome: WriteOutcome) -> [UInt64] {
@@ -76,8 +76,7 @@ struct StoreGroupTests {
             set("a", -1, request: 1), set("b", 1, request: 2), set("b", 1, request: 3),
             lock(.set(ttlSeconds: 10), request: 4), lock(.set(ttlSeconds: 10), request: 5),
             lock(.acquire(retry: false, heldToken: 0), request: 6),
-            StorageWrite(
-                .metadata(underLock, of: Self.lobby), caller: .user("anna"), link: 1, request: 7),
+            StorageWrite(MetadataChange(underLock, of: Self.lobby, by: "anna"), link: 1, request: 7),
         ]
         let outcome = writer.run(group, now: Self.now)
         #expect(refused(outcome) == [3, 5])
@@ -116,5 +115,14 @@ struct StoreGroupTests {
         #expect(refused(outcome) == [1] && outcome.answers.count == 2)
         #expect(outcome.failure?.kind == .refused)
         #expect(outcome.failure?.reason.contains("lobby") == true)
+    }
+
+    @Test("S-4: who is shut out is known, whatever else of its group the store refuses")
+    func listing() throws {
+        let store = CountingStore()
+        store.forgetsSets = true
+        var writer = try StorageWriter(store, rules: StorageRules(), now: Self.now)
+        let outcome = writer.run([StorageWrite(BanListing()), set("a", 0, request: 1)], now: Self.now)
+        #expect(refused(outcome) == [1] && outcome.hasListedBans)
     }
 }

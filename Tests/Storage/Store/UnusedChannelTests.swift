@@ -124,8 +124,9 @@ struct UnusedChannelTests {
             var writer = try StorageWriter(store, rules: StorageRules(), now: Self.now)
             func lock(_ action: LockRequest.Action) -> StorageWrite {
                 StorageWrite(
-                    .lock(LockRequest(action, "l", at: .lobby), of: .message("lobby"), ticket: 1),
-                    caller: .user("anna"), link: 1, request: 1)
+                    LockChange(
+                        LockRequest(action, "l", at: .lobby), of: .message("lobby"), ticket: 1,
+                        by: .user("anna")), link: 1, request: 1)
             }
             let life: [LockRequest.Action] = [
                 .set(ttlSeconds: 10), .acquire(retry: false, heldToken: 0), .release(withdraw: false),
@@ -139,9 +140,9 @@ struct UnusedChannelTests {
                     sequences += events.map(\.sequence)
                     tokens += try store.locks(of: .message("lobby")).locks.values.map(\.token)
                 }
-                let works: [StorageWrite.Work] = [
-                    .announced([1...(sequences.last ?? 1)]), .removeUnusedChannels(limit: 100),
-                    .removeUnusedChannels(limit: 100),
+                let works: [any StorageChange] = [
+                    OutboxAcknowledgement(of: [1...(sequences.last ?? 1)]), UnusedChannels(limit: 100),
+                    UnusedChannels(limit: 100),
                 ]
                 for work in works {
                     #expect(writer.run([StorageWrite(work)], now: Self.now).failure == nil)

@@ -1,6 +1,14 @@
 import RTMModel
 import RTMWire
 
+/// Keeps a change over HTTP in the audit trail of its app.
+extension KeepAudit: StorageChange {
+    func apply(_ transaction: inout StorageTransaction) -> Result<NoContent, RTMError>? {
+        transaction.group.keep(self)
+        return .success(NoContent())
+    }
+}
+
 /// Asks for a page of an app's audit lines.
 extension AuditRequest: StorageQuery {
     var answerBytesMax: Int { 2 << 20 }

@@ -2,6 +2,55 @@ import NIOCore
 import RTMModel
 import RTMWire
 
+/// Sets, updates or removes items of the metadata of a channel or a user.
+struct MetadataChange: StorageChange {
+    let request: WriteMetadata
+    let channel: ChannelKey
+    let user: String
+
+    init(_ request: WriteMetadata, of channel: ChannelKey, by user: String) {
+        (self.request, self.channel, self.user) = (request, channel, user)
+    }
+
+    /// Removals give room.
+    var room: StorageRoom { request.kind == .remove ? .locks : .usual }
+    var dependsOnLocks: Bool { !request.lock.isEmpty }
+
+    func collect(_ keys: inout GroupKeys, _ registry: LockRegistry) {
+        keys.sets.insert(channel)
+        keys.apps.insert(channel.appID)
+        if dependsOnLocks, registry[channel] == nil { keys.locks.insert(channel) }
+    }
+
+    func apply(
+        _ transaction: inout StorageTransaction
+    ) throws(StoreFailure) -> Result<ClientAnswer, RTMError>? {
+        let before = try transaction.group.metadata(of: channel)
+        var set = before
+        let locks = dependsOnLocks ? try transaction.table(of: channel) : nil
+        let change: MetadataSet.Change
+        do throws(RTMError) {
+            try locks?.checkOwner(request.lock, user: user, token: request.fencingToken)
+            change = try set.apply(
+                request, by: user, limits: transaction.rules.metadata, now: transaction.now.wall)
+        } catch {
+            return .failure(error)
+        }
+        let counts: [(kind: AppUsage.Kind, before: Int, after: Int)] = [
+            (
+                channel.type == .none ? .userSets : .channelSets, before.entries.isEmpty ? 0 : 1,
+                set.entries.isEmpty ? 0 : 1
+            ), (.metadataBytes, before.storedBytes, set.storedBytes),
+        ]
+        if let refusal = try transaction.count(counts, of: channel.appID) { return .failure(refusal) }
+        transaction.group.save(change, to: set, of: channel)
+        transaction.announce(
+            StorageEvent(majorRevision: set.majorRevision, items: set.items), in: channel, by: user,
+            .metadata)
+        return .success(ClientAnswer(MetadataWritten(majorRevision: set.majorRevision)))
+    }
+}
+
 /// Asks for the metadata of a channel or a user.
 struct MetadataQuery: StorageQuery {
     /// About how many bytes an answer has: a set with many small items is the longest that clients can have
@@ -14,7 +63,7 @@ struct MetadataQuery: StorageQuery {
     var answerBytesMax: Int { Self.answerBytesMax }
 
     func answer(from store: some ReadableStore, now: UInt64) throws(StoreFailure) -> ClientAnswer {
-        ClientAnswer(field: try store.metadataAnswer(channel).field)
+        ClientAnswer(try store.metadataAnswer(channel))
     }
 }
 

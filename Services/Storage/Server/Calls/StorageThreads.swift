@@ -66,7 +66,7 @@ package final class StorageThreads: Sendable {
 
     /// What apps publish in the database is judged by these rules from now on.
     func publish(_ rules: InboxRules) {
-        _ = queues.writes.put(StorageWrite(.inboxRules(rules)), mayOverfill: true)
+        _ = queues.writes.put(StorageWrite(rules), mayOverfill: true)
     }
 
     /// Finishes the queued work and closes the store.

@@ -11,7 +11,7 @@ import RTMWire
 /// at all is found by pages that become smaller.
 extension StorageWriter {
     /// When `drainInbox` has something to do, on the steady clock; nil where there is nothing to drain.
-    var inboxDeadline: UInt64? { inboxRules == nil || isOutdated ? nil : inboxPace?.due }
+    var inboxDeadline: UInt64? { transaction.inboxRules == nil || isOutdated ? nil : inboxPace?.due }
 
     /// For how long a message may have waited that an app has committed, in milliseconds.
     func inboxLag(_ now: StorageNow) -> UInt64 { inboxPace?.lag(now: now.steady) ?? 0 }
@@ -20,7 +20,8 @@ extension StorageWriter {
     ///
     /// - Parameter clock: says the time afterwards.
     mutating func drainInbox(now: StorageNow, clock: () -> StorageNow) -> WriteOutcome {
-        guard let rules = inboxRules, let rows = inboxPace?.rows else { return WriteOutcome() }
+        transaction.now = now
+        guard let rules = transaction.inboxRules, let rows = inboxPace?.rows else { return WriteOutcome() }
         var page: InboxPage?
         do throws(StoreFailure) {
             let read = try store.readInbox(rows: rows)
@@ -30,19 +31,18 @@ extension StorageWriter {
                 read.rows.count, hasMore: read.hasMore, isUsed: read.isUsed, begin: now.steady,
                 now: clock().steady)
         } catch {
-            undo()
+            transaction.undo()
             if error.kind.endsKnowledge { forget() }
             failed(error, page, clock())
         }
-        defer { outcome = WriteOutcome() }
-        return outcome
+        return takeOutcome()
     }
 
     /// A message that can't be kept at all must not stop those behind it.
     private mutating func failed(_ failure: StoreFailure, _ page: InboxPage?, _ now: StorageNow) {
         guard failure.kind == .refused, let page, let first = page.rows.first else {
             inboxPace?.failed(now: now.steady)
-            outcome.failure = failure
+            transaction.outcome.failure = failure
             return
         }
         if page.rows.count == 1 { inboxRefused = first.id }
@@ -51,27 +51,28 @@ extension StorageWriter {
 
     private mutating func keep(_ page: InboxPage, _ rules: InboxRules, _ now: StorageNow) throws(StoreFailure)
     {
-        var keys = GroupKeys(now: now.wall, historyBytesMax: self.rules.quotas.historyBytes)
+        var keys = GroupKeys(now: now.wall, historyBytesMax: transaction.rules.quotas.historyBytes)
         var kept: [(row: InboxRow, message: StoredMessage?)] = []
         for row in page.rows {
             do throws(RTMError) {
                 try check(row, rules)
                 kept.append((row, try? row.stored(as: store.source, rules.retention, now)))
             } catch {
-                outcome.inbox.refused.append(.init(id: row.id, channel: row.channel, error: error))
+                transaction.outcome.inbox.refused.append(
+                    .init(id: row.id, channel: row.channel, error: error))
             }
         }
         for message in kept.compactMap(\.message) where keys.historyBytesMax != nil {
             keys.apps.insert(message.channel.appID)
             keys.messages.append(message)
         }
-        group = StoreGroup(try store.read(keys))
+        transaction.group = StoreGroup(try store.read(keys))
         for (row, message) in kept { try publish(row, message) }
-        group.drained(to: page.cursor)
-        let changes = group.changes
-        group = StoreGroup()
+        transaction.group.drained(to: page.cursor)
+        let changes = transaction.group.changes
+        transaction.group = StoreGroup()
         _ = try store.write(changes)
-        outcome.events = changes.events
+        transaction.outcome.events = changes.events
     }
 
     private func check(_ row: InboxRow, _ rules: InboxRules) throws(RTMError) {
@@ -83,23 +84,23 @@ extension StorageWriter {
 
     /// A message that has no room in the history is published all the same, as that of a client is.
     private mutating func publish(_ row: InboxRow, _ message: StoredMessage?) throws(StoreFailure) {
-        outcome.inbox.published += 1
-        queue(row.event, in: row.channel, by: row.publisher, .message)
+        transaction.outcome.inbox.published += 1
+        transaction.queue(row.event, in: row.channel, by: row.publisher, .message)
         guard row.isStored else { return }
         guard let message else {
-            outcome.inbox.notStored += 1
+            transaction.outcome.inbox.notStored += 1
             return
         }
-        let hasQuota = rules.quotas.historyBytes != nil
+        let hasQuota = transaction.rules.quotas.historyBytes != nil
         if hasQuota {
-            let usage = try group.usage(of: message.channel.appID)
-            guard usage.refusal(ofHistory: message.bytes, rules.quotas) == nil else {
-                outcome.inbox.notStored += 1
+            let usage = try transaction.group.usage(of: message.channel.appID)
+            guard usage.refusal(ofHistory: message.bytes, transaction.rules.quotas) == nil else {
+                transaction.outcome.inbox.notStored += 1
                 return
             }
         }
-        group.append(message, countsBytes: hasQuota)
-        outcome.inbox.stored += 1
+        transaction.group.append(message, countsBytes: hasQuota)
+        transaction.outcome.inbox.stored += 1
     }
 }
 
@@ -147,4 +148,16 @@ extension InboxRow {
             origin: .init(instance: source, sequence: UInt64(bitPattern: id)),
             expiry: retention.expiry(of: now.wall, app: channel.appID))
     }
+}
+
+/// What of the inbox is published from now on.
+extension InboxRules: StorageChange {
+    var room: StorageRoom { .locks }
+
+    func apply(_ transaction: inout StorageTransaction) -> Result<NoContent, RTMError>? {
+        transaction.inboxRules = self
+        return nil
+    }
+
+    func failed(_ transaction: inout StorageTransaction) { transaction.inboxRules = self }
 }

@@ -162,7 +162,7 @@ final class EventCollector {
             let isCaughtUp = shards.indices.allSatisfy { feeds.isUp($0) && shards[$0].caughtUpAt > 0 }
             guard isCaughtUp, let oldest = shards.map(\.caughtUpAt).min() else { continue }
             let time = oldest - min(oldest, Self.settleDelay)
-            _ = queues.writes.put(StorageWrite(.settleEvents(appID: app, upTo: time)))
+            _ = queues.writes.put(StorageWrite(EventSettlement(appID: app, time: time)))
         }
     }
 
@@ -202,7 +202,7 @@ final class EventCollector {
         }
         readings[key.appID]?[shard].position = response.next
         readings[key.appID]?[shard].keptAt = now
-        if !queues.writes.put(StorageWrite(.collect(feed))) { kept(key, false) }
+        if !queues.writes.put(StorageWrite(feed)) { kept(key, false) }
     }
 
     /// The store has the entries and the place, or nothing of both.

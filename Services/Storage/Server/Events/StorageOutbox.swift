@@ -146,7 +146,9 @@ final class StorageOutbox {
         guard isActive else { return }
         let ranges = schedule.takeAcknowledged()
         guard !ranges.isEmpty else { return }
-        if !queues.writes.put(StorageWrite(.announced(ranges, term: term))) { schedule.putBack(ranges) }
+        if !queues.writes.put(StorageWrite(OutboxAcknowledgement(of: ranges, term: term))) {
+            schedule.putBack(ranges)
+        }
     }
 }
 

@@ -11,17 +11,13 @@ extension StorageShard {
     /// called.
     func written(_ outcome: WriteOutcome) {
         for answered in outcome.answers {
-            // The ban holds, whether the operator still waits or not.
-            if case .success(.banned(let ban, let before)) = answered.result {
-                ask(ban, before, for: answered.request, answered.link)
-                continue
-            }
-            guard let link = links[answered.link] else { continue }
             switch answered.result {
-            case .success(let answer): respond(answer, to: answered.request, link)
-            case .failure(let error): refuse(answered.request, error, link)
+            case .success(let answer): answer.deliver(to: answered.request, of: answered.link, at: self)
+            case .failure(let error):
+                if let link = links[answered.link] { refuse(answered.request, error, link) }
             }
         }
+        metrics.historyStored.increment(by: outcome.historyStored)
         for settled in outcome.settled { report(settled) }
         for ban in outcome.bans { push(ban) }
         if outcome.hasListedBans, !areBansKnown {
@@ -65,27 +61,6 @@ extension StorageShard {
                 "app": "\(first.channel.appID)", "channel": "\(first.channel.name)",
                 "reason": "\(first.error.reason)",
             ])
-    }
-
-    private func respond(_ answer: WriteOutcome.Answer, to request: UInt64, _ link: AcceptedServiceLink) {
-        switch answer {
-        case .call(let response):
-            response.withUnsafeReadableBytes { bytes in
-                link.respond(to: request, StorageCallResponse(response: WireText(bytes)))
-            }
-        case .waiting(let ticket):
-            link.respond(to: request, StorageCallResponse(response: .empty, ticket: ticket))
-        case .historyAppended:
-            metrics.historyStored.increment()
-            link.respond(to: request, NoContent())
-        case .purged(let purge, let count): purged(purge, count, request, link)
-        // It is answered when the edges have reported.
-        case .banned: break
-        case .keptAudit: link.respond(to: request, NoContent())
-        case .claimedReader(let claimed): link.respond(to: request, claimed)
-        case .keptReader(let isKept): link.respond(to: request, ReaderKept(isKept: isKept))
-        case .movedReader(let isFound): link.respond(to: request, ReaderMoved(isFound: isFound))
-        }
     }
 
     private func report(_ settled: LockStep.Settled) {

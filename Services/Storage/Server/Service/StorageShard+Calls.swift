@@ -20,13 +20,12 @@ extension StorageShard {
         case .writeMetadata(let request):
             let channel = try request.target.key(of: caller)
             try request.check()
-            try write(.metadata(request, of: channel), .storageNotAvailable, caller, call)
+            try write(MetadataChange(request, of: channel, by: caller.userID), call)
         case .lock(let request):
             let channel = try request.place.key(of: caller)
             try NameRule.lock.check(request.name.utf8)
             lastTicket += 1
-            try write(
-                .lock(request, of: channel, ticket: lastTicket), .lockOperationFailed, caller, call)
+            try write(LockChange(request, of: channel, ticket: lastTicket, by: caller), call)
         case .getMetadata(let target):
             try read(MetadataQuery(channel: target.key(of: caller)), call, by: caller.userID)
         case .getLocks(let place):
@@ -57,7 +56,7 @@ extension StorageShard {
             channel: channel, content: content,
             origin: isKnown ? .init(instance: origin.instance, sequence: origin.sequence) : nil,
             expiry: retention.expiry(of: time.milliseconds, app: channel.appID))
-        try write(.history(message), .historyOperationFailed, nil, call)
+        try write(message, call)
     }
 
     /// Limit: messages removed in one write of a purge, for the same reason as `expiredMax`.
@@ -68,28 +67,12 @@ extension StorageShard {
         guard channel.type == .message || channel.type == .user else {
             throw RTMError(.invalidChannelType, "only message and user channels have a history")
         }
-        try write(
-            .purgeHistory(.init(request, limit: Self.purgedMax)), .historyOperationFailed, nil, call)
+        try write(HistoryPurge(request, limit: Self.purgedMax), call)
     }
 
-    /// Removes the next messages of a purge, or answers it. A purge whose caller is gone stops where it is.
-    func purged(
-        _ purge: HistoryPurge, _ count: Int, _ request: UInt64, _ link: AcceptedServiceLink
-    ) {
-        let next = purge.next(after: count)
-        guard count == purge.limit else {
-            link.respond(to: request, PurgeHistoryResponse(removed: UInt64(next.removed)))
-            return
-        }
-        let write = StorageWrite(.purgeHistory(next), link: link.id, request: request)
-        _ = queues.writes.put(write, mayOverfill: true)
-    }
-
-    func write(
-        _ work: StorageWrite.Work, _ code: ErrorCode, _ caller: Caller?, _ call: StorageCall
-    ) throws(RTMError) {
-        let write = StorageWrite(work, caller: caller, link: call.link.id, request: call.id)
-        guard queues.writes.put(write) else { throw overfull(code, queues.writes.countMax) }
+    func write<Change: StorageChange>(_ change: Change, _ call: StorageCall) throws(RTMError) {
+        let write = StorageWrite(change, link: call.link.id, request: call.id)
+        guard queues.writes.put(write) else { throw overfull(Change.failureCode, queues.writes.countMax) }
     }
 
     /// Carries out a call that only reads, as the schema has it.

@@ -13,9 +13,12 @@ extension StorageShard {
     /// Removes expired messages and unused channels, so that the file stays as small as its content. The
     /// service calls it once a second.
     func cleanUp() {
-        guard leadership.serves, cleaningPace?.isDue() != false else { return }
+        guard leadership.serves else { return }
+        // The group that was to list them may have failed.
+        if !areBansKnown { listBans() }
+        guard cleaningPace?.isDue() != false else { return }
         expireHistory()
-        _ = queues.writes.put(StorageWrite(.removeUnusedChannels(limit: Self.searchedMax)))
+        _ = queues.writes.put(StorageWrite(UnusedChannels(limit: Self.searchedMax)))
         if mayHaveEvents { removeEvents() }
     }
 
@@ -25,12 +28,12 @@ extension StorageShard {
     func removeEvents() {
         let now = wallClock()
         let cutoffs = eventRetention.mapValues { now - min(now, $0) }
-        _ = queues.writes.put(StorageWrite(.removeEvents(before: cutoffs, limit: Self.eventsRemovedMax)))
+        _ = queues.writes.put(StorageWrite(ExpiredEvents(cutoffs: cutoffs, limit: Self.eventsRemovedMax)))
     }
 
     /// Asks for the removal of expired messages (H-11). Reads leave them out even before that.
     private func expireHistory() {
-        _ = queues.writes.put(StorageWrite(.removeExpiredHistory(limit: Self.expiredMax)))
+        _ = queues.writes.put(StorageWrite(ExpiredHistory(limit: Self.expiredMax)))
     }
 
     func expireHistory(after removed: Int) {

@@ -17,16 +17,12 @@ extension StorageShard {
     func claim(_ request: ClaimReader, _ call: StorageCall) throws {
         try request.check()
         try checkEvents(request.appID)
-        try write(.claimReader(request), .storageNotAvailable, nil, call)
+        try write(request, call)
     }
 
     func keep(_ request: KeepReader, _ call: StorageCall) throws {
         try request.check()
-        try write(.keepReader(request), .storageNotAvailable, nil, call)
-    }
-
-    func move(_ request: MoveReader, _ call: StorageCall) throws {
-        try write(.moveReader(request), .storageNotAvailable, nil, call)
+        try write(request, call)
     }
 
     // MARK: Reads that wait for an event

@@ -19,7 +19,7 @@ extension StorageShard {
                 retryAfter: .seconds(2),
                 limit: .init(name: "commands of operators", value: UInt64(BanInquiries.countMax)))
         }
-        try write(.ban(ban), .storageNotAvailable, nil, call)
+        try write(ban, call)
     }
 
     /// Every edge gets the ban, because nobody knows where the user is (S-4), and reports what it found.
@@ -36,7 +36,7 @@ extension StorageShard {
     /// Keeps a change over HTTP in the audit trail of its app.
     func keep(_ request: KeepAudit, _ call: StorageCall) throws {
         try AuditTrail.check(request.line)
-        try write(.keepAudit(request), .storageNotAvailable, nil, call)
+        try write(request, call)
     }
 
     /// Passes a gateway's question on to all edges, which report within the same time.
@@ -101,7 +101,7 @@ extension StorageShard {
         // Gateways keep lines of their own.
         if link.peerNode == OperatorCall.node {
             let line = KeepAudit(appID: ban.appID, line: OperatorText.auditLine(ban, outcome))
-            _ = queues.writes.put(StorageWrite(.keepAudit(line)), mayOverfill: true)
+            _ = queues.writes.put(StorageWrite(line), mayOverfill: true)
         }
         link.respond(to: inquiry.request, outcome)
     }

@@ -97,7 +97,7 @@ extension StorageShard: ServiceLinkHandler {
         metrics.waitingReads.set(turns.waitingCount, of: self)
         eventWaits.linkClosed(link.id)
         metrics.eventWaits.set(eventWaits.count, of: self)
-        _ = queues.writes.put(StorageWrite(.linkLost, link: link.id), mayOverfill: true)
+        _ = queues.writes.put(StorageWrite(LostLink(), link: link.id), mayOverfill: true)
     }
 
     func request(
@@ -122,7 +122,7 @@ extension StorageShard: ServiceLinkHandler {
             case StorageMethod.events: try readEvents(EventsRequest(body, in: arena), call)
             case StorageMethod.claimReader: try claim(ClaimReader(body, in: arena), call)
             case StorageMethod.keepReader: try keep(KeepReader(body, in: arena), call)
-            case StorageMethod.moveReader: try move(MoveReader(body, in: arena), call)
+            case StorageMethod.moveReader: try write(MoveReader(body, in: arena), call)
             case StorageMethod.readers: try read(StorageMethod.readers, body, call)
             case StorageMethod.deadLetters: try read(StorageMethod.deadLetters, body, call)
             default: throw RTMError(.serviceNotSupport, "storage has no method \(method)")
@@ -153,7 +153,7 @@ extension StorageShard: ServiceLinkHandler {
         switch method {
         case StorageMethod.session:
             guard let push = try? SessionPush(body, in: arena) else { return }
-            _ = queues.writes.put(StorageWrite(.session(push), link: link.id), mayOverfill: true)
+            _ = queues.writes.put(StorageWrite(push, link: link.id), mayOverfill: true)
         case StorageMethod.banReport:
             guard let report = try? BanReport(body, in: arena) else { return }
             if let inquiry = inquiries.take(report, from: link.id) { answer(inquiry) }
@@ -188,7 +188,7 @@ extension StorageShard {
     }
 
     /// Reads who is shut out. Links that are open already get the list then.
-    private func listBans() { _ = queues.writes.put(StorageWrite(.listBans)) }
+    func listBans() { _ = queues.writes.put(StorageWrite(BanListing())) }
 
     func take(_ action: StorageLeadership.Action) {
         switch action {
