@@ -32,6 +32,7 @@ package struct Caller: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.Caller
     package var appID: String
     package var userID: String
+    /// The user's session.
     package var session: SessionID
     /// The client's Login.instance, which it keeps over its reconnections; 0 = unknown.
     package var instance: UInt64

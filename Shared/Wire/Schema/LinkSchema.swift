@@ -90,15 +90,20 @@ extension Schema {
 
 extension ServiceLinkGoAway {
     package enum Reason: Int, Sendable, Hashable, CaseIterable {
-        /// Also stands for every reason that the receiver doesn't know.
+        /// Any other reason; also stands for every reason that the receiver doesn't know.
         case unspecified = 0
-        /// The peer shall connect again.
+        /// The sender is shutting down; the peer shall connect again.
         case draining = 1
+        /// The peer speaks another version.
         case version = 2
+        /// The peer expects another service, or another shard than the service has.
         case wrongService = 3
+        /// The peer has another secret.
         case wrongSecret = 4
+        /// A frame that can't be decoded, is too long, or is out of turn.
         case protocolError = 5
-        /// The peer reads too slowly, and the queue of what waits for it is full.
+        /// The peer reads too slowly and the queue of what waits for it is full, or a limit of connections,
+        /// links or relays is reached.
         case overflow = 6
         /// A relay to a node that isn't in the sender's list.
         case unknownNode = 7
@@ -111,7 +116,7 @@ extension ServiceLinkGoAway {
 /// know it.
 package struct ServiceLinkHello: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.ServiceLinkHello
-    /// Of this envelope and the service schemas.
+    /// Of this envelope and the service schemas; both ends must speak the same one.
     package var version: UInt32
     /// The service that the caller expects to reach: "messaging", "presence", "storage".
     package var service: String
@@ -119,10 +124,10 @@ package struct ServiceLinkHello: WireMessage, Sendable, Hashable {
     package var node: String
     /// 32 random bytes of this connection.
     package var nonce: [UInt8]
-    /// Of the service: below ServiceLinkWelcome.shards.
+    /// Of the service, which the link is about: below ServiceLinkWelcome.shards.
     package var shard: UInt32
-    /// The address of a messaging node, as NodesPush names it: the called node is to connect this connection
-    /// with that node; empty = the caller wants the called node itself.
+    /// The address of a messaging node, HOST:PORT as in NodesPush: the called node is to relay to that node;
+    /// empty = the caller wants the called node itself.
     package var relayTo: String
 
     package init(
@@ -204,7 +209,8 @@ extension ServiceLinkChallenge: ScanDecodable {
 /// The caller proves that it knows the secret.
 package struct ServiceLinkProof: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.ServiceLinkProof
-    /// HMAC-SHA-256, keyed with the secret, over "caller", the hello and both nonces.
+    /// HMAC-SHA-256, keyed with the secret, over "caller", the hello and both nonces; in which form says
+    /// protocol/services.md.
     package var proof: [UInt8]
 
     package init(proof: [UInt8] = []) {
@@ -233,7 +239,9 @@ extension ServiceLinkProof: ScanDecodable {
 /// The called service accepts the link with this frame. Otherwise it sends ServiceLinkGoAway and closes.
 package struct ServiceLinkWelcome: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.ServiceLinkWelcome
+    /// That the called service speaks on this link.
     package var version: UInt32
+    /// The name of the called service.
     package var service: String
     /// Random for each start of the process; if it differs from last time, the process has forgotten
     /// everything.
@@ -335,7 +343,7 @@ extension ServiceLinkTrace: ScanDecodable {
     }
 }
 
-/// A sender that has nothing else to send shows that it is alive.
+/// Asks whether the other end is still there, after it has been silent for a while.
 package struct ServiceLinkHeartbeat: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.ServiceLinkHeartbeat
 
@@ -344,7 +352,7 @@ package struct ServiceLinkHeartbeat: WireMessage, Sendable, Hashable {
     package func write(to sink: inout some FieldSink) {}
 }
 
-/// The answer to a ServiceLinkHeartbeat.
+/// The answer to a ServiceLinkHeartbeat, which comes at once.
 package struct ServiceLinkHeartbeatAck: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.ServiceLinkHeartbeatAck
 
@@ -357,6 +365,7 @@ package struct ServiceLinkHeartbeatAck: WireMessage, Sendable, Hashable {
 package struct ServiceLinkGoAway: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.ServiceLinkGoAway
     package var reason: ServiceLinkGoAway.Reason
+    /// One sentence for a person.
     package var text: String
 
     package init(_ reason: ServiceLinkGoAway.Reason, _ text: String = "") {

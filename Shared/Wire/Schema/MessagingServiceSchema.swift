@@ -323,10 +323,12 @@ package enum EntryTrace: Int, Sendable, Hashable, CaseIterable {
 /// missing.
 package struct LeaderPush: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.LeaderPush
+    /// The number of the leadership; it grows with each one.
     package var term: UInt64
     /// The term of the leader whose logs it continues; if the logs are new, its own term.
     package var follows: UInt64
-    /// That term and those before it, the newest first; a term between them that isn't here isn't continued.
+    /// That term and those before it, the newest first, 16 at most; a term between them that isn't here isn't
+    /// continued.
     package var lineage: [EarlierTerm]
 
     package init(term: UInt64 = 0, follows: UInt64 = 0, lineage: [EarlierTerm] = []) {
@@ -354,8 +356,10 @@ extension LeaderPush: ArenaDecodable {
     }
 }
 
+/// One of the terms that a leader continues.
 package struct EarlierTerm: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.EarlierTerm
+    /// The number of a leadership.
     package var term: UInt64
 
     package init(term: UInt64 = 0) {
@@ -405,6 +409,7 @@ extension NodesPush: ArenaDecodable {
 /// Where a node listens for the other services.
 package struct NodeAddress: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.NodeAddress
+    /// A name or an address.
     package var host: String
     package var port: UInt32
 
@@ -497,7 +502,8 @@ extension SkipPush: ArenaDecodable {
 package struct SupersededPush: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.SupersededPush
     package var interest: UInt64
-    /// AttachRequest.owner of the newer owner; 0 = unknown.
+    /// AttachRequest.owner of the newer owner; if it is one's own, it is the same client over another
+    /// connection. 0 = unknown.
     package var owner: UInt64
 
     package init(interest: UInt64 = 0, owner: UInt64 = 0) {
@@ -518,9 +524,10 @@ extension SupersededPush: ArenaDecodable {
     }
 }
 
-/// Ends an interest.
+/// Ends an interest. Entries for it may still be on their way.
 package struct DetachPush: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.DetachPush
+    /// The number that the attach gave.
     package var interest: UInt64
     /// The owner of an exclusive interest has logged out, so an earlier owner may come back (S-10).
     package var isLoggedOut: Bool
@@ -754,6 +761,7 @@ package struct AppendResponse: WireMessage, Sendable, Hashable {
     /// The position of the last event, also if it was appended before, or of the log's head if there was no
     /// event.
     package var position: StreamPosition
+    /// Of that entry.
     package var timestampMilliseconds: UInt64
 
     package init(position: StreamPosition, timestampMilliseconds: UInt64 = 0) {
@@ -780,10 +788,10 @@ package struct ReadRequest: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.ReadRequest
     package var channel: ChannelKey
     package var after: StreamPosition
-    /// Entries published by this user are left out; empty = none.
+    /// Entries of this user that the user's own session doesn't receive are left out; empty = none.
     package var exceptPublisher: String
-    /// Only entries that one of these subscription features selects; with 32 the user's own messages are not
-    /// left out.
+    /// Only entries that one of these subscription features selects; with 32 the messages among the user's
+    /// own are not left out.
     package var features: SubscriptionFeatures
 
     package init(
@@ -819,9 +827,10 @@ package struct ReadResponse: WireMessage {
     package typealias Fields = Schema.ReadResponse
     /// ServerFrames with their length prefixes, as subscribers receive them.
     package var frames: WireText
-    /// Of the last entry considered; with `gap`: the next read continues after it.
+    /// Of the last entry considered; with `gap`: where the log can be read on, as in SkipPush.
     package var position: StreamPosition
-    /// Entries that were asked for are lost, up to `position` or with the log they were in.
+    /// Entries that were asked for are lost, up to `position` or with the log they were in; `frames` is
+    /// empty.
     package var gap: Bool
     /// More entries follow; the caller reads again after `position`.
     package var more: Bool

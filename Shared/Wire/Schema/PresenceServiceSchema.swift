@@ -134,13 +134,17 @@ package enum SessionEnd: Int, Sendable, Hashable, CaseIterable {
 /// A session's user enters a channel, or changes how it is there. The same user with the same instance in
 /// another session has come back, and no event is published. With another instance it is a takeover, and the
 /// old session leaves first (S-12). A join with a smaller ownership than the present session's changes
-/// nothing while the present session is online, because that one belongs to a newer login.
+/// nothing while the present session is online, because that one belongs to a newer login: an edge that is
+/// cut off from messaging doesn't know yet that the user has logged in elsewhere.
 package struct JoinRequest: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.JoinRequest
     package var channel: ChannelKey
     package var caller: Caller
+    /// LeaseRequest.lease of the event loop.
     package var lease: UInt64
+    /// Others don't see the user.
     package var quiet: Bool
+    /// How long the user stays listed after a loss.
     package var presenceTimeout: Duration
     /// Whether the answer shall list the users in the channel.
     package var wantsSnapshot: Bool
@@ -413,8 +417,11 @@ extension LeaseResponse: ArenaDecodable {
 package struct SyncRequest: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.SyncRequest
     package var lease: UInt64
+    /// At most some hundred.
     package var memberships: [Membership]
+    /// Of the sequence.
     package var isFirst: Bool
+    /// Of the sequence.
     package var isLast: Bool
 
     package init(
@@ -502,13 +509,17 @@ package struct Membership: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.Membership
     package var channel: ChannelKey
     package var caller: Caller
+    /// As in JoinRequest.
     package var quiet: Bool
+    /// As in JoinRequest.
     package var presenceTimeout: Duration
     /// As in JoinRequest.
     package var ownership: UInt64
-    /// The join didn't reach presence, so the other users get an event now.
+    /// The join didn't reach presence, so the other users get an event now, also from a presence that begins
+    /// anew.
     package var unannounced: Bool
-    /// What the user shows from now on; nothing if presence lists the session already.
+    /// What the user shows from now on; nothing if presence lists the session already, whose states may be
+    /// newer.
     package var states: [StateItem]
 
     package init(

@@ -614,7 +614,9 @@ package struct SnapshotRequest: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.SnapshotRequest
     /// A channel of type none stands for a user's metadata.
     package var channel: ChannelKey
+    /// Whether the metadata is wanted.
     package var metadata: Bool
+    /// Whether the locks are wanted.
     package var locks: Bool
 
     package init(channel: ChannelKey, metadata: Bool = false, locks: Bool = false) {
@@ -691,7 +693,8 @@ extension SessionPush: ArenaDecodable {
     }
 }
 
-/// A user who may not log in for a while, or whose session ends now.
+/// A user who may not log in for a while, or whose session ends now. Behind the bans that hold when a link
+/// opens comes one without a user, which ends their list.
 package struct Ban: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.Ban
     package var appID: String
@@ -795,7 +798,7 @@ extension BanReport: ArenaDecodable {
     }
 }
 
-/// What came of an operator's Ban.
+/// What came of an operator's Ban. Storage waits for the reports of all edges, for two seconds at most.
 package struct BanOutcome: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.BanOutcome
     /// Links to event loops of edges.
@@ -867,6 +870,7 @@ extension BansRequest: ArenaDecodable {
 /// A page of bans.
 package struct BansResponse: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.BansResponse
+    /// At most 1,000.
     package var bans: [Ban]
     /// Whether another page follows.
     package var hasMore: Bool
@@ -894,8 +898,9 @@ extension BansResponse: ArenaDecodable {
     }
 }
 
-/// What a gateway asks every event loop of every edge. Storage only passes it on: each of them has a link to
-/// it, and none to a gateway.
+/// What a gateway asks every event loop of every edge. Storage only passes it on, to every link that isn't a
+/// gateway's or an operator's, and reads neither the query nor the findings: each loop has a link to storage,
+/// and none to a gateway.
 package struct EdgeQuestion: WireMessage {
     package typealias Fields = Schema.EdgeQuestion
     /// Given by storage; the answer carries it.
@@ -923,6 +928,7 @@ extension EdgeQuestion: ArenaDecodable {
 
 package struct EdgeAnswer: WireMessage {
     package typealias Fields = Schema.EdgeAnswer
+    /// Of the question.
     package var number: UInt64
     /// An EdgeFindings.
     package var findings: WireText
@@ -952,7 +958,7 @@ extension EdgeAnswer {
     }
 }
 
-/// The answers that came in time.
+/// The answers that came within two seconds.
 package struct EdgeAnswers: WireMessage {
     package typealias Fields = Schema.EdgeAnswers
     /// Links to event loops of edges.
@@ -992,12 +998,13 @@ package struct EdgeQuery: WireMessage, Sendable, Hashable {
     package var prefix: String
     /// Behind this session.
     package var afterUser: String
+    /// Of that user.
     package var afterSession: UInt64
     /// Of this user alone; empty = of all.
     package var userID: String
     /// Whose subscribers are to be counted.
     package var channels: [ChannelKey]
-    /// Absent = nothing is to be explained.
+    /// Absent = nothing is to be explained. Otherwise nothing else is answered.
     package var explain: EdgeExplain?
     /// This session alone; 0 = all.
     package var sessionID: UInt64
@@ -1005,7 +1012,7 @@ package struct EdgeQuery: WireMessage, Sendable, Hashable {
     package var isByQueue: Bool
     /// With by_queue: what waited for the session of `after_session`.
     package var afterQueued: UInt64
-    /// Absent = nothing is to be measured.
+    /// Absent = nothing is to be measured. Otherwise nothing else is answered.
     package var top: EdgeTop?
 
     package init(
@@ -1125,6 +1132,7 @@ extension EdgeFindings: ArenaDecodable {
 
 package struct SubscriberCount: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.SubscriberCount
+    /// Sessions of the event loop that are subscribed.
     package var count: UInt32
 
     package init(count: UInt32 = 0) {
@@ -1148,6 +1156,7 @@ package struct EdgeSession: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.EdgeSession
     package var userID: String
     package var sessionID: UInt64
+    /// The client's.
     package var address: String
     /// The name that the client gives its software.
     package var client: String
@@ -1194,12 +1203,12 @@ extension EdgeSession {
 }
 
 /// Asks an event loop for what is largest and busiest in the app. It watches channels and publishers for a
-/// while.
+/// while, and one app at a time.
 package struct EdgeTop: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.EdgeTop
-    /// Rows of each list.
+    /// Rows of each list, at most 100.
     package var limit: UInt32
-    /// How long it watches.
+    /// How long it watches, at most 1,000.
     package var measure: Duration
 
     package init(limit: UInt32 = 0, measure: Duration = .zero) {
@@ -1228,7 +1237,7 @@ package struct EdgeTopFindings: WireMessage, Sendable, Hashable {
     package var measured: Duration
     /// For which the most bytes wait.
     package var queues: [EdgeSession]
-    /// With the most deliveries here.
+    /// With the most deliveries here; ten times as many as rows.
     package var channels: [BusyChannel]
     /// That have published the most.
     package var publishers: [LoudSession]
@@ -1236,7 +1245,7 @@ package struct EdgeTopFindings: WireMessage, Sendable, Hashable {
     package var refused: [RefusedUser]
     /// UTC; no refusal that came since then is missing.
     package var refusedSinceMilliseconds: UInt64
-    /// Quiet channels that the count forgot, because there were too many.
+    /// How often a quiet channel was left out, because there were too many.
     package var channelsOmitted: UInt32
 
     package init(
@@ -1444,7 +1453,7 @@ package struct EdgeExplanation: WireMessage, Sendable, Hashable {
     package var loop: UInt32
     /// Of subscriptions: no fact that came since then is missing.
     package var factsSinceMilliseconds: UInt64
-    /// About the user and the channel, the newest first.
+    /// About the user and the channel, the newest first; at most 100.
     package var facts: [SessionFact]
     /// Of the user.
     package var sessions: [ExplainedSession]
@@ -1511,7 +1520,7 @@ package struct ExplainedSession: WireMessage, Sendable, Hashable {
     package var tokenExpiresMilliseconds: UInt64
     /// In the channel of the question.
     package var stage: SubscriptionStage
-    /// What it gets of the channel.
+    /// What it gets of the channel; with 32 its own messages, too.
     package var features: SubscriptionFeatures
     /// As the session gets it; absent if it isn't subscribed.
     package var channel: ExplainedChannel?
@@ -1679,6 +1688,7 @@ extension SessionFact {
 /// Removes stored messages of a channel for good.
 package struct PurgeHistoryRequest: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.PurgeHistoryRequest
+    /// A message channel or a user's.
     package var channel: ChannelKey
     /// Those that are older; 0 = all.
     package var beforeMilliseconds: UInt64
@@ -1703,6 +1713,7 @@ extension PurgeHistoryRequest: ArenaDecodable {
 
 package struct PurgeHistoryResponse: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.PurgeHistoryResponse
+    /// How many messages are gone.
     package var removed: UInt64
 
     package init(removed: UInt64 = 0) {
@@ -2024,6 +2035,7 @@ package struct KeepReader: WireMessage, Sendable, Hashable {
     package var term: UInt64
     /// 0 = the owner gives the reader up.
     package var lease: Duration
+    /// After which to read on.
     package var position: StreamPosition
     /// At most 64 KiB.
     package var state: [UInt8]
@@ -2159,6 +2171,7 @@ extension MoveReader: ArenaDecodable {
 
 package struct ReaderMoved: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.ReaderMoved
+    /// Whether there is the reader.
     package var isFound: Bool
 
     package init(isFound: Bool = false) {
@@ -2210,7 +2223,9 @@ package struct EventReader: WireMessage, Sendable, Hashable {
     package var term: UInt64
     /// What is left of the lease.
     package var lease: Duration
+    /// After which it reads on.
     package var position: StreamPosition
+    /// What the owner kept.
     package var state: [UInt8]
     /// How many dead letters it has.
     package var letters: UInt32
@@ -2257,6 +2272,7 @@ extension EventReader {
 
 package struct ReadersResponse: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.ReadersResponse
+    /// At most 100.
     package var readers: [EventReader]
     /// Whether another page follows.
     package var hasMore: Bool
@@ -2303,6 +2319,7 @@ package struct DeadLettersRequest: WireMessage, Sendable, Hashable {
     package var name: String
     /// The last number of the page before.
     package var after: UInt64
+    /// At most so many, up to 100.
     package var limit: UInt32
 
     package init(appID: String = "", name: String = "", after: UInt64 = 0, limit: UInt32 = 0) {
@@ -2415,6 +2432,7 @@ extension AuditLine {
     }
 }
 
+/// Adds a line to the audit trail of an app. Of each key and kind of change the newest 1,000 stay.
 package struct KeepAudit: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.KeepAudit
     package var appID: String
@@ -2445,6 +2463,7 @@ package struct AuditRequest: WireMessage, Sendable, Hashable {
     package var appID: String
     /// Only lines with smaller numbers; 0 = from the newest.
     package var before: UInt64
+    /// At most so many, up to 1,000.
     package var limit: UInt32
 
     package init(appID: String = "", before: UInt64 = 0, limit: UInt32 = 0) {
@@ -2469,6 +2488,7 @@ extension AuditRequest: ArenaDecodable {
 
 package struct AuditResponse: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.AuditResponse
+    /// The newest first.
     package var lines: [AuditLine]
     /// Whether older ones follow.
     package var hasMore: Bool

@@ -37,6 +37,7 @@ package nonisolated struct Rtm_Service_Caller: Sendable {
 
   package var userID: String = String()
 
+  /// the user's session
   package var sessionID: UInt64 = 0
 
   /// the client's Login.instance, which it keeps over its reconnections; 0 = unknown

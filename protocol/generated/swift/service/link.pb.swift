@@ -9,7 +9,7 @@
 //   https://github.com/apple/swift-protobuf/
 
 /// ServiceLink: how the services exchange messages. One connection carries many requests and pushes in both
-/// directions; each frame is preceded by its length, 4 bytes big-endian.
+/// directions; each frame is preceded by its length, 4 bytes big-endian. protocol/services.md has the rules.
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -31,17 +31,25 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
 package nonisolated enum Rtm_Service_ServiceLinkGoAwayReason: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
 
-  /// also stands for every reason that the receiver doesn't know
+  /// any other reason; also stands for every reason that the receiver doesn't know
   case serviceLinkGoAwayUnspecified // = 0
 
-  /// the peer shall connect again
+  /// the sender is shutting down; the peer shall connect again
   case serviceLinkGoAwayDraining // = 1
+
+  /// the peer speaks another version
   case serviceLinkGoAwayVersion // = 2
+
+  /// the peer expects another service, or another shard than the service has
   case serviceLinkGoAwayWrongService // = 3
+
+  /// the peer has another secret
   case serviceLinkGoAwayWrongSecret // = 4
+
+  /// a frame that can't be decoded, is too long, or is out of turn
   case serviceLinkGoAwayProtocolError // = 5
 
-  /// the peer reads too slowly, and the queue of what waits for it is full
+  /// the peer reads too slowly and the queue of what waits for it is full, or a limit of connections, links or relays is reached
   case serviceLinkGoAwayOverflow // = 6
 
   /// a relay to a node that isn't in the sender's list
@@ -221,7 +229,7 @@ package nonisolated struct Rtm_Service_ServiceLinkHello: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// of this envelope and the service schemas
+  /// of this envelope and the service schemas; both ends must speak the same one
   package var version: UInt32 = 0
 
   /// the service that the caller expects to reach: "messaging", "presence", "storage"
@@ -233,10 +241,10 @@ package nonisolated struct Rtm_Service_ServiceLinkHello: Sendable {
   /// 32 random bytes of this connection
   package var nonce: Data = Data()
 
-  /// of the service: below ServiceLinkWelcome.shards
+  /// of the service, which the link is about: below ServiceLinkWelcome.shards
   package var shard: UInt32 = 0
 
-  /// the address of a messaging node, as NodesPush names it: the called node is to connect this connection with that node; empty = the caller wants the called node itself
+  /// the address of a messaging node, HOST:PORT as in NodesPush: the called node is to relay to that node; empty = the caller wants the called node itself
   package var relayTo: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -264,7 +272,7 @@ package nonisolated struct Rtm_Service_ServiceLinkProof: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// HMAC-SHA-256, keyed with the secret, over "caller", the hello and both nonces
+  /// HMAC-SHA-256, keyed with the secret, over "caller", the hello and both nonces; in which form says protocol/services.md
   package var proof: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -278,8 +286,10 @@ package nonisolated struct Rtm_Service_ServiceLinkWelcome: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// that the called service speaks on this link
   package var version: UInt32 = 0
 
+  /// the name of the called service
   package var service: String = String()
 
   /// random for each start of the process; if it differs from last time, the process has forgotten everything
@@ -310,7 +320,7 @@ package nonisolated struct Rtm_Service_ServiceLinkRequest: Sendable {
   /// number of the method in the service's schema
   package var method: UInt32 = 0
 
-  /// what is left of the caller's deadline
+  /// what is left of the caller's deadline; after it nobody waits for the response
   package var timeoutMs: UInt32 = 0
 
   /// the method's request message
@@ -327,6 +337,7 @@ package nonisolated struct Rtm_Service_ServiceLinkResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// of the request
   package var id: UInt64 = 0
 
   /// if it is set, the request failed and there is no body
@@ -355,8 +366,10 @@ package nonisolated struct Rtm_Service_ServiceLinkPush: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// number of the method in the service's schema
   package var method: UInt32 = 0
 
+  /// the method's message
   package var body: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -384,7 +397,7 @@ package nonisolated struct Rtm_Service_ServiceLinkTrace: Sendable {
   package init() {}
 }
 
-/// A sender that has nothing else to send shows that it is alive.
+/// Asks whether the other end is still there, after it has been silent for a while.
 package nonisolated struct Rtm_Service_ServiceLinkHeartbeat: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -395,7 +408,7 @@ package nonisolated struct Rtm_Service_ServiceLinkHeartbeat: Sendable {
   package init() {}
 }
 
-/// The answer to a ServiceLinkHeartbeat.
+/// The answer to a ServiceLinkHeartbeat, which comes at once.
 package nonisolated struct Rtm_Service_ServiceLinkHeartbeatAck: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -414,6 +427,7 @@ package nonisolated struct Rtm_Service_ServiceLinkGoAway: Sendable {
 
   package var reason: Rtm_Service_ServiceLinkGoAwayReason = .serviceLinkGoAwayUnspecified
 
+  /// one sentence for a person
   package var text: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

@@ -273,12 +273,13 @@ package nonisolated struct Rtm_Service_LeaderPush: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// the number of the leadership; it grows with each one
   package var term: UInt64 = 0
 
   /// the term of the leader whose logs it continues; if the logs are new, its own term
   package var follows: UInt64 = 0
 
-  /// that term and those before it, the newest first; a term between them that isn't here isn't continued
+  /// that term and those before it, the newest first, 16 at most; a term between them that isn't here isn't continued
   package var lineage: [Rtm_Service_EarlierTerm] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -286,11 +287,13 @@ package nonisolated struct Rtm_Service_LeaderPush: Sendable {
   package init() {}
 }
 
+/// One of the terms that a leader continues.
 package nonisolated struct Rtm_Service_EarlierTerm: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// the number of a leadership
   package var term: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -318,6 +321,7 @@ package nonisolated struct Rtm_Service_NodeAddress: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// a name or an address
   package var host: String = String()
 
   package var port: UInt32 = 0
@@ -360,7 +364,7 @@ package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   /// Clears the value of `channel`. Subsequent reads from it will return its default value.
   package mutating func clearChannel() {self._channel = nil}
 
-  /// chosen by the caller; it comes back in each DeliveryPush
+  /// chosen by the caller, unique on its link; it comes back in each DeliveryPush
   package var interest: UInt64 = 0
 
   /// if it is absent, deliveries start at the log's head
@@ -382,10 +386,10 @@ package nonisolated struct Rtm_Service_AttachRequest: Sendable {
   /// with `exclusive`: the client's Login.instance; SupersededPush reports it to the owner that loses the inbox
   package var owner: UInt64 = 0
 
-  /// the owner had the ownership before; it is refused if another one has had it since (S-10)
+  /// the owner had the ownership before; refused with ERROR_LOGIN_ABORTED if another one has had it since (S-10)
   package var returns: Bool = false
 
-  /// of a new ownership: grows with each ownership of this owner; refused if a greater one came before; 0 = not counted
+  /// of a new ownership: grows with each ownership of this owner; refused with ERROR_LOGIN_ABORTED if it isn't above all earlier ones; 0 = not counted
   package var attempt: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -461,7 +465,7 @@ package nonisolated struct Rtm_Service_SupersededPush: Sendable {
 
   package var interest: UInt64 = 0
 
-  /// AttachRequest.owner of the newer owner; 0 = unknown
+  /// AttachRequest.owner of the newer owner; if it is one's own, it is the same client over another connection. 0 = unknown
   package var owner: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -469,12 +473,13 @@ package nonisolated struct Rtm_Service_SupersededPush: Sendable {
   package init() {}
 }
 
-/// Ends an interest.
+/// Ends an interest. Entries for it may still be on their way.
 package nonisolated struct Rtm_Service_DetachPush: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// the number that the attach gave
   package var interest: UInt64 = 0
 
   /// the owner of an exclusive interest has logged out, so an earlier owner may come back (S-10)
@@ -501,6 +506,7 @@ package nonisolated struct Rtm_Service_PublishRequest: Sendable {
   /// Clears the value of `channel`. Subsequent reads from it will return its default value.
   package mutating func clearChannel() {self._channel = nil}
 
+  /// the user's id
   package var publisher: String = String()
 
   /// this session doesn't receive the entry; 0 = everybody does
@@ -728,7 +734,7 @@ package nonisolated struct Rtm_Service_ListedChannel: Sendable {
 }
 
 /// Events of presence or storage, or messages that storage publishes for apps, become entries of a channel's log, in their
-/// order: all of them, or none. Messages to a user who has no receiver are left out.
+/// order: all of them, or none. Messages to a user who has no receiver are left out, and the answer is the same.
 package nonisolated struct Rtm_Service_AppendRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -797,6 +803,7 @@ package nonisolated struct Rtm_Service_AppendResponse: Sendable {
   /// Clears the value of `position`. Subsequent reads from it will return its default value.
   package mutating func clearPosition() {self._position = nil}
 
+  /// of that entry
   package var timestampMs: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -830,10 +837,10 @@ package nonisolated struct Rtm_Service_ReadRequest: Sendable {
   /// Clears the value of `after`. Subsequent reads from it will return its default value.
   package mutating func clearAfter() {self._after = nil}
 
-  /// entries published by this user are left out; empty = none
+  /// entries of this user that the user's own session doesn't receive are left out; empty = none
   package var exceptPublisher: String = String()
 
-  /// only entries that one of these subscription features selects; with 32 the user's own messages are not left out
+  /// only entries that one of these subscription features selects; with 32 the messages among the user's own are not left out
   package var features: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -852,7 +859,7 @@ package nonisolated struct Rtm_Service_ReadResponse: Sendable {
   /// ServerFrames with their length prefixes, as subscribers receive them
   package var frames: Data = Data()
 
-  /// of the last entry considered; with `gap`: the next read continues after it
+  /// of the last entry considered; with `gap`: where the log can be read on, as in SkipPush
   package var position: Rtm_Client_StreamPosition {
     get {_position ?? Rtm_Client_StreamPosition()}
     set {_position = newValue}
@@ -862,7 +869,7 @@ package nonisolated struct Rtm_Service_ReadResponse: Sendable {
   /// Clears the value of `position`. Subsequent reads from it will return its default value.
   package mutating func clearPosition() {self._position = nil}
 
-  /// entries that were asked for are lost, up to `position` or with the log they were in
+  /// entries that were asked for are lost, up to `position` or with the log they were in; `frames` is empty
   package var gap: Bool = false
 
   /// more entries follow; the caller reads again after `position`
@@ -881,17 +888,19 @@ package nonisolated struct Rtm_Service_DeliveryPush: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// the number that the attach gave
   package var interest: UInt64 = 0
 
   /// of the first entry
   package var offset: UInt64 = 0
 
+  /// the session that doesn't receive them; 0 = everybody does
   package var publisherSession: UInt64 = 0
 
   /// the subscription feature that selects these entries
   package var feature: UInt32 = 0
 
-  /// a ServerFrame with its length prefix for each entry
+  /// a ServerFrame with its length prefix for each entry, which goes to the sockets unchanged
   package var frames: Data = Data()
 
   /// entries in `frames`

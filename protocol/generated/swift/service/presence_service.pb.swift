@@ -150,7 +150,8 @@ package nonisolated enum Rtm_Service_SessionEnd: SwiftProtobuf.Enum, Swift.CaseI
 
 /// A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
 /// has come back, and no event is published. With another instance it is a takeover, and the old session leaves first (S-12). A join
-/// with a smaller ownership than the present session's changes nothing while the present session is online, because that one belongs to a newer login.
+/// with a smaller ownership than the present session's changes nothing while the present session is online, because that one
+/// belongs to a newer login: an edge that is cut off from messaging doesn't know yet that the user has logged in elsewhere.
 package nonisolated struct Rtm_Service_JoinRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -174,10 +175,13 @@ package nonisolated struct Rtm_Service_JoinRequest: Sendable {
   /// Clears the value of `caller`. Subsequent reads from it will return its default value.
   package mutating func clearCaller() {self._caller = nil}
 
+  /// LeaseRequest.lease of the event loop
   package var lease: UInt64 = 0
 
+  /// others don't see the user
   package var quiet: Bool = false
 
+  /// how long the user stays listed after a loss
   package var presenceTimeoutMs: UInt32 = 0
 
   /// whether the answer shall list the users in the channel
@@ -385,10 +389,13 @@ package nonisolated struct Rtm_Service_SyncRequest: Sendable {
 
   package var lease: UInt64 = 0
 
+  /// at most some hundred
   package var memberships: [Rtm_Service_Membership] = []
 
+  /// of the sequence
   package var first: Bool = false
 
+  /// of the sequence
   package var last: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -448,17 +455,19 @@ package nonisolated struct Rtm_Service_Membership: Sendable {
   /// Clears the value of `caller`. Subsequent reads from it will return its default value.
   package mutating func clearCaller() {self._caller = nil}
 
+  /// as in JoinRequest
   package var quiet: Bool = false
 
+  /// as in JoinRequest
   package var presenceTimeoutMs: UInt32 = 0
 
   /// as in JoinRequest
   package var ownership: UInt64 = 0
 
-  /// the join didn't reach presence, so the other users get an event now
+  /// the join didn't reach presence, so the other users get an event now, also from a presence that begins anew
   package var unannounced: Bool = false
 
-  /// what the user shows from now on; nothing if presence lists the session already
+  /// what the user shows from now on; nothing if presence lists the session already, whose states may be newer
   package var states: [Rtm_Client_StateItem] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()

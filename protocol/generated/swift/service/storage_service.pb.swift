@@ -466,7 +466,7 @@ package nonisolated struct Rtm_Service_AppendHistoryRequest: Sendable {
 
   package var publisher: String = String()
 
-  /// if another message of the channel has this time and order, storage takes what follows the newest
+  /// of the entry; if another message of the channel has this time and order, storage takes what follows the newest
   package var timestampMs: UInt64 = 0
 
   package var message: Rtm_Client_Message {
@@ -484,7 +484,7 @@ package nonisolated struct Rtm_Service_AppendHistoryRequest: Sendable {
   /// of the message at this instance; 0 = it is never sent again
   package var sequence: UInt64 = 0
 
-  /// that of the live event
+  /// of the entry
   package var order: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -556,8 +556,10 @@ package nonisolated struct Rtm_Service_SnapshotRequest: Sendable {
   /// Clears the value of `channel`. Subsequent reads from it will return its default value.
   package mutating func clearChannel() {self._channel = nil}
 
+  /// whether the metadata is wanted
   package var metadata: Bool = false
 
+  /// whether the locks are wanted
   package var locks: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -615,7 +617,8 @@ package nonisolated struct Rtm_Service_SessionPush: Sendable {
   fileprivate var _channel: Rtm_Service_ChannelKey? = nil
 }
 
-/// A user who may not log in for a while, or whose session ends now.
+/// A user who may not log in for a while, or whose session ends now. Behind the bans that hold when a link opens comes one without
+/// a user, which ends their list.
 package nonisolated struct Rtm_Service_Ban: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -671,7 +674,7 @@ package nonisolated struct Rtm_Service_BanReport: Sendable {
   package init() {}
 }
 
-/// What came of an operator's Ban.
+/// What came of an operator's Ban. Storage waits for the reports of all edges, for two seconds at most.
 package nonisolated struct Rtm_Service_BanOutcome: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -728,6 +731,7 @@ package nonisolated struct Rtm_Service_BansResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// at most 1,000
   package var bans: [Rtm_Service_Ban] = []
 
   /// whether another page follows
@@ -738,8 +742,8 @@ package nonisolated struct Rtm_Service_BansResponse: Sendable {
   package init() {}
 }
 
-/// What a gateway asks every event loop of every edge. Storage only passes it on: each of them has a link to it, and none to
-/// a gateway.
+/// What a gateway asks every event loop of every edge. Storage only passes it on, to every link that isn't a gateway's or an
+/// operator's, and reads neither the query nor the findings: each loop has a link to storage, and none to a gateway.
 package nonisolated struct Rtm_Service_EdgeQuestion: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -761,6 +765,7 @@ package nonisolated struct Rtm_Service_EdgeAnswer: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// of the question
   package var number: UInt64 = 0
 
   /// an EdgeFindings
@@ -771,7 +776,7 @@ package nonisolated struct Rtm_Service_EdgeAnswer: Sendable {
   package init() {}
 }
 
-/// The answers that came in time.
+/// The answers that came within two seconds.
 package nonisolated struct Rtm_Service_EdgeAnswers: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -816,6 +821,7 @@ package nonisolated struct Rtm_Service_EdgeQuery: @unchecked Sendable {
     set {_uniqueStorage()._afterUser = newValue}
   }
 
+  /// of that user
   package var afterSession: UInt64 {
     get {_storage._afterSession}
     set {_uniqueStorage()._afterSession = newValue}
@@ -833,7 +839,7 @@ package nonisolated struct Rtm_Service_EdgeQuery: @unchecked Sendable {
     set {_uniqueStorage()._channels = newValue}
   }
 
-  /// absent = nothing is to be explained
+  /// absent = nothing is to be explained. Otherwise nothing else is answered
   package var explain: Rtm_Service_EdgeExplain {
     get {_storage._explain ?? Rtm_Service_EdgeExplain()}
     set {_uniqueStorage()._explain = newValue}
@@ -861,7 +867,7 @@ package nonisolated struct Rtm_Service_EdgeQuery: @unchecked Sendable {
     set {_uniqueStorage()._afterQueued = newValue}
   }
 
-  /// absent = nothing is to be measured
+  /// absent = nothing is to be measured. Otherwise nothing else is answered
   package var top: Rtm_Service_EdgeTop {
     get {_storage._top ?? Rtm_Service_EdgeTop()}
     set {_uniqueStorage()._top = newValue}
@@ -939,6 +945,7 @@ package nonisolated struct Rtm_Service_SubscriberCount: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// sessions of the event loop that are subscribed
   package var count: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -956,6 +963,7 @@ package nonisolated struct Rtm_Service_EdgeSession: Sendable {
 
   package var sessionID: UInt64 = 0
 
+  /// the client's
   package var address: String = String()
 
   /// the name that the client gives its software
@@ -975,16 +983,17 @@ package nonisolated struct Rtm_Service_EdgeSession: Sendable {
   package init() {}
 }
 
-/// Asks an event loop for what is largest and busiest in the app. It watches channels and publishers for a while.
+/// Asks an event loop for what is largest and busiest in the app. It watches channels and publishers for a
+/// while, and one app at a time.
 package nonisolated struct Rtm_Service_EdgeTop: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// rows of each list
+  /// rows of each list, at most 100
   package var limit: UInt32 = 0
 
-  /// how long it watches
+  /// how long it watches, at most 1,000
   package var measureMs: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1006,7 +1015,7 @@ package nonisolated struct Rtm_Service_EdgeTopFindings: Sendable {
   /// for which the most bytes wait
   package var queues: [Rtm_Service_EdgeSession] = []
 
-  /// with the most deliveries here
+  /// with the most deliveries here; ten times as many as rows
   package var channels: [Rtm_Service_BusyChannel] = []
 
   /// that have published the most
@@ -1018,7 +1027,7 @@ package nonisolated struct Rtm_Service_EdgeTopFindings: Sendable {
   /// UTC; no refusal that came since then is missing
   package var refusedSinceMs: UInt64 = 0
 
-  /// quiet channels that the count forgot, because there were too many
+  /// how often a quiet channel was left out, because there were too many
   package var channelsOmitted: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1159,7 +1168,7 @@ package nonisolated struct Rtm_Service_EdgeExplanation: Sendable {
   /// of subscriptions: no fact that came since then is missing
   package var factsSinceMs: UInt64 = 0
 
-  /// about the user and the channel, the newest first
+  /// about the user and the channel, the newest first; at most 100
   package var facts: [Rtm_Service_SessionFact] = []
 
   /// of the user
@@ -1216,7 +1225,7 @@ package nonisolated struct Rtm_Service_ExplainedSession: Sendable {
   /// in the channel of the question
   package var stage: Rtm_Service_SubscriptionStage = .none
 
-  /// what it gets of the channel
+  /// what it gets of the channel; with 32 its own messages, too
   package var features: UInt32 = 0
 
   /// as the session gets it; absent if it isn't subscribed
@@ -1355,6 +1364,7 @@ package nonisolated struct Rtm_Service_PurgeHistoryRequest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// a message channel or a user's
   package var channel: Rtm_Service_ChannelKey {
     get {_channel ?? Rtm_Service_ChannelKey()}
     set {_channel = newValue}
@@ -1379,6 +1389,7 @@ package nonisolated struct Rtm_Service_PurgeHistoryResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// how many messages are gone
   package var removed: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1618,6 +1629,7 @@ package nonisolated struct Rtm_Service_KeepReader: Sendable {
   /// 0 = the owner gives the reader up
   package var leaseMs: UInt32 = 0
 
+  /// after which to read on
   package var position: Rtm_Client_StreamPosition {
     get {_position ?? Rtm_Client_StreamPosition()}
     set {_position = newValue}
@@ -1704,6 +1716,7 @@ package nonisolated struct Rtm_Service_ReaderMoved: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// whether there is the reader
   package var found: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1742,6 +1755,7 @@ package nonisolated struct Rtm_Service_EventReader: Sendable {
   /// what is left of the lease
   package var leaseMs: UInt32 = 0
 
+  /// after which it reads on
   package var position: Rtm_Client_StreamPosition {
     get {_position ?? Rtm_Client_StreamPosition()}
     set {_position = newValue}
@@ -1751,6 +1765,7 @@ package nonisolated struct Rtm_Service_EventReader: Sendable {
   /// Clears the value of `position`. Subsequent reads from it will return its default value.
   package mutating func clearPosition() {self._position = nil}
 
+  /// what the owner kept
   package var state: Data = Data()
 
   /// how many dead letters it has
@@ -1771,6 +1786,7 @@ package nonisolated struct Rtm_Service_ReadersResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// at most 100
   package var readers: [Rtm_Service_EventReader] = []
 
   /// whether another page follows
@@ -1817,6 +1833,7 @@ package nonisolated struct Rtm_Service_DeadLettersRequest: Sendable {
   /// the last number of the page before
   package var after: UInt64 = 0
 
+  /// at most so many, up to 100
   package var limit: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1874,6 +1891,7 @@ package nonisolated struct Rtm_Service_AuditLine: Sendable {
   package init() {}
 }
 
+/// Adds a line to the audit trail of an app. Of each key and kind of change the newest 1,000 stay.
 package nonisolated struct Rtm_Service_KeepAudit: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1909,6 +1927,7 @@ package nonisolated struct Rtm_Service_AuditRequest: Sendable {
   /// only lines with smaller numbers; 0 = from the newest
   package var before: UInt64 = 0
 
+  /// at most so many, up to 1,000
   package var limit: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1921,6 +1940,7 @@ package nonisolated struct Rtm_Service_AuditResponse: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// the newest first
   package var lines: [Rtm_Service_AuditLine] = []
 
   /// whether older ones follow

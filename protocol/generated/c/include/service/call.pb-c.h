@@ -33,6 +33,9 @@ struct  Rtm__Service__Caller
   ProtobufCMessage base;
   char *app_id;
   char *user_id;
+  /*
+   * the user's session
+   */
   uint64_t session_id;
   /*
    * the client's Login.instance, which it keeps over its reconnections; 0 = unknown

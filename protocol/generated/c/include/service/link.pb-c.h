@@ -34,19 +34,31 @@ typedef struct Rtm__Service__ServiceLinkGoAway Rtm__Service__ServiceLinkGoAway;
 
 typedef enum _Rtm__Service__ServiceLinkGoAwayReason {
   /*
-   * also stands for every reason that the receiver doesn't know
+   * any other reason; also stands for every reason that the receiver doesn't know
    */
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_UNSPECIFIED = 0,
   /*
-   * the peer shall connect again
+   * the sender is shutting down; the peer shall connect again
    */
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_DRAINING = 1,
+  /*
+   * the peer speaks another version
+   */
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_VERSION = 2,
+  /*
+   * the peer expects another service, or another shard than the service has
+   */
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_WRONG_SERVICE = 3,
+  /*
+   * the peer has another secret
+   */
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_WRONG_SECRET = 4,
+  /*
+   * a frame that can't be decoded, is too long, or is out of turn
+   */
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_PROTOCOL_ERROR = 5,
   /*
-   * the peer reads too slowly, and the queue of what waits for it is full
+   * the peer reads too slowly and the queue of what waits for it is full, or a limit of connections, links or relays is reached
    */
   RTM__SERVICE__SERVICE_LINK_GO_AWAY_REASON__SERVICE_LINK_GO_AWAY_OVERFLOW = 6,
   /*
@@ -108,7 +120,7 @@ struct  Rtm__Service__ServiceLinkHello
 {
   ProtobufCMessage base;
   /*
-   * of this envelope and the service schemas
+   * of this envelope and the service schemas; both ends must speak the same one
    */
   uint32_t version;
   /*
@@ -124,11 +136,11 @@ struct  Rtm__Service__ServiceLinkHello
    */
   ProtobufCBinaryData nonce;
   /*
-   * of the service: below ServiceLinkWelcome.shards
+   * of the service, which the link is about: below ServiceLinkWelcome.shards
    */
   uint32_t shard;
   /*
-   * the address of a messaging node, as NodesPush names it: the called node is to connect this connection with that node; empty = the caller wants the called node itself
+   * the address of a messaging node, HOST:PORT as in NodesPush: the called node is to relay to that node; empty = the caller wants the called node itself
    */
   char *relay_to;
 };
@@ -160,7 +172,7 @@ struct  Rtm__Service__ServiceLinkProof
 {
   ProtobufCMessage base;
   /*
-   * HMAC-SHA-256, keyed with the secret, over "caller", the hello and both nonces
+   * HMAC-SHA-256, keyed with the secret, over "caller", the hello and both nonces; in which form says protocol/services.md
    */
   ProtobufCBinaryData proof;
 };
@@ -175,7 +187,13 @@ struct  Rtm__Service__ServiceLinkProof
 struct  Rtm__Service__ServiceLinkWelcome
 {
   ProtobufCMessage base;
+  /*
+   * that the called service speaks on this link
+   */
   uint32_t version;
+  /*
+   * the name of the called service
+   */
   char *service;
   /*
    * random for each start of the process; if it differs from last time, the process has forgotten everything
@@ -211,7 +229,7 @@ struct  Rtm__Service__ServiceLinkRequest
    */
   uint32_t method;
   /*
-   * what is left of the caller's deadline
+   * what is left of the caller's deadline; after it nobody waits for the response
    */
   uint32_t timeout_ms;
   /*
@@ -230,6 +248,9 @@ struct  Rtm__Service__ServiceLinkRequest
 struct  Rtm__Service__ServiceLinkResponse
 {
   ProtobufCMessage base;
+  /*
+   * of the request
+   */
   uint64_t id;
   /*
    * if it is set, the request failed and there is no body
@@ -251,7 +272,13 @@ struct  Rtm__Service__ServiceLinkResponse
 struct  Rtm__Service__ServiceLinkPush
 {
   ProtobufCMessage base;
+  /*
+   * number of the method in the service's schema
+   */
   uint32_t method;
+  /*
+   * the method's message
+   */
   ProtobufCBinaryData body;
 };
 #define RTM__SERVICE__SERVICE_LINK_PUSH__INIT \
@@ -284,7 +311,7 @@ struct  Rtm__Service__ServiceLinkTrace
 
 
 /*
- * A sender that has nothing else to send shows that it is alive.
+ * Asks whether the other end is still there, after it has been silent for a while.
  */
 struct  Rtm__Service__ServiceLinkHeartbeat
 {
@@ -296,7 +323,7 @@ struct  Rtm__Service__ServiceLinkHeartbeat
 
 
 /*
- * The answer to a ServiceLinkHeartbeat.
+ * The answer to a ServiceLinkHeartbeat, which comes at once.
  */
 struct  Rtm__Service__ServiceLinkHeartbeatAck
 {
@@ -314,6 +341,9 @@ struct  Rtm__Service__ServiceLinkGoAway
 {
   ProtobufCMessage base;
   Rtm__Service__ServiceLinkGoAwayReason reason;
+  /*
+   * one sentence for a person
+   */
   char *text;
 };
 #define RTM__SERVICE__SERVICE_LINK_GO_AWAY__INIT \

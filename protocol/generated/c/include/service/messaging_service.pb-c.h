@@ -179,13 +179,16 @@ typedef enum _Rtm__Service__EntryTrace {
 struct  Rtm__Service__LeaderPush
 {
   ProtobufCMessage base;
+  /*
+   * the number of the leadership; it grows with each one
+   */
   uint64_t term;
   /*
    * the term of the leader whose logs it continues; if the logs are new, its own term
    */
   uint64_t follows;
   /*
-   * that term and those before it, the newest first; a term between them that isn't here isn't continued
+   * that term and those before it, the newest first, 16 at most; a term between them that isn't here isn't continued
    */
   size_t n_lineage;
   Rtm__Service__EarlierTerm **lineage;
@@ -195,9 +198,15 @@ struct  Rtm__Service__LeaderPush
     , 0, 0, 0,NULL }
 
 
+/*
+ * One of the terms that a leader continues.
+ */
 struct  Rtm__Service__EarlierTerm
 {
   ProtobufCMessage base;
+  /*
+   * the number of a leadership
+   */
   uint64_t term;
 };
 #define RTM__SERVICE__EARLIER_TERM__INIT \
@@ -226,6 +235,9 @@ struct  Rtm__Service__NodesPush
 struct  Rtm__Service__NodeAddress
 {
   ProtobufCMessage base;
+  /*
+   * a name or an address
+   */
   char *host;
   uint32_t port;
 };
@@ -258,7 +270,7 @@ struct  Rtm__Service__AttachRequest
   ProtobufCMessage base;
   Rtm__Service__ChannelKey *channel;
   /*
-   * chosen by the caller; it comes back in each DeliveryPush
+   * chosen by the caller, unique on its link; it comes back in each DeliveryPush
    */
   uint64_t interest;
   /*
@@ -278,11 +290,11 @@ struct  Rtm__Service__AttachRequest
    */
   uint64_t owner;
   /*
-   * the owner had the ownership before; it is refused if another one has had it since (S-10)
+   * the owner had the ownership before; refused with ERROR_LOGIN_ABORTED if another one has had it since (S-10)
    */
   protobuf_c_boolean returns;
   /*
-   * of a new ownership: grows with each ownership of this owner; refused if a greater one came before; 0 = not counted
+   * of a new ownership: grows with each ownership of this owner; refused with ERROR_LOGIN_ABORTED if it isn't above all earlier ones; 0 = not counted
    */
   uint64_t attempt;
 };
@@ -342,7 +354,7 @@ struct  Rtm__Service__SupersededPush
   ProtobufCMessage base;
   uint64_t interest;
   /*
-   * AttachRequest.owner of the newer owner; 0 = unknown
+   * AttachRequest.owner of the newer owner; if it is one's own, it is the same client over another connection. 0 = unknown
    */
   uint64_t owner;
 };
@@ -352,11 +364,14 @@ struct  Rtm__Service__SupersededPush
 
 
 /*
- * Ends an interest.
+ * Ends an interest. Entries for it may still be on their way.
  */
 struct  Rtm__Service__DetachPush
 {
   ProtobufCMessage base;
+  /*
+   * the number that the attach gave
+   */
   uint64_t interest;
   /*
    * the owner of an exclusive interest has logged out, so an earlier owner may come back (S-10)
@@ -376,6 +391,9 @@ struct  Rtm__Service__PublishRequest
 {
   ProtobufCMessage base;
   Rtm__Service__ChannelKey *channel;
+  /*
+   * the user's id
+   */
   char *publisher;
   /*
    * this session doesn't receive the entry; 0 = everybody does
@@ -584,7 +602,7 @@ struct  Rtm__Service__ListedChannel
 
 /*
  * Events of presence or storage, or messages that storage publishes for apps, become entries of a channel's log, in their
- * order: all of them, or none. Messages to a user who has no receiver are left out.
+ * order: all of them, or none. Messages to a user who has no receiver are left out, and the answer is the same.
  */
 struct  Rtm__Service__AppendRequest
 {
@@ -644,6 +662,9 @@ struct  Rtm__Service__AppendResponse
    * the position of the last event, also if it was appended before, or of the log's head if there was no event
    */
   Rtm__Client__StreamPosition *position;
+  /*
+   * of that entry
+   */
   uint64_t timestamp_ms;
 };
 #define RTM__SERVICE__APPEND_RESPONSE__INIT \
@@ -660,11 +681,11 @@ struct  Rtm__Service__ReadRequest
   Rtm__Service__ChannelKey *channel;
   Rtm__Client__StreamPosition *after;
   /*
-   * entries published by this user are left out; empty = none
+   * entries of this user that the user's own session doesn't receive are left out; empty = none
    */
   char *except_publisher;
   /*
-   * only entries that one of these subscription features selects; with 32 the user's own messages are not left out
+   * only entries that one of these subscription features selects; with 32 the messages among the user's own are not left out
    */
   uint32_t features;
 };
@@ -681,11 +702,11 @@ struct  Rtm__Service__ReadResponse
    */
   ProtobufCBinaryData frames;
   /*
-   * of the last entry considered; with `gap`: the next read continues after it
+   * of the last entry considered; with `gap`: where the log can be read on, as in SkipPush
    */
   Rtm__Client__StreamPosition *position;
   /*
-   * entries that were asked for are lost, up to `position` or with the log they were in
+   * entries that were asked for are lost, up to `position` or with the log they were in; `frames` is empty
    */
   protobuf_c_boolean gap;
   /*
@@ -704,18 +725,24 @@ struct  Rtm__Service__ReadResponse
 struct  Rtm__Service__DeliveryPush
 {
   ProtobufCMessage base;
+  /*
+   * the number that the attach gave
+   */
   uint64_t interest;
   /*
    * of the first entry
    */
   uint64_t offset;
+  /*
+   * the session that doesn't receive them; 0 = everybody does
+   */
   uint64_t publisher_session;
   /*
    * the subscription feature that selects these entries
    */
   uint32_t feature;
   /*
-   * a ServerFrame with its length prefix for each entry
+   * a ServerFrame with its length prefix for each entry, which goes to the sockets unchanged
    */
   ProtobufCBinaryData frames;
   /*

@@ -91,15 +91,25 @@ typedef enum _Rtm__Service__SessionEnd {
 /*
  * A session's user enters a channel, or changes how it is there. The same user with the same instance in another session
  * has come back, and no event is published. With another instance it is a takeover, and the old session leaves first (S-12). A join
- * with a smaller ownership than the present session's changes nothing while the present session is online, because that one belongs to a newer login.
+ * with a smaller ownership than the present session's changes nothing while the present session is online, because that one
+ * belongs to a newer login: an edge that is cut off from messaging doesn't know yet that the user has logged in elsewhere.
  */
 struct  Rtm__Service__JoinRequest
 {
   ProtobufCMessage base;
   Rtm__Service__ChannelKey *channel;
   Rtm__Service__Caller *caller;
+  /*
+   * LeaseRequest.lease of the event loop
+   */
   uint64_t lease;
+  /*
+   * others don't see the user
+   */
   protobuf_c_boolean quiet;
+  /*
+   * how long the user stays listed after a loss
+   */
   uint32_t presence_timeout_ms;
   /*
    * whether the answer shall list the users in the channel
@@ -278,9 +288,18 @@ struct  Rtm__Service__SyncRequest
 {
   ProtobufCMessage base;
   uint64_t lease;
+  /*
+   * at most some hundred
+   */
   size_t n_memberships;
   Rtm__Service__Membership **memberships;
+  /*
+   * of the sequence
+   */
   protobuf_c_boolean first;
+  /*
+   * of the sequence
+   */
   protobuf_c_boolean last;
 };
 #define RTM__SERVICE__SYNC_REQUEST__INIT \
@@ -329,18 +348,24 @@ struct  Rtm__Service__Membership
   ProtobufCMessage base;
   Rtm__Service__ChannelKey *channel;
   Rtm__Service__Caller *caller;
+  /*
+   * as in JoinRequest
+   */
   protobuf_c_boolean quiet;
+  /*
+   * as in JoinRequest
+   */
   uint32_t presence_timeout_ms;
   /*
    * as in JoinRequest
    */
   uint64_t ownership;
   /*
-   * the join didn't reach presence, so the other users get an event now
+   * the join didn't reach presence, so the other users get an event now, also from a presence that begins anew
    */
   protobuf_c_boolean unannounced;
   /*
-   * what the user shows from now on; nothing if presence lists the session already
+   * what the user shows from now on; nothing if presence lists the session already, whose states may be newer
    */
   size_t n_states;
   Rtm__Client__StateItem **states;

@@ -279,7 +279,7 @@ struct  Rtm__Service__AppendHistoryRequest
   Rtm__Service__ChannelKey *channel;
   char *publisher;
   /*
-   * if another message of the channel has this time and order, storage takes what follows the newest
+   * of the entry; if another message of the channel has this time and order, storage takes what follows the newest
    */
   uint64_t timestamp_ms;
   Rtm__Client__Message *message;
@@ -292,7 +292,7 @@ struct  Rtm__Service__AppendHistoryRequest
    */
   uint64_t sequence;
   /*
-   * that of the live event
+   * of the entry
    */
   uint32_t order;
 };
@@ -352,7 +352,13 @@ struct  Rtm__Service__SnapshotRequest
    * a channel of type none stands for a user's metadata
    */
   Rtm__Service__ChannelKey *channel;
+  /*
+   * whether the metadata is wanted
+   */
   protobuf_c_boolean metadata;
+  /*
+   * whether the locks are wanted
+   */
   protobuf_c_boolean locks;
 };
 #define RTM__SERVICE__SNAPSHOT_REQUEST__INIT \
@@ -392,7 +398,8 @@ struct  Rtm__Service__SessionPush
 
 
 /*
- * A user who may not log in for a while, or whose session ends now.
+ * A user who may not log in for a while, or whose session ends now. Behind the bans that hold when a link opens comes one without
+ * a user, which ends their list.
  */
 struct  Rtm__Service__Ban
 {
@@ -458,7 +465,7 @@ struct  Rtm__Service__BanReport
 
 
 /*
- * What came of an operator's Ban.
+ * What came of an operator's Ban. Storage waits for the reports of all edges, for two seconds at most.
  */
 struct  Rtm__Service__BanOutcome
 {
@@ -512,6 +519,9 @@ struct  Rtm__Service__BansRequest
 struct  Rtm__Service__BansResponse
 {
   ProtobufCMessage base;
+  /*
+   * at most 1,000
+   */
   size_t n_bans;
   Rtm__Service__Ban **bans;
   /*
@@ -525,8 +535,8 @@ struct  Rtm__Service__BansResponse
 
 
 /*
- * What a gateway asks every event loop of every edge. Storage only passes it on: each of them has a link to it, and none to
- * a gateway.
+ * What a gateway asks every event loop of every edge. Storage only passes it on, to every link that isn't a gateway's or an
+ * operator's, and reads neither the query nor the findings: each loop has a link to storage, and none to a gateway.
  */
 struct  Rtm__Service__EdgeQuestion
 {
@@ -548,6 +558,9 @@ struct  Rtm__Service__EdgeQuestion
 struct  Rtm__Service__EdgeAnswer
 {
   ProtobufCMessage base;
+  /*
+   * of the question
+   */
   uint64_t number;
   /*
    * an EdgeFindings
@@ -560,7 +573,7 @@ struct  Rtm__Service__EdgeAnswer
 
 
 /*
- * The answers that came in time.
+ * The answers that came within two seconds.
  */
 struct  Rtm__Service__EdgeAnswers
 {
@@ -596,6 +609,9 @@ struct  Rtm__Service__EdgeQuery
    * behind this session
    */
   char *after_user;
+  /*
+   * of that user
+   */
   uint64_t after_session;
   /*
    * of this user alone; empty = of all
@@ -607,7 +623,7 @@ struct  Rtm__Service__EdgeQuery
   size_t n_channels;
   Rtm__Service__ChannelKey **channels;
   /*
-   * absent = nothing is to be explained
+   * absent = nothing is to be explained. Otherwise nothing else is answered
    */
   Rtm__Service__EdgeExplain *explain;
   /*
@@ -623,7 +639,7 @@ struct  Rtm__Service__EdgeQuery
    */
   uint64_t after_queued;
   /*
-   * absent = nothing is to be measured
+   * absent = nothing is to be measured. Otherwise nothing else is answered
    */
   Rtm__Service__EdgeTop *top;
 };
@@ -670,6 +686,9 @@ struct  Rtm__Service__EdgeFindings
 struct  Rtm__Service__SubscriberCount
 {
   ProtobufCMessage base;
+  /*
+   * sessions of the event loop that are subscribed
+   */
   uint32_t count;
 };
 #define RTM__SERVICE__SUBSCRIBER_COUNT__INIT \
@@ -685,6 +704,9 @@ struct  Rtm__Service__EdgeSession
   ProtobufCMessage base;
   char *user_id;
   uint64_t session_id;
+  /*
+   * the client's
+   */
   char *address;
   /*
    * the name that the client gives its software
@@ -709,17 +731,18 @@ struct  Rtm__Service__EdgeSession
 
 
 /*
- * Asks an event loop for what is largest and busiest in the app. It watches channels and publishers for a while.
+ * Asks an event loop for what is largest and busiest in the app. It watches channels and publishers for a
+ * while, and one app at a time.
  */
 struct  Rtm__Service__EdgeTop
 {
   ProtobufCMessage base;
   /*
-   * rows of each list
+   * rows of each list, at most 100
    */
   uint32_t limit;
   /*
-   * how long it watches
+   * how long it watches, at most 1,000
    */
   uint32_t measure_ms;
 };
@@ -745,7 +768,7 @@ struct  Rtm__Service__EdgeTopFindings
   size_t n_queues;
   Rtm__Service__EdgeSession **queues;
   /*
-   * with the most deliveries here
+   * with the most deliveries here; ten times as many as rows
    */
   size_t n_channels;
   Rtm__Service__BusyChannel **channels;
@@ -764,7 +787,7 @@ struct  Rtm__Service__EdgeTopFindings
    */
   uint64_t refused_since_ms;
   /*
-   * quiet channels that the count forgot, because there were too many
+   * how often a quiet channel was left out, because there were too many
    */
   uint32_t channels_omitted;
 };
@@ -879,7 +902,7 @@ struct  Rtm__Service__EdgeExplanation
    */
   uint64_t facts_since_ms;
   /*
-   * about the user and the channel, the newest first
+   * about the user and the channel, the newest first; at most 100
    */
   size_t n_facts;
   Rtm__Service__SessionFact **facts;
@@ -919,7 +942,7 @@ struct  Rtm__Service__ExplainedSession
    */
   Rtm__Service__SubscriptionStage stage;
   /*
-   * what it gets of the channel
+   * what it gets of the channel; with 32 its own messages, too
    */
   uint32_t features;
   /*
@@ -1029,6 +1052,9 @@ struct  Rtm__Service__SessionFact
 struct  Rtm__Service__PurgeHistoryRequest
 {
   ProtobufCMessage base;
+  /*
+   * a message channel or a user's
+   */
   Rtm__Service__ChannelKey *channel;
   /*
    * those that are older; 0 = all
@@ -1043,6 +1069,9 @@ struct  Rtm__Service__PurgeHistoryRequest
 struct  Rtm__Service__PurgeHistoryResponse
 {
   ProtobufCMessage base;
+  /*
+   * how many messages are gone
+   */
   uint64_t removed;
 };
 #define RTM__SERVICE__PURGE_HISTORY_RESPONSE__INIT \
@@ -1263,6 +1292,9 @@ struct  Rtm__Service__KeepReader
    * 0 = the owner gives the reader up
    */
   uint32_t lease_ms;
+  /*
+   * after which to read on
+   */
   Rtm__Client__StreamPosition *position;
   /*
    * at most 64 KiB
@@ -1333,6 +1365,9 @@ struct  Rtm__Service__MoveReader
 struct  Rtm__Service__ReaderMoved
 {
   ProtobufCMessage base;
+  /*
+   * whether there is the reader
+   */
   protobuf_c_boolean found;
 };
 #define RTM__SERVICE__READER_MOVED__INIT \
@@ -1370,7 +1405,13 @@ struct  Rtm__Service__EventReader
    * what is left of the lease
    */
   uint32_t lease_ms;
+  /*
+   * after which it reads on
+   */
   Rtm__Client__StreamPosition *position;
+  /*
+   * what the owner kept
+   */
   ProtobufCBinaryData state;
   /*
    * how many dead letters it has
@@ -1389,6 +1430,9 @@ struct  Rtm__Service__EventReader
 struct  Rtm__Service__ReadersResponse
 {
   ProtobufCMessage base;
+  /*
+   * at most 100
+   */
   size_t n_readers;
   Rtm__Service__EventReader **readers;
   /*
@@ -1421,6 +1465,9 @@ struct  Rtm__Service__DeadLettersRequest
    * the last number of the page before
    */
   uint64_t after;
+  /*
+   * at most so many, up to 100
+   */
   uint32_t limit;
 };
 #define RTM__SERVICE__DEAD_LETTERS_REQUEST__INIT \
@@ -1487,6 +1534,9 @@ struct  Rtm__Service__AuditLine
     , 0, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0 }
 
 
+/*
+ * Adds a line to the audit trail of an app. Of each key and kind of change the newest 1,000 stay.
+ */
 struct  Rtm__Service__KeepAudit
 {
   ProtobufCMessage base;
@@ -1512,6 +1562,9 @@ struct  Rtm__Service__AuditRequest
    * only lines with smaller numbers; 0 = from the newest
    */
   uint64_t before;
+  /*
+   * at most so many, up to 1,000
+   */
   uint32_t limit;
 };
 #define RTM__SERVICE__AUDIT_REQUEST__INIT \
@@ -1522,6 +1575,9 @@ struct  Rtm__Service__AuditRequest
 struct  Rtm__Service__AuditResponse
 {
   ProtobufCMessage base;
+  /*
+   * the newest first
+   */
   size_t n_lines;
   Rtm__Service__AuditLine **lines;
   /*
