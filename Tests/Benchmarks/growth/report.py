@@ -1,10 +1,14 @@
 """report.py RESULTS FOLDER: writes growth.md and growth.png from the lines that measure.py wrote: tables of medians, a plot, and
-the sum for a million sessions and for ten. Every figure of the page comes from RESULTS or from the assumptions that stand here."""
+the sum for a million sessions and for ten. Every figure of the page comes from RESULTS or from the assumptions that stand here.
+In docs it also writes the figures of operations/sizing.md (sizing.py)."""
 import collections, json, math, pathlib, statistics, sys
 
 import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plot
+
+import sizing
+from sizing import BUSY, SEGMENT_BYTES, TAIL_SECONDS
 
 NAMES = {"heliograph": "one process", "heliograph-4": "four processes"}
 DEPLOYED = "heliograph-4"
@@ -13,8 +17,7 @@ DEPLOYED = "heliograph-4"
 SESSIONS, CHANNELS_EACH, SESSIONS_PER_CHANNEL, PER_SECOND = [1_000_000, 10_000_000], 5, 100, 1
 SHARDS_PER_NODE = 2
 HEARTBEAT_SECONDS = [5, 30]
-CORES, MEMORY_GB, BUSY = 8, 32, 0.5
-TAIL_SECONDS, SEGMENT_BYTES = 150, 66  # how long messages are kept for those who come back; Ethernet, IP and TCP around each write
+CORES, MEMORY_GB = 8, 32
 
 lines = [json.loads(line) for line in open(sys.argv[1])]
 folder = pathlib.Path(sys.argv[2])
@@ -308,11 +311,21 @@ processes, user and kernel. Medians.
     heartbeats = [f"{name(server)} {median('us_per_heartbeat', 'heartbeats', server):.1f} µs" for server in servers
                   if of("heartbeats", server)]
     if heartbeats:
-        sections.append("A heartbeat of an idle session, one session at a time: " + ", ".join(heartbeats) + " of server CPU.")
-    if all(of(part, DEPLOYED) for part in ("subscribers", "channels", "sessions", "logins", "heartbeats")):
+        idle = of("heartbeats", DEPLOYED) or of("heartbeats", servers[0])
+        count, seconds = idle[-1]["sessions"], idle[-1]["every_s"]
+        sections.append("A heartbeat of an idle session, one session at a time: " + ", ".join(heartbeats) + " of server CPU. That is all "
+                        f"processor time of the server's processes, on their one core, while {count:,} sessions send one heartbeat each within {seconds} s, "
+                        f"divided by {count:,}. [performance.md](performance.md#figures) has less for its `idle`, the same workload within 4 s: with "
+                        f"2,500 heartbeats a second instead of {count / seconds:,.0f} the processes sleep shorter before each, and more heartbeats share "
+                        "what the processes do anyway.")
+    is_whole = all(of(part, DEPLOYED) for part in ("subscribers", "channels", "sessions", "logins", "heartbeats", "journal"))
+    if is_whole:
         sections.append(paper())
     (folder / "growth.md").write_text("\n\n".join(sections) + "\n")
     print(f"written: {folder / 'growth.md'} and {folder / 'growth.png'}")
+    guide = folder / "operations" / "sizing.md"
+    if is_whole and guide.exists():
+        sizing.write(Costs(DEPLOYED), guide)
 
 
 draw()

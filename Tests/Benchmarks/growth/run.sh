@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures how cost grows with subscribers, channels and sessions, and writes docs/growth.md and docs/growth.png: a table, a
-# plot, and what it says for a million sessions and for ten.
+# plot, and what it says for a million sessions and for ten. It also writes the costs and the example of
+# docs/operations/sizing.md.
 #
 # usage: Tests/Benchmarks/growth/run.sh
 #   QUICK=1     few points and short runs: a look, not figures to quote
