@@ -17,7 +17,7 @@ struct PostgresOutboxTests {
     private static func set(_ channel: String) -> StorageWrite {
         let items = [MetadataItem(key: "k", value: "v")]
         return StorageWrite(
-            MetadataChange(WriteMetadata(.set, of: .lobby, items: items), of: .message(channel), by: "anna"),
+            MetadataEdit(WriteMetadata(.set, of: .lobby, items: items), of: .message(channel), by: "anna"),
             link: 1, request: 1)
     }
 

@@ -40,7 +40,7 @@ struct PostgresWriterTests {
     private func set(_ revision: Int64, request: UInt64, _ value: String = "v") -> StorageWrite {
         let items = [MetadataItem(key: "k", value: value)]
         let write = WriteMetadata(.set, of: .lobby, items: items, majorRevision: revision)
-        return StorageWrite(MetadataChange(write, of: Self.lobby, by: "anna"), link: 1, request: request)
+        return StorageWrite(MetadataEdit(write, of: Self.lobby, by: "anna"), link: 1, request: request)
     }
 
     private func lock(_ action: LockRequest.Action, by user: String) -> StorageWrite {
@@ -270,7 +270,7 @@ struct PostgresWriterTests {
             let reader = PostgresReader(options(server.url))
             #expect(try reader.metadata(of: Self.lobby).items.map(\.value) == ["a\0b"])
             let bad = StorageWrite(
-                MetadataChange(
+                MetadataEdit(
                     WriteMetadata(.set, of: .lobby, items: [MetadataItem(key: "k", value: "")]),
                     of: .message("\0"), by: "anna"), link: 1, request: 2)
             let outcome = writer.run([bad, set(1, request: 3)], now: Self.now)

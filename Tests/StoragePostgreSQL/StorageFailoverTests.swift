@@ -100,7 +100,7 @@ struct StorageFailoverTests {
                 }
                 let items = [MetadataItem(key: "k", value: "v")]
                 let write = StorageWrite(
-                    MetadataChange(
+                    MetadataEdit(
                         WriteMetadata(.set, of: .lobby, items: items), of: .message("lobby"), by: "anna"),
                     link: 1, request: 1)
                 let begun = engine.run([write], now)

@@ -63,6 +63,28 @@ struct ShapeRuleTests {
         #expect(found.first?.comment == "/// Pure.")
     }
 
+    @Test("a method that nobody answers is found, one that two files answer, and a table of contexts")
+    func calls() {
+        let schema = SwiftFile(
+            path: "Shared/Wire/Schema/A.swift",
+            text: """
+                package enum StorageMethod {
+                    package static var audit: ServiceMethod<A, B> { .init(1) }
+                    package static var push: ServicePush<A> { .init(2) }
+                }
+                """)
+        func file(_ name: String, _ text: String) -> SwiftFile {
+            SwiftFile(path: "Services/Storage/Server/\(name).swift", text: text)
+        }
+        let answer = file("A", "case StorageMethod.audit: break")
+        let another = file("B", "case StorageMethod.audits: break")
+        func found(_ files: SwiftFile...) -> Int { CallRules.answers(in: [schema] + files).count }
+        #expect(found(another) == 1 && found(answer, another) == 0)
+        #expect(found(answer, file("C", "case StorageMethod.audit:")) == 1)
+        let table = SwiftFile(path: "Services/Gateway/Server/A.swift", text: "var a = RequestContexts<Int>()")
+        #expect(CallRules.contexts(in: [table, answer]).map(\.path) == [table.path])
+    }
+
     @Test("a short file is a fragment if its type has one user, and that one lies beside it")
     func fragments() {
         let type = "struct A {}"

@@ -157,6 +157,11 @@ struct TidyTests {
         }
     }
 
+    @Test("a call between services is answered in one file, and its asker keeps no table of it")
+    func calls() {
+        report(CallRules.answers(in: SourceTree.swift) + CallRules.contexts(in: SourceTree.swift))
+    }
+
     @Test("no marker of unfinished work is left behind")
     func leftovers() {
         let endings = [".swift", ".h", ".c", ".proto", ".sh", ".lua", ".md", ".yaml", ".yml", "Makefile"]

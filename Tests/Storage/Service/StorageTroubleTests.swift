@@ -284,7 +284,7 @@ struct StorageTroubleTests {
             var writer = try StorageWriter(store, rules: StorageRules(), now: now)
             let writes = (1...5).map { number in
                 StorageWrite(
-                    MetadataChange(
+                    MetadataEdit(
                         WriteMetadata(
                             .set, of: .lobby, items: [MetadataItem(key: "a", value: "\(number)")],
                             majorRevision: number == 3 ? 99 : 0), of: .message("lobby"), by: "anna"), link: 1,

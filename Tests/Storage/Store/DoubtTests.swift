@@ -15,7 +15,7 @@ struct DoubtTests {
     private func set(_ revision: Int64, request: UInt64) -> StorageWrite {
         let items = [MetadataItem(key: "k", value: "\(request)")]
         let write = WriteMetadata(.set, of: .lobby, items: items, majorRevision: revision)
-        return StorageWrite(MetadataChange(write, of: Self.lobby, by: "anna"), link: 1, request: request)
+        return StorageWrite(MetadataEdit(write, of: Self.lobby, by: "anna"), link: 1, request: request)
     }
 
     private func lock(_ action: LockRequest.Action, by user: String, request: UInt64) -> StorageWrite {

@@ -45,7 +45,7 @@ struct GeneratedWrites {
                 MetadataItem(key: $0, value: "\(number)" + random.text(upTo: 900))
             }
             let kind: MetadataWriteKind = random.chance(1, in: 5) ? .remove : .set
-            return MetadataChange(WriteMetadata(kind, of: .lobby, items: items), of: channel, by: user)
+            return MetadataEdit(WriteMetadata(kind, of: .lobby, items: items), of: channel, by: user)
         case 3...4:
             return LockChange(
                 LockRequest(lockAction(), "l", at: .lobby), of: channel, ticket: number, by: .user(user))

@@ -149,7 +149,7 @@ private struct SharedHistory {
             let compared = random.chance(1, in: 2) ? -1 : known
             let request = WriteMetadata(
                 .set, of: .lobby, items: [MetadataItem(key: "k", value: value)], majorRevision: compared)
-            change = MetadataChange(request, of: .message(channel), by: user)
+            change = MetadataEdit(request, of: .message(channel), by: user)
         }
         return StorageWrite(change, link: 1, request: number)
     }

@@ -107,7 +107,7 @@ import Testing
             let items = [MetadataItem(key: "k", value: "v")]
             _ = threads.queues.writes.put(
                 StorageWrite(
-                    MetadataChange(
+                    MetadataEdit(
                         WriteMetadata(.set, of: .lobby, items: items), of: .message("lobby"), by: "anna"),
                     link: 1, request: request))
         }

@@ -41,7 +41,7 @@ struct StoreGroupTests {
     private func set(_ key: String, _ revision: Int64, request: UInt64) -> StorageWrite {
         let items = [MetadataItem(key: key, value: "\(request)")]
         let write = WriteMetadata(.set, of: .lobby, items: items, majorRevision: revision)
-        return StorageWrite(MetadataChange(write, of: Self.lobby, by: "anna"), link: 1, request: request)
+        return StorageWrite(MetadataEdit(write, of: Self.lobby, by: "anna"), link: 1, request: request)
     }
 
     private func lock(_ action: LockRequest.Action, request: UInt64) -> StorageWrite {
@@ -76,7 +76,7 @@ struct StoreGroupTests {
             set("a", -1, request: 1), set("b", 1, request: 2), set("b", 1, request: 3),
             lock(.set(ttlSeconds: 10), request: 4), lock(.set(ttlSeconds: 10), request: 5),
             lock(.acquire(retry: false, heldToken: 0), request: 6),
-            StorageWrite(MetadataChange(underLock, of: Self.lobby, by: "anna"), link: 1, request: 7),
+            StorageWrite(MetadataEdit(underLock, of: Self.lobby, by: "anna"), link: 1, request: 7),
         ]
         let outcome = writer.run(group, now: Self.now)
         #expect(refused(outcome) == [3, 5])

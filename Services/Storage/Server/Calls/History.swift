@@ -70,7 +70,7 @@ struct PurgedMessages: StorageAnswer {
     let purge: HistoryPurge
     let count: Int
 
-    /// Goes on with the next messages, or answers. A purge whose caller is gone stops where it is.
+    /// Removes the next messages, or answers. A purge whose caller is gone stops where it is.
     func deliver(to request: UInt64, of link: UInt64, at shard: StorageShard) {
         guard let caller = shard.links[link] else { return }
         let next = purge.next(after: count)

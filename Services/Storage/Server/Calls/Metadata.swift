@@ -3,7 +3,7 @@ import RTMModel
 import RTMWire
 
 /// Sets, updates or removes items of the metadata of a channel or a user.
-struct MetadataChange: StorageChange {
+struct MetadataEdit: StorageChange {
     let request: WriteMetadata
     let channel: ChannelKey
     let user: String

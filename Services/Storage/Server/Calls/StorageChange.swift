@@ -16,8 +16,8 @@ protocol StorageChange: Sendable {
     ///
     /// - Parameter registry: the lock tables that are in memory already.
     func collect(_ keys: inout GroupKeys, _ registry: LockRegistry)
-    /// Decides, and changes the transaction if it isn't refused. Nil if nobody waits for an answer, or if that
-    /// comes with what is written.
+    /// Decides, and changes the transaction if it isn't refused. Nil if nobody waits for an answer, or if the
+    /// answer comes with what is written.
     func apply(_ transaction: inout StorageTransaction) throws(StoreFailure) -> Result<Answer, RTMError>?
     /// The group has failed: what is left of the change.
     func failed(_ transaction: inout StorageTransaction)

@@ -31,7 +31,7 @@ struct StorageTransaction {
         expiryClock = ExpiryClock(stored: nil, now: now)
     }
 
-    /// Begins with what the store has. Every owner of a lock counts as away, because no session has been seen.
+    /// Begins with what the store has. Every owner of a lock counts as away, as no session has been seen.
     mutating func begin(with start: StoreStart, source: UInt64) {
         self.source = source
         expiryClock = ExpiryClock(stored: start.expiryClock, now: now)

@@ -20,7 +20,7 @@ extension StorageShard {
         case .writeMetadata(let request):
             let channel = try request.target.key(of: caller)
             try request.check()
-            try write(MetadataChange(request, of: channel, by: caller.userID), call)
+            try write(MetadataEdit(request, of: channel, by: caller.userID), call)
         case .lock(let request):
             let channel = try request.place.key(of: caller)
             try NameRule.lock.check(request.name.utf8)
