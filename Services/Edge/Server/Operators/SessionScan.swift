@@ -1,4 +1,5 @@
 import RTMModel
+import RTMServiceKit
 import RTMWire
 
 /// Finds the sessions of an app for a gateway, ordered by user and session, or before that by what waits for
@@ -95,5 +96,102 @@ extension Session {
             userID: userID, sessionID: id.rawValue, address: origin?.address ?? "",
             client: origin?.client ?? "", sinceMilliseconds: origin?.since ?? 0,
             queuedBytes: UInt64(connection?.waitingBytes ?? 0), channelCount: UInt32(channelCount))
+    }
+}
+
+/// Why an operator's request can't be answered: a sentence.
+struct QueryRefusal: Error, Equatable {
+    let reason: String
+}
+
+/// Which sessions of an edge an operator wants to see, and where the page begins. Pure.
+struct SessionQuery: Sendable, Equatable {
+    /// Limit: rows of a page.
+    static let rowsMax = 1_000
+    static let rowsDefault = 100
+
+    /// The place of a session: its loop, and its slot there. Sessions that stay keep their places, so whoever
+    /// reads page by page sees each of them once.
+    struct Place: Sendable, Equatable {
+        var loop = 0
+        var slot = 0
+
+        var text: String { "\(loop)-\(slot)" }
+    }
+
+    var appID: String?
+    var userID: String?
+    var rows = Self.rowsDefault
+    var from = Place()
+
+    init(_ query: [String: String]) throws(QueryRefusal) {
+        try Self.check(query, has: ["app", "user", "limit", "after"])
+        appID = query["app"]
+        userID = query["user"]
+        if let text = query["limit"] { rows = try Self.rows(text) }
+        guard let after = query["after"] else { return }
+        let parts = after.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let loop = parts[0], let slot = parts[1], loop >= 0, slot >= 0 else {
+            throw QueryRefusal(reason: "after takes the \"next\" of the page before")
+        }
+        from = Place(loop: loop, slot: slot)
+    }
+
+    static func rows(_ text: String) throws(QueryRefusal) -> Int {
+        guard let rows = Int(text), (1...rowsMax).contains(rows) else {
+            throw QueryRefusal(reason: "limit takes a number from 1 to \(rowsMax)")
+        }
+        return rows
+    }
+
+    static func check(_ query: [String: String], has names: [String]) throws(QueryRefusal) {
+        guard let unknown = query.keys.sorted().first(where: { !names.contains($0) }) else { return }
+        throw QueryRefusal(
+            reason: "there is no parameter \"\(unknown)\"; there are \(names.joined(separator: ", "))")
+    }
+
+    func includes(_ user: String, of app: String) -> Bool {
+        (userID == nil || user == userID) && (appID == nil || app == appID)
+    }
+}
+
+/// Finds the sessions of one or two users, in turns between which others have theirs.
+struct UserScan {
+    private let appID: String
+    private let userID: String
+    private let publisher: String
+    private var next = 0
+    /// The sessions of the user.
+    private(set) var sessions: [SessionKey] = []
+    /// The newest session of the publisher.
+    private(set) var publisherSession: SessionKey?
+
+    init(of appID: String, _ userID: String, publisher: String) {
+        self.appID = appID
+        self.userID = userID
+        self.publisher = publisher
+    }
+
+    /// Looks at the next slots.
+    ///
+    /// - Returns: whether these were the last.
+    mutating func look(in all: Sessions) -> Bool {
+        let stop = min(all.slotCount, next + SessionScan.slotsPerTurn)
+        while next < stop {
+            if let session = all[slot: next] { take(session) }
+            next += 1
+        }
+        return next >= all.slotCount
+    }
+
+    private mutating func take(_ session: Session) {
+        // One that isn't logged in yet has no time.
+        guard session.appID == appID, session.connection?.origin.since != nil else { return }
+        if !userID.isEmpty, session.userID == userID { sessions.append(session.key) }
+        if !publisher.isEmpty, session.userID == publisher,
+            publisherSession.map({ $0.id.rawValue < session.id.rawValue }) ?? true
+        {
+            publisherSession = session.key
+        }
     }
 }

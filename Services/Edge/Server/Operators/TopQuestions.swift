@@ -165,3 +165,75 @@ extension RefusedUser {
         return list.largest().map(\.element)
     }
 }
+
+/// The largest of many. It keeps about twice as many as are wanted. Pure.
+struct TopList<Element> {
+    private let countMax: Int
+    private var found: [(value: Double, element: Element)] = []
+    /// What is smaller isn't among the largest.
+    private var least = 0.0
+
+    init(_ countMax: Int) { self.countMax = countMax }
+
+    /// What has the value 0 is left out.
+    mutating func add(_ element: Element, _ value: Double) {
+        guard value > least else { return }
+        found.append((value, element))
+        if found.count >= 2 * countMax { cut() }
+    }
+
+    private mutating func cut() {
+        found.sort { $0.value > $1.value }
+        guard found.count > countMax else { return }
+        found.removeLast(found.count - countMax)
+        least = found[countMax - 1].value
+    }
+
+    /// The largest one first.
+    func largest() -> [(value: Double, element: Element)] {
+        var list = self
+        list.cut()
+        return list.found
+    }
+}
+
+/// How much each session or channel of an app does while somebody measures it. Nothing is counted at other
+/// times, so they have no counters of their own. Pure.
+struct LoudCounts<Key: Hashable> {
+    /// Limit: keys that are counted. Twice as many are in the table before the quieter half is dropped, so
+    /// what is louder than this many others is never lost.
+    static var keysMax: Int { 4_096 }
+
+    struct Count: Equatable {
+        /// What the order goes by: messages of a session, deliveries of a channel.
+        var weight: UInt64 = 0
+        /// What is counted beside it: bytes of a session, entries of a channel.
+        var amount: UInt64 = 0
+    }
+
+    let appID: String
+    private var counts: [Key: Count] = [:]
+    /// How often a key was dropped.
+    private(set) var omitted = 0
+
+    init(of appID: String) { self.appID = appID }
+
+    mutating func add(_ key: Key, weight: UInt64, amount: UInt64) {
+        counts[key, default: Count()].weight += weight
+        counts[key, default: Count()].amount += amount
+        if counts.count >= 2 * Self.keysMax { cut() }
+    }
+
+    private mutating func cut() {
+        omitted += counts.count - Self.keysMax
+        let loudest = counts.sorted { $0.value.weight > $1.value.weight }.prefix(Self.keysMax)
+        counts = Dictionary(uniqueKeysWithValues: loudest.map { ($0.key, $0.value) })
+    }
+
+    /// The loudest first.
+    func loudest(_ limit: Int) -> [(key: Key, count: Count)] {
+        var list = TopList<(key: Key, count: Count)>(limit)
+        for (key, count) in counts { list.add((key, count), Double(count.weight)) }
+        return list.largest().map(\.element)
+    }
+}
