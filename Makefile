@@ -90,8 +90,8 @@ test: setup scripts lint
 	swift build --build-tests
 	$(run_tests) --filter '$(timed)' --skip '$(alone)'
 	TESTS_AT_ONCE=1 $(run_tests) --filter '$(alone)'
-	SEED=$$(git rev-parse --short=12 HEAD 2>/dev/null || true) $(run_tests) --skip '$(timed)'
-	SKIPPED=.build/skipped Tests/Web/run.sh
+	Tests/beside.sh "SEED=$$(git rev-parse --short=12 HEAD 2>/dev/null || true) $(run_tests) --skip '$(timed)'" \
+		'SKIPPED=.build/skipped Tests/Web/run.sh'
 	@[ -n '$(POSTGRESQL)' ] || echo 'storage on PostgreSQL is tested with POSTGRESQL=1' >>.build/skipped
 	@[ ! -s .build/skipped ] && echo 'make test: nothing was skipped' || sed 's/^/make test: skipped: /' .build/skipped
 
