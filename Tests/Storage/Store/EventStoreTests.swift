@@ -138,6 +138,21 @@ struct EventStoreTests {
         }
     }
 
+    @Test("W-42: who has waited for the first event since before a restart gets no gap")
+    func beforeTheFirst() async throws {
+        try await withDirectory { directory in
+            var fixture = try Fixture(directory)
+            let nothing = fixture.feed([], after: fixture.place)
+            #expect(fixture.run(nothing).collected.first?.isKept == true)
+            let before = try fixture.page().next
+            fixture.close()
+            fixture = try Fixture(directory)
+            fixture.collect("a")
+            #expect(fixture.seen(try fixture.page(before)) == ["message a 1 @1"])
+            fixture.close()
+        }
+    }
+
     @Test(
         "W-42: a position of a database that was replaced by its backup is a gap, though its offset is there")
     func restored() async throws {

@@ -38,6 +38,9 @@ package struct EventLog {
 
     /// Why a position can't be continued; nil if it can.
     private func loss(after position: StreamPosition) -> String? {
+        // Before the first event it doesn't matter in which epoch the position was made: the next epoch takes
+        // the place of one in which nothing was kept.
+        if position.offset == 0, removed == 0 { return nil }
         guard position.offset <= newest, epochs.epoch(of: position.offset) == position.epoch else {
             return "the position is of another database: storage was restored from a backup, or began anew"
         }
