@@ -43,6 +43,21 @@ struct PostgresEngineTests {
             ) w
         """
 
+    @Test("a read that the server refuses doesn't take those behind it down")
+    func refusedRead() async throws {
+        try await RunningPostgres.with { server in
+            let options = try Engine.newDatabase(server, "reads")
+            let engine = try Engine.postgres(options, EngineTests.rules, EngineTests.now)
+            // No text of PostgreSQL has this byte.
+            let refused = StorageRead(BansRequest(afterApp: "app", afterUser: "\0")) { _, _ in }
+            let answered = StorageRead(BansRequest()) { _, _ in }
+            let outcomes = PostgresReader(options).run(
+                [answered, refused, answered, refused, answered], now: 1)
+            #expect(outcomes.map { $0.refusal == nil } == [true, false, true, false, true])
+            engine.close()
+        }
+    }
+
     @Test("W-41: the events of apps are the same as over a file, with the places in their feeds")
     func events() async throws {
         try await RunningPostgres.with { server in

@@ -132,7 +132,8 @@ import Testing
     func heads() async throws {
         try await GatewaySystem.with { gateway in
             for (path, status) in [
-                ("/v1/dev/channels", 200), ("/v1/dev/bans?x=1", 400), ("/nothing", 404),
+                ("/v1/dev/channels", 200), ("/v1/dev/bans?x=1", 400), ("/v1/dev/bans?after=%00", 400),
+                ("/nothing", 404),
                 ("/v1/dev/publish", 405), ("/openapi.yaml", 200), ("/health", 200),
             ] {
                 let http = try await RawHTTP.open(gateway.system.address("gateway"))

@@ -161,7 +161,9 @@ struct ModerationRoutes: Sendable {
     @Sendable func bans(_ request: Request, _ context: GatewayContext) async throws -> Response {
         let client = try admit(context)
         let query = try request.query(["after"])
-        let place = BansRequest(afterApp: client.app, afterUser: query["after"] ?? "")
+        let after = query["after"] ?? ""
+        if !after.isEmpty { try NameRule.user.check(after.utf8) }
+        let place = BansRequest(afterApp: client.app, afterUser: after)
         let page = try await api.backend.bans(place)
         let own = page.bans.filter { $0.appID == client.app }
         let bans = own.map {

@@ -192,6 +192,7 @@ final class AnswerGroup<Value> {
         results = Array(repeating: nil, count: count)
         missing = count
         self.finish = finish
+        if count == 0 { finish([]) }
     }
 
     func received(_ result: Result<Value, RTMError>, at index: Int) {

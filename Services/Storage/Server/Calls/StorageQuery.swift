@@ -31,7 +31,8 @@ struct StorageRead: Sendable {
     private let read: @Sendable (any ReadableStore, UInt64) throws(StoreFailure) -> Delivery
     private let refusal: @Sendable (RTMError) -> Delivery
 
-    /// - Parameter done: called once, with the answer or the refusal.
+    /// - Parameter done: called with the answer or the refusal; not called if the link closes while the read
+    ///   waits for its turn.
     init<Query: StorageQuery>(
         _ query: Query, link: UInt64 = 0,
         _ done: @escaping @Sendable (StorageShard, Result<Query.Answer, RTMError>) -> Void
@@ -51,16 +52,21 @@ struct StorageRead: Sendable {
         ReadOutcome(read: self, deliver: try read(store, now))
     }
 
-    func refused(_ error: RTMError) -> ReadOutcome { ReadOutcome(read: self, deliver: refusal(error)) }
+    func refused(_ error: RTMError) -> ReadOutcome {
+        ReadOutcome(read: self, refusal: error, deliver: refusal(error))
+    }
 }
 
 struct ReadOutcome: Sendable {
     let read: StorageRead
+    /// Why it was refused; nil if it was answered.
+    var refusal: RTMError?
     let deliver: StorageRead.Delivery
 }
 
 extension ReadableStore {
-    /// Carries out the reads, all from one committed state. Everything that was acknowledged before the reads
+    /// Carries out the reads, all from one committed state, unless the store refuses one of them: then those
+    /// behind it see a later state, and don't fail with it. Everything that was acknowledged before the reads
     /// were asked for is in it.
     ///
     /// - Parameter now: the time in milliseconds (UTC).
@@ -72,9 +78,12 @@ extension ReadableStore {
                 for read in reads { outcomes.append(try read.answer(from: self, now)) }
             }
         } catch {
-            for read in reads.dropFirst(outcomes.count) {
+            let failed = reads.dropFirst(outcomes.count)
+            let isOneAlone = error.kind == .refused && failed.count > 1
+            for read in isOneAlone ? failed.prefix(1) : failed {
                 outcomes.append(read.refused(error.error(read.failureCode)))
             }
+            if isOneAlone { outcomes += run(Array(failed.dropFirst()), now: now) }
         }
         return outcomes
     }
