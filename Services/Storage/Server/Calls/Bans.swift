@@ -58,6 +58,8 @@ struct BanListing: StorageChange {
         transaction.outcome.hasListedBans = true
         return nil
     }
+
+    func failed(_ transaction: inout StorageTransaction) { transaction.outcome.hasNotListedBans = true }
 }
 
 extension BansResponse {

@@ -16,6 +16,8 @@ struct WriteOutcome: Sendable {
     /// All bans, if they were listed.
     var bans: [Ban] = []
     var hasListedBans = false
+    /// Whether they should have been listed, and could not.
+    var hasNotListedBans = false
     /// The feeds that were collected, and whether their entries were kept.
     var collected: [(feed: EventLogs.FeedKey, isKept: Bool)] = []
     /// The apps that have new events, with the offset of the newest.
@@ -53,6 +55,7 @@ struct WriteOutcome: Sendable {
         events += other.events
         bans += other.bans
         hasListedBans = hasListedBans || other.hasListedBans
+        hasNotListedBans = hasNotListedBans || other.hasNotListedBans
         collected += other.collected
         notAnnounced += other.notAnnounced
         newEvents.merge(other.newEvents) { $1 }

@@ -7,9 +7,16 @@ import RTMWire
 
 /// What the threads have done: answers go to the callers, events to the outbox.
 extension StorageShard {
-    /// A group of writes has ended. The answers go first, so a waiter learns its ticket before the ticket is
-    /// called.
+    /// A group of writes has ended. Bans that were listed go first, as an operator may have lifted one in the
+    /// same group. The answers go before what settles locks, so a waiter learns its ticket before the ticket
+    /// is called.
     func written(_ outcome: WriteOutcome) {
+        for ban in outcome.bans { push(ban) }
+        if outcome.hasListedBans, !areBansKnown {
+            areBansKnown = true
+            for link in links.values { link.push(StorageMethod.banned, BanList.end) }
+        }
+        if outcome.hasNotListedBans { mustListBans = true }
         for answered in outcome.answers {
             switch answered.result {
             case .success(let answer): answer.deliver(to: answered.request, of: answered.link, at: self)
@@ -19,11 +26,6 @@ extension StorageShard {
         }
         metrics.historyStored.increment(by: outcome.historyStored)
         for settled in outcome.settled { report(settled) }
-        for ban in outcome.bans { push(ban) }
-        if outcome.hasListedBans, !areBansKnown {
-            areBansKnown = true
-            for link in links.values { link.push(StorageMethod.banned, BanList.end) }
-        }
         if let failure = outcome.failure {
             if leadership.serves, !outcome.hasReleased {
                 metrics.failures[.init(cause: failure.kind)].increment()

@@ -14,8 +14,7 @@ extension StorageShard {
     /// service calls it once a second.
     func cleanUp() {
         guard leadership.serves else { return }
-        // The group that was to list them may have failed.
-        if !areBansKnown { listBans() }
+        if mustListBans { listBans() }
         guard cleaningPace?.isDue() != false else { return }
         expireHistory()
         _ = queues.writes.put(StorageWrite(UnusedChannels(limit: Self.searchedMax)))

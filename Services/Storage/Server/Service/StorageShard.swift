@@ -30,9 +30,11 @@ final class StorageShard {
     var bans = BanList()
     /// False from the moment at which this node leads until the store has said who is banned.
     var areBansKnown = true
+    /// Whether the group that was to list them has failed.
+    var mustListBans = false
     var inquiries = BanInquiries()
     var questions = EdgeInquiries()
-    /// The links of operators' programs, which have no users.
+    /// The links of gateways and of operators' programs, which have no users.
     var operators: Set<UInt64> = []
     var eventWaits = EventWaits()
     /// Which reads may begin for each link.
@@ -107,7 +109,9 @@ extension StorageShard: ServiceLinkHandler {
         do {
             guard leadership.serves else { throw noLeader(method) }
             cleaningPace?.used()
-            if !Self.methodsOfClients.contains(method) { operators.insert(link.id) }
+            if StorageMethod.names[method] != nil, !Self.methodsOfClients.contains(method) {
+                operators.insert(link.id)
+            }
             let call = StorageCall(id: id, link: link, deadline: eventLoop.now + TimeAmount(timeout))
             switch method {
             case StorageMethod.call: try self.call(CallRequest(body, in: arena), call)
@@ -188,7 +192,7 @@ extension StorageShard {
     }
 
     /// Reads who is shut out. Links that are open already get the list then.
-    func listBans() { _ = queues.writes.put(StorageWrite(BanListing())) }
+    func listBans() { mustListBans = !queues.writes.put(StorageWrite(BanListing())) }
 
     func take(_ action: StorageLeadership.Action) {
         switch action {
