@@ -62,7 +62,7 @@ package final class Canaries {
         if succeeded { advance(shard) }
     }
 
-    package func published(_ context: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>) {
+    package func published(_ context: Int, _ outcome: ServiceLinkResult<PublishResponse>) {
         canaries[context - Self.firstContext].published(try? outcome.get().offset, now: now)
         reportVerdict()
     }

@@ -13,8 +13,8 @@ struct BanPages {
 
     /// - Returns: the page, once every shard has answered.
     mutating func take(
-        _ outcome: Result<BansResponse, ServiceLinkRequestFailure>
-    ) -> Result<BansResponse, ServiceLinkRequestFailure>? {
+        _ outcome: ServiceLinkResult<BansResponse>
+    ) -> ServiceLinkResult<BansResponse>? {
         switch outcome {
         case .success(let page):
             bans += page.bans

@@ -26,7 +26,7 @@ extension ServiceLinkOutcome {
     /// Decodes a response. One that can't be decoded counts as refused.
     package func result<Response>(
         _ decode: (UnsafeRawBufferPointer) throws -> Response
-    ) -> Result<Response, ServiceLinkRequestFailure> {
+    ) -> ServiceLinkResult<Response> {
         switch self {
         case .success(let body):
             do {

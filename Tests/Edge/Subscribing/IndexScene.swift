@@ -102,7 +102,7 @@ struct IndexScene {
     }
 
     mutating func storageAnswered(
-        _ id: SubscribeID, _ outcome: Result<ByteBuffer, ServiceLinkRequestFailure>
+        _ id: SubscribeID, _ outcome: ServiceLinkResult<ByteBuffer>
     ) {
         handle(.storageAnswered(outcome.map { RequestedPage(frames: $0) }), of: id)
     }

@@ -110,12 +110,12 @@ private struct SubscribeWalk {
         }
     }
 
-    private mutating func storageAnswer() -> Result<ByteBuffer, ServiceLinkRequestFailure> {
+    private mutating func storageAnswer() -> ServiceLinkResult<ByteBuffer> {
         random.chance(1, in: 4) ? .failure(.timedOut) : .success(IndexScene.frames(2...2))
     }
 
     /// A page with more behind it ends before the position that the edge has.
-    private mutating func pageAnswer() -> Result<SubscribePage, ServiceLinkRequestFailure> {
+    private mutating func pageAnswer() -> ServiceLinkResult<SubscribePage> {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: .failure(.timedOut)
         case 1: .failure(.refused(RTMError(.channelSubscribeFailed, "the position is not known")))

@@ -143,7 +143,7 @@ final class Calls {
         }
     }
 
-    func presenceAnswered(_ context: Int, _ outcome: Result<CallResponse, ServiceLinkRequestFailure>) {
+    func presenceAnswered(_ context: Int, _ outcome: ServiceLinkResult<CallResponse>) {
         let call = pending.remove(context)
         switch outcome {
         case .success(let response):
@@ -155,7 +155,7 @@ final class Calls {
     }
 
     func storageAnswered(
-        _ context: Int, in shard: Int, _ outcome: Result<StorageCallResponse, ServiceLinkRequestFailure>
+        _ context: Int, in shard: Int, _ outcome: ServiceLinkResult<StorageCallResponse>
     ) {
         let call = pending.remove(context)
         switch outcome {

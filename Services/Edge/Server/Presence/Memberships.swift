@@ -79,7 +79,7 @@ extension Memberships {
         timer = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { self.renew() }
     }
 
-    func leased(_ outcome: Result<LeaseResponse, ServiceLinkRequestFailure>) {
+    func leased(_ outcome: ServiceLinkResult<LeaseResponse>) {
         switch outcome {
         case .success(let response):
             renew(in: max(response.timeToLive / 3, .milliseconds(100)))
@@ -159,7 +159,7 @@ extension Memberships {
 
     /// - Parameter context: negative for a login. Joins of channels have other contexts.
     /// - Returns: whether it was a login.
-    func joined(_ context: Int, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) -> Bool {
+    func joined(_ context: Int, _ outcome: ServiceLinkResult<JoinResponse>) -> Bool {
         guard context < 0 else { return false }
         let key = logins.remove(-1 - context)
         guard let session = sessions[key] else { return true }
@@ -202,7 +202,7 @@ extension Memberships {
         }
     }
 
-    func synced(_ outcome: Result<SyncResponse, ServiceLinkRequestFailure>) {
+    func synced(_ outcome: ServiceLinkResult<SyncResponse>) {
         guard case .success(let response) = outcome else { return lease.syncFailed() }
         switch lease.synced(unlisted: response.older.map { Int($0.place) }, allSessions) {
         case .more: syncNext()

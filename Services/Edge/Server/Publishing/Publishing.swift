@@ -373,7 +373,7 @@ extension Publishing {
 extension Publishing {
     /// - Parameter shard: in which the channel is.
     func published(
-        _ context: Int, in shard: Int, _ outcome: Result<PublishResponse, ServiceLinkRequestFailure>
+        _ context: Int, in shard: Int, _ outcome: ServiceLinkResult<PublishResponse>
     ) {
         let pending = pending.remove(context)
         metrics.publishAnswered(after: .nanoseconds((endOfTurn.now - pending.sentAt).nanoseconds))

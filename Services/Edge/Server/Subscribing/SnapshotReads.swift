@@ -111,7 +111,7 @@ final class SnapshotReads {
     func storedRead(_ context: Int) -> StoredSnapshot { stored.remove(context) }
 
     static func answer(
-        _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>
+        _ outcome: ServiceLinkResult<JoinResponse>
     ) -> PresenceAnswer {
         switch outcome {
         case .success(let response) where response.isTooBig:
@@ -155,7 +155,7 @@ final class SnapshotReads {
     ///
     /// - Returns: who waited for the snapshot, and the answer; nil if more of it has to be read.
     func rosterRead(
-        _ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>
+        _ channel: ChannelKey, _ outcome: ServiceLinkResult<RosterResponse>
     ) -> (readers: [SubscribeID], answer: PresenceAnswer)? {
         var isThere = false
         let share = rosterShares.removeValue(forKey: channel)

@@ -13,9 +13,9 @@ enum SubscribeEvent {
     /// - Parameter hasSetStates: whether the user shows the states that the client has named.
     case presenceAnswered(PresenceAnswer, hasSetStates: Bool = false)
     /// The snapshots of metadata and locks.
-    case storageAnswered(Result<RequestedPage, ServiceLinkRequestFailure>)
+    case storageAnswered(ServiceLinkResult<RequestedPage>)
     /// A page of what the subscriber missed.
-    case pageRead(Result<SubscribePage, ServiceLinkRequestFailure>)
+    case pageRead(ServiceLinkResult<SubscribePage>)
 }
 
 /// What presence answers about the channel of a subscriber.

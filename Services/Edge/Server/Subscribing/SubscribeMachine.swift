@@ -207,7 +207,7 @@ extension SubscribeMachine {
     }
 
     private mutating func storageAnswered(
-        _ outcome: Result<RequestedPage, ServiceLinkRequestFailure>, _ circumstances: Circumstances
+        _ outcome: ServiceLinkResult<RequestedPage>, _ circumstances: Circumstances
     ) -> Step {
         guard case .preparing(var preparation) = state else { return Step() }
         preparation.awaitsStorage = false

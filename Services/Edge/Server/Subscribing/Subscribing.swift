@@ -303,20 +303,20 @@ extension Subscribing {
     /// The join that presence has answered.
     func joined(_ context: Int) -> SnapshotReads.PendingJoin { snapshots.joined(context) }
 
-    func joined(_ id: SubscribeID, _ outcome: Result<JoinResponse, ServiceLinkRequestFailure>) {
+    func joined(_ id: SubscribeID, _ outcome: ServiceLinkResult<JoinResponse>) {
         var hasSetStates = false
         if case .success(let response) = outcome { hasSetStates = response.hasSetStates }
         snapshotArrived(
             .presenceAnswered(SnapshotReads.answer(outcome), hasSetStates: hasSetStates), of: id)
     }
 
-    func rosterRead(_ channel: ChannelKey, _ outcome: Result<RosterResponse, ServiceLinkRequestFailure>) {
+    func rosterRead(_ channel: ChannelKey, _ outcome: ServiceLinkResult<RosterResponse>) {
         guard let (readers, answer) = snapshots.rosterRead(channel, outcome) else { return }
         for id in readers { snapshotArrived(.presenceAnswered(answer), of: id) }
         snapshots.readRosters()
     }
 
-    func snapshotRead(_ context: Int, _ outcome: Result<SnapshotResponse, ServiceLinkRequestFailure>) {
+    func snapshotRead(_ context: Int, _ outcome: ServiceLinkResult<SnapshotResponse>) {
         let read = snapshots.storedRead(context)
         let page = outcome.map { response in
             read.share.settle(response.frames.bytes.count)
@@ -355,7 +355,7 @@ extension Subscribing: RefreshedSubscriptions {
 extension Subscribing {
     /// - Parameter shard: of messaging, in which the channel is.
     func attached(
-        _ interest: UInt64, in shard: Int, _ outcome: Result<AttachResponse, ServiceLinkRequestFailure>
+        _ interest: UInt64, in shard: Int, _ outcome: ServiceLinkResult<AttachResponse>
     ) {
         switch outcome {
         case .success(let response):
@@ -390,7 +390,7 @@ extension Subscribing {
     }
 
     /// A page of what a subscriber missed.
-    func read(_ context: Int, _ outcome: Result<ReadResponse, ServiceLinkRequestFailure>) {
+    func read(_ context: Int, _ outcome: ServiceLinkResult<ReadResponse>) {
         let read = reads.answered(context)
         let page = outcome.map { response in
             let frames = read.query.wanted(response.frames)
@@ -408,7 +408,7 @@ extension Subscribing {
     }
 
     private func pageRead(
-        _ page: Result<SubscribePage, ServiceLinkRequestFailure>, _ query: PageQuery
+        _ page: ServiceLinkResult<SubscribePage>, _ query: PageQuery
     ) {
         handle(.pageRead(page), of: query.id)
         reads.ended(of: query.session)

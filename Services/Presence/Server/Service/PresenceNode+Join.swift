@@ -74,7 +74,7 @@ extension PresenceNode {
         }
     }
 
-    func headAnswered(_ channel: ChannelKey, _ outcome: Result<StreamPosition, ServiceLinkRequestFailure>) {
+    func headAnswered(_ channel: ChannelKey, _ outcome: ServiceLinkResult<StreamPosition>) {
         let waiters = headWaiters.removeValue(forKey: channel) ?? []
         switch outcome {
         case .success(let position):

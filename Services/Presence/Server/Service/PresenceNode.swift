@@ -136,7 +136,7 @@ extension PresenceNode: AppendCaller {
     }
 
     func messagingAppended(
-        _ context: Int, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>
+        _ context: Int, _ outcome: ServiceLinkResult<AppendResponse>
     ) {
         switch events.answered(context) {
         case .event(let event): appended(event, outcome)
@@ -145,7 +145,7 @@ extension PresenceNode: AppendCaller {
     }
 
     private func appended(
-        _ append: EventOutbox.Append, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>
+        _ append: EventOutbox.Append, _ outcome: ServiceLinkResult<AppendResponse>
     ) {
         switch outcome {
         case .success(let response):

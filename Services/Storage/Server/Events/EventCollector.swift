@@ -241,7 +241,7 @@ extension EventCollector: FeedCaller {
     func shardIsDown(_ shard: Int, _ reason: ServiceLinkDownReason) {}
     func connectFailed(_ reason: ServiceLinkDownReason) {}
 
-    func messagingFed(_ context: Int, _ outcome: Result<FeedResponse, ServiceLinkRequestFailure>) {
+    func messagingFed(_ context: Int, _ outcome: ServiceLinkResult<FeedResponse>) {
         let read = pending.remove(context)
         let key = read.key
         // The app may have lost its events meanwhile.

@@ -171,7 +171,7 @@ extension StorageOutbox: AppendCaller {
         probe.notReady("no connection to messaging at \(appender.addresses): \(reason)")
     }
 
-    func messagingAppended(_ context: Int, _ outcome: Result<AppendResponse, ServiceLinkRequestFailure>) {
+    func messagingAppended(_ context: Int, _ outcome: ServiceLinkResult<AppendResponse>) {
         let sent = pending.remove(context)
         switch outcome {
         case .success:
