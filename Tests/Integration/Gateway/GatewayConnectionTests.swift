@@ -287,7 +287,7 @@ import Testing
                 }
                 #expect(try await publishes())
                 let process = try gateway.system.process("rtm-standalone")
-                #expect(process.log.contains("a TLS certificate expires soon"))
+                try await eventually("it is said") { process.log.contains("a TLS certificate expires soon") }
                 let metrics = "http://\(gateway.system.address("rtm-standalone admin"))/metrics"
                 let page = try await gateway.system.get(metrics).body
                 let days = page.firstMatch(

@@ -144,8 +144,12 @@ import Testing
                 }
             }
             let program = deployment == .standalone ? "rtm-standalone" : "rtm-storage"
-            let log = try gateway.system.process(program, first: true).log
-            let line = log.split(separator: "\n").first { $0.contains("too loud") }
+            let process = try gateway.system.process(program, first: true)
+            var line: Substring?
+            try await eventually("the ban is in the log") {
+                line = process.log.split(separator: "\n").first { $0.contains("too loud") }
+                return line != nil
+            }
             #expect(line?.contains(#""user":"ben o""#) == true && line?.contains(#""by":"key "#) == true)
         }
     }
@@ -212,8 +216,7 @@ import Testing
             _ = try await gateway.call("DELETE", "/v1/dev/history?channel=room")
             _ = try await gateway.call("POST", "/v1/dev/publish", #"{"channel": "a", "message": "b"}"#)
             _ = try await gateway.call("GET", "/v1/dev/bans")
-            let lines = try gateway.system.process("rtm-standalone").log.split(separator: "\n")
-                .filter { $0.contains(#""audit""#) }
+            let lines = try await gateway.auditLines()
             let parts: [[String]] = [
                 [#""what":"POST users kick""#, #""whom":"user fay f""#, #""outcome":"200""#],
                 [#""what":"POST users kick""#, #""outcome":"403 missingScope""#],

@@ -185,6 +185,19 @@ struct GatewaySystem {
         try await reload()
     }
 
+    /// The lines of the audit so far. The log is written by a thread of its own, after the answer, so a change
+    /// of another app is made last, and its line waited for.
+    func auditLines() async throws -> [Substring] {
+        let last = UUID().uuidString
+        let change = try await call(
+            "POST", "/v1/other/users/last/kick", key: "operator", "{}", headers: ["x-request-id": last])
+        try #require(change.status == 200)
+        let process = try system.process(program)
+        try await eventually("the last change is in the log") { process.log.contains(last) }
+        let lines = process.log.split(separator: "\n").filter { $0.contains(#""message":"audit""#) }
+        return Array(lines.prefix { !$0.contains(last) })
+    }
+
     private func reload(_ name: String? = nil) async throws {
         let process = try system.process(name ?? program)
         let reloads = { process.log.components(separatedBy: "configuration reloaded").count }

@@ -176,8 +176,10 @@ import Testing
                 // Three failures in a row were an outage, so nobody was asked about the fourth message,
                 // unless this machine is so busy that the time for the next question had come.
                 #expect(receiver.calls.count == 3 || .now - outageBegan >= .milliseconds(500))
-                let log = try gateway.system.process("rtm-gateway").log
-                #expect(log.contains("the hook before publishing is away"))
+                let process = try gateway.system.process("rtm-gateway")
+                try await eventually("the outage is in the log") {
+                    process.log.contains("the hook before publishing is away")
+                }
                 // The edge finds out for itself: 503 is an outage at once.
                 try await gateway.system.withClients("alice") { clients in
                     let receipt = try await clients[0].publish("again and again", to: .channel("a"))

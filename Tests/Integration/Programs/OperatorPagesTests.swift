@@ -134,9 +134,13 @@ import Testing
                 let raised = try await read(Levels.self, system, page + "&level=debug&for=10m", "POST")
                 #expect(raised.levels.map(\.user) == ["anna"] && raised.levels.map(\.level) == ["debug"])
                 for client in clients { try await client.subscribe(to: "lobby") }
-                let requests = try system.process("rtm-edge").log.split(separator: "\n")
-                    .filter { $0.contains("\"message\":\"request\"") }
-                #expect(requests.contains { $0.contains("\"kind\":\"subscribe\"") })
+                let process = try system.process("rtm-edge")
+                var requests: [Substring] = []
+                try await eventually("the subscribe is in the log") {
+                    requests = process.log.split(separator: "\n")
+                        .filter { $0.contains("\"message\":\"request\"") }
+                    return requests.contains { $0.contains("\"kind\":\"subscribe\"") }
+                }
                 #expect(requests.allSatisfy { $0.contains("\"user\":\"anna\"") })
                 #expect(try await read(Levels.self, system, "/log-level").levels.count == 1)
                 #expect(try await read(Levels.self, system, page, "DELETE").levels.isEmpty)
