@@ -35,7 +35,6 @@ import Testing
     @Test("a reader gets the entries of every channel of its app behind its place, page by page")
     func order() throws {
         var broker = Broker(limits: .limits(partitionCount: 16), firstEpoch: 7)
-        _ = try broker.publish("before", to: .message("a"), now: 1)
         let start = try start(&broker)
         for (number, name) in ["a", "b", "c", "a", "b"].enumerated() {
             _ = try broker.publish("\(number)", to: .message(name), now: 2)
@@ -56,6 +55,24 @@ import Testing
             guard page.more else { break }
         }
         #expect(texts == all.texts && pages == 6)
+    }
+
+    @Test("a feed that is read for the first time begins with what the tail has, and has no gap")
+    func first() throws {
+        var broker = Broker(limits: .limits(tailBytesMax: 40_000, segmentBytes: 4_000), firstEpoch: 7)
+        let text = String(repeating: "x", count: 500)
+        for number in 0..<200 { _ = try broker.publish("\(number) \(text)", to: .message("a"), now: 2) }
+        var (place, texts) = (FeedPosition(), [String]())
+        while true {
+            let page = try feed(&broker, after: place, bytesMax: 5_000)
+            #expect(!page.gap)
+            texts += page.texts
+            place = page.next
+            guard page.more else { break }
+        }
+        let newest = (0..<200).suffix(texts.count).map { "\($0) \(text)" }
+        #expect(texts.count > 10 && texts == newest)
+        #expect(try feed(&broker, after: place).gap == false)
     }
 
     @Test("entries that were dropped before they were read are a gap, and what is left follows")
@@ -166,6 +183,41 @@ import Testing
         #expect(try feed(&second, after: early).gap)
         _ = try second.publish("2", to: .message("b"), now: 5)
         #expect(try feed(&second, after: late).texts == ["2"])
+    }
+
+    @Test(
+        "logs that went back in time are a gap, and what they had was read before", arguments: 0..<4)
+    func backInTime(published: Int) throws {
+        var first = Broker(limits: .limits(partitionCount: 16), firstEpoch: 7)
+        first.keepJournal(settlingFor: 0, now: 1)
+        for text in ["1", "2"] { _ = try first.publish(text, to: .message("a"), now: 2) }
+        let kept = first.takeJournal()
+        for text in ["3", "4"] { _ = try first.publish(text, to: .message("a"), now: 3) }
+        let place = try feed(&first, after: FeedPosition()).next
+        var second = try successor([kept], now: 4)
+        let new = (0..<published).map { "new \($0)" }
+        for text in new { _ = try second.publish(text, to: .message("b"), now: 5) }
+        var page = try feed(&second, after: place)
+        #expect(page.gap && page.texts == new)
+        _ = try second.publish("5", to: .message("a"), now: 6)
+        page = try feed(&second, after: page.next)
+        #expect(!page.gap && page.texts == ["5"])
+    }
+
+    @Test("a node that leads again with what it had is a gap, and what comes from then on follows")
+    func outdated() throws {
+        var outdated = Broker(limits: .limits(partitionCount: 16), firstEpoch: 7)
+        outdated.keepJournal(settlingFor: 0, now: 1)
+        for text in ["1", "2"] { _ = try outdated.publish(text, to: .message("a"), now: 2) }
+        var newer = try successor([outdated.takeJournal()], now: 3)
+        for text in ["3", "4"] { _ = try newer.publish(text, to: .message("a"), now: 4) }
+        let place = try feed(&newer, after: FeedPosition()).next
+        outdated.reinstate()
+        let gap = try feed(&outdated, after: place)
+        #expect(gap.gap && gap.texts == [])
+        _ = try outdated.publish("new", to: .message("b"), now: 5)
+        let page = try feed(&outdated, after: gap.next)
+        #expect(!page.gap && page.texts == ["new"])
     }
 
     @Test("logs that began anew are a gap, and everything that they have follows")

@@ -901,7 +901,7 @@ extension FeedPosition {
 package struct FeedRequest: WireMessage, Sendable, Hashable {
     package typealias Fields = Schema.FeedRequest
     package var appID: String
-    /// Epoch 0: only the place after the newest entry is asked for.
+    /// Epoch 0: from the oldest entry that is kept.
     package var after: FeedPosition
     /// How long to wait if there is none.
     package var wait: Duration

@@ -185,8 +185,8 @@ struct GatewaySystem {
         try await reload()
     }
 
-    /// The lines of the audit so far. The log is written by a thread of its own, after the answer, so a change
-    /// of another app is made last, and its line waited for.
+    /// The lines of the audit so far. The log is written by a thread of its own, after the answer, so a
+    /// change of another app is made last, and its line waited for.
     func auditLines() async throws -> [Substring] {
         let last = UUID().uuidString
         let change = try await call(

@@ -23,30 +23,23 @@ extension Broker {
 
     /// The entries after a place, up to `bytesMax` bytes but at least one entry.
     ///
-    /// - Parameter place: with epoch 0, only the place after the newest entry is asked for.
+    /// - Parameter place: with epoch 0, nothing was read before: the feed begins with what the tail has.
     package mutating func feed(
         _ appID: String, after place: FeedPosition, bytesMax: Int, now: UInt64
     ) -> FeedPage {
         let sequence = channels.sequence
         let app = channels.apps.occupy(appID)
-        guard place.epoch != 0 else {
-            let newest = channels.apps[app].newest
-            let next = FeedPosition(
-                epoch: channels.firstEpoch, sequence: sequence, partition: UInt32(newest?.partition ?? 0),
-                offset: newest?.offset ?? 0)
-            return FeedPage(frames: ByteBuffer(), count: 0, next: next, gap: false, more: false)
-        }
         let start = channels.start(ofFeed: app, after: place)
         var page = channels.apps[app].tail.page(after: start.place, bytesMax: bytesMax)
+        let entry =
+            page.last ?? (start.gap ? channels.apps[app].entry(at: start.place) : EntryIdentity(place))
         channels.apps[app].fed = .init(
-            entry: page.last ?? EntryIdentity(place), place: page.last == nil ? start.place : page.place,
-            at: now)
+            entry: entry, place: page.last == nil ? start.place : page.place, at: now)
         // Without a new entry the place is the same one, seen later.
         let lost = channels.lostSequence(of: app)
-        var next = FeedPosition(
+        let next = FeedPosition(
             epoch: channels.firstEpoch, sequence: page.more ? (start.gap ? lost : place.sequence) : sequence,
-            partition: start.gap ? 0 : place.partition, offset: start.gap ? 0 : place.offset)
-        if let last = page.last { (next.partition, next.offset) = (UInt32(last.partition), last.offset) }
+            partition: UInt32(entry?.partition ?? 0), offset: entry?.offset ?? 0)
         page.frames.discardReadBytes()
         return FeedPage(
             frames: page.frames, count: page.count, next: next, gap: start.gap, more: page.more)
@@ -83,22 +76,30 @@ extension LogTable {
     ///
     /// - Returns: the place of the entry before, `.none` for the beginning of the tail.
     fileprivate func start(ofFeed app: Int, after place: FeedPosition) -> (place: EntryPlace, gap: Bool) {
-        guard place.epoch == firstEpoch, place.sequence <= sequence else { return (.none, true) }
+        guard place.epoch != 0 else { return (.none, false) }
+        guard place.epoch == firstEpoch else { return (.none, true) }
+        // The logs have gone back in time. What they had when the term began may have been read before.
+        guard place.sequence <= sequence else { return (apps[app].beforeTerm, true) }
         let isLost = place.sequence < lostSequence(of: app)
         guard let entry = EntryIdentity(place) else { return (.none, isLost) }
-        if let found = apps[app].place(of: entry) { return (found, false) }
-        return (.none, apps[app].given == entry ? false : isLost)
+        switch apps[app].find(entry) {
+        case .at(let found): return (found, false)
+        case .replaced: return (apps[app].beforeTerm, true)
+        case .before: return (.none, apps[app].given == entry ? false : isLost)
+        }
     }
 }
 
 extension AppTable.Record {
-    /// The newest entry that there was.
-    fileprivate var newest: EntryIdentity? { tail.newest.map { EntryIdentity($0) } ?? given }
+    /// Nil if the tail doesn't have it.
+    fileprivate func entry(at place: EntryPlace) -> EntryIdentity? {
+        tail.holds(place) ? EntryIdentity(tail.record(at: place)) : nil
+    }
 
-    /// Where the tail has the entry. Who reads the feed has mostly read the entry just before.
-    fileprivate func place(of entry: EntryIdentity) -> EntryPlace? {
-        if let fed, fed.entry == entry, tail.holds(fed.place) { return fed.place }
-        return tail.place(of: entry)
+    /// Where the tail has the entry. Mostly it is the one up to which the feed was read just before.
+    fileprivate func find(_ entry: EntryIdentity) -> EntryTail.Found {
+        if let fed, fed.entry == entry, tail.holds(fed.place) { return .at(fed.place) }
+        return tail.find(entry)
     }
 }
 
@@ -112,18 +113,28 @@ extension EntryTail {
         var more = false
     }
 
-    fileprivate var newest: EntryRecord? { open.records.last ?? lastSegment?.records.last }
+    enum Found {
+        case at(EntryPlace)
+        /// The entry came before the oldest one of the tail.
+        case before
+        /// The tail has older entries of the partition, and not this one: it came in a history that was lost.
+        case replaced
+    }
 
     /// The entry is looked for from the newest one on.
-    fileprivate func place(of entry: EntryIdentity) -> EntryPlace? {
+    fileprivate func find(_ entry: EntryIdentity) -> Found {
         var number = open.number
         while let segment = segment(numbered: number) {
-            if let index = segment.records.lastIndex(where: { EntryIdentity($0) == entry }) {
-                return EntryPlace(segment: number, index: UInt32(index))
+            let found = segment.records.lastIndex {
+                $0.channel.partition == entry.partition && $0.offset <= entry.offset
+            }
+            if let found {
+                guard segment.records[found].offset == entry.offset else { return .replaced }
+                return .at(EntryPlace(segment: number, index: UInt32(found)))
             }
             number -= 1
         }
-        return nil
+        return .before
     }
 
     /// The entries behind a place, of all channels.

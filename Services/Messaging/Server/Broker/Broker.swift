@@ -65,7 +65,11 @@ package struct Broker {
         begin = replay.begin
         knownSince = replay.begin ?? now
         channels.timesBegin = Self.timesBegin(now)
+        channels.apps.beginTerm()
     }
+
+    /// What the tails have now may be older than what another leader had meanwhile.
+    package mutating func reinstate() { channels.apps.beginTerm() }
 
     /// Times run ahead of the clock by so much, so none of a node before is later (M-24). 0 if there was
     /// none.

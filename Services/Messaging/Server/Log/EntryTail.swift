@@ -62,8 +62,11 @@ struct EntryTail {
         return full[Int(number - first.number)]
     }
 
-    /// The newest of those that take no append any more.
-    var lastSegment: EntrySegment? { full.last }
+    /// Where the newest entry is; `.none` if there is none.
+    var newestPlace: EntryPlace {
+        guard let segment = open.isEmpty ? full.last : open else { return .none }
+        return EntryPlace(segment: segment.number, index: UInt32(segment.records.count - 1))
+    }
 
     /// Whether the segment that goes first has no entry behind the place.
     func isFirstSegmentBefore(_ place: EntryPlace) -> Bool {

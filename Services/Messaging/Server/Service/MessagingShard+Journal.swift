@@ -111,7 +111,10 @@ extension MessagingShard: JournalDelegate {
         closeGate()
     }
 
-    func didReinstate(_ term: JournalTerm) { announce(term) }
+    func didReinstate(_ term: JournalTerm) {
+        broker.reinstate()
+        announce(term)
+    }
 
     private func announce(_ term: JournalTerm) {
         for link in links.values { link.push(MessagingMethod.leader, term.announcement) }

@@ -21,6 +21,8 @@ struct AppTable {
         /// had more than this many entries is lost.
         var given: EntryIdentity?
         var lostSequence: UInt64 = 0
+        /// The newest entry that was there when the leader's term began; `.none` if there was none.
+        fileprivate(set) var beforeTerm = EntryPlace.none
         /// How far the feed was read; nil if nobody reads it.
         var fed: Fed?
         /// The memory of the tail, as far as it is counted in the sum.
@@ -110,6 +112,10 @@ struct AppTable {
         guard bytes < before else { return nil }
         records[app].newestGiven = max(records[app].newestGiven, newest)
         return gone
+    }
+
+    mutating func beginTerm() {
+        for app in records.indices { records[app].beforeTerm = records[app].tail.newestPlace }
     }
 
     /// When the oldest entry of an app was appended; nil if it has none.

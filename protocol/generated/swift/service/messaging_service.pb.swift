@@ -945,7 +945,7 @@ package nonisolated struct Rtm_Service_FeedRequest: Sendable {
 
   package var appID: String = String()
 
-  /// epoch 0: only the place after the newest entry is asked for
+  /// epoch 0: from the oldest entry that is kept
   package var after: Rtm_Service_FeedPosition {
     get {_after ?? Rtm_Service_FeedPosition()}
     set {_after = newValue}

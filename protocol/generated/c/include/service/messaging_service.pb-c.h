@@ -795,7 +795,7 @@ struct  Rtm__Service__FeedRequest
   ProtobufCMessage base;
   char *app_id;
   /*
-   * epoch 0: only the place after the newest entry is asked for
+   * epoch 0: from the oldest entry that is kept
    */
   Rtm__Service__FeedPosition *after;
   /*
