@@ -260,7 +260,7 @@ struct WebhookQueueTests {
         var others = 0
         var letters: [WebhookProgress.Letter] = []
         for _ in 0..<400 where letters.isEmpty {
-            if others < WebhookQueue.windowEventsMax - 1 {
+            if others < WebhookWindow.eventsMax - 1 {
                 world.read(String(repeating: "y", count: 100))
                 others += 100
             }

@@ -1,4 +1,3 @@
-import DequeModule
 import NIOCore
 import OrderedCollections
 import RTMModel
@@ -32,6 +31,17 @@ struct WebhookQueue {
         var pauseMax = TimeAmount.seconds(60)
         /// How long the ownership of the reader lasts without being renewed.
         var lease = TimeAmount.seconds(15)
+
+        private static let pauseOfFirstFailure = TimeAmount.seconds(1)
+
+        /// Full jitter: a random part of a time that doubles with every failure, so that many senders that
+        /// failed together don't return together.
+        func pause(
+            after failures: Int, using random: inout some RandomNumberGenerator
+        ) -> TimeAmount {
+            let doubled = Self.pauseOfFirstFailure.nanoseconds << min(max(0, failures - 1), 20)
+            return .nanoseconds(.random(in: 0...min(doubled, pauseMax.nanoseconds), using: &random))
+        }
     }
 
     enum Action: Sendable, Equatable {
@@ -40,87 +50,23 @@ struct WebhookQueue {
         case keep(WebhookProgress)
     }
 
-    /// Limit: events that were read and lie behind the kept position, delivered or not, and the bytes of
-    /// those that are not. It also bounds what another gateway delivers again after this one was killed.
-    static let windowEventsMax = 10_000
-    static let windowBytesMax = 8 << 20
-    static let readMax = 500
-    /// Requests that failed in a row, each with keys that hadn't failed before: that many are an outage.
-    static let failuresOfOutage = 3
-    /// A receiver that asks for a longer pause gets this one.
-    static let retryAfterMax = TimeAmount.hours(1)
-    private static let pauseOfFirstFailure = TimeAmount.seconds(1)
-    private static let keepInterval = TimeAmount.milliseconds(500)
-    private static let pauseAfterServiceFailure = TimeAmount.seconds(1)
+    private static let readMax = 500
+    static let pauseAfterServiceFailure = TimeAmount.seconds(1)
 
-    private struct Entry {
-        var event: WebhookEvent
-        let arrival: NIODeadline
-        var isDone = false
-    }
-
-    /// The events of one key that wait, by number, oldest first.
-    private struct KeyQueue {
-        var waiting: Deque<Int> = []
-        var isInFlight = false
-        /// Attempts that failed since the last one that didn't, when the first of them was, in milliseconds
-        /// since 1970, and when the next one is due.
-        var failures = 0
-        var failingSince: UInt64?
-        var retryAt = NIODeadline.uptimeNanoseconds(0)
-    }
-
-    private struct Outage {
-        /// Requests with a smaller number were open when it began: that they fail, too, counts nothing.
-        let firstRequest: Int
-        /// In milliseconds since 1970.
-        let since: UInt64
-        var failures = 0
-        var nextAttempt = NIODeadline.uptimeNanoseconds(0)
+    private struct Flight {
+        let request: WebhookRequest
+        let numbers: [Int]
     }
 
     private let settings: Settings
-
-    private var entries: Deque<Entry> = []
-    /// The number of the first entry.
-    private var firstNumber = 0
-    private var bytes = 0
-    private var keys: [String: KeyQueue] = [:]
-    /// Keys that have waiting events and no failures, and the sum of those events.
-    private var ready: Deque<String> = []
-    private var readyEvents = 0
-    private var readyBytes = 0
-    /// Keys that wait for their next attempt.
-    private var held: OrderedSet<String> = []
-
-    private var isReading = false
-    private var readThrough: StreamPosition
-    private var nextRead = NIODeadline.uptimeNanoseconds(0)
-
-    private var inFlight: [Int: WebhookRequest] = [:]
-    private var numbersInFlight: [Int: [Int]] = [:]
+    private var window: WebhookWindow
+    private var keys: WebhookKeys
+    private var outage: WebhookOutage
+    private var reader: WebhookReader
+    private var inFlight: [Int: Flight] = [:]
     private var lastRequest = 0
-    private var failuresInRow = 0
-    private var outage: Outage?
-    /// Since when keys and the receiver fail, as the owner before has seen it.
-    private var inherited: WebhookJournal.Failing
-
-    private var letters: [WebhookProgress.Letter] = []
-    private var keeping: WebhookProgress?
-    private var keepBegan: NIODeadline
-    private var nextKeep: NIODeadline
-    private var leaseEnd: NIODeadline
-    private var hasNews = false
-    private var isStopping = false
-
-    /// Everything up to there is delivered or given up.
-    private var delivered: StreamPosition
-    /// The position that storage has.
-    private(set) var position: StreamPosition
-    private(set) var journal: WebhookJournal
-    /// Another gateway owns the reader now, or it was moved. Nothing follows.
-    private(set) var isSuperseded = false
-    private var isReleased = false
+    private var isReading = false
+    private var nextRead = NIODeadline.uptimeNanoseconds(0)
 
     /// - Parameters:
     ///   - position: after which to read on.
@@ -129,33 +75,22 @@ struct WebhookQueue {
     init(
         after position: StreamPosition, _ journal: WebhookJournal?, _ settings: Settings, now: WebhookTime
     ) {
+        let journal = journal ?? WebhookJournal()
         self.settings = settings
-        self.journal = journal ?? WebhookJournal()
-        inherited = self.journal.failing
-        (self.position, delivered, readThrough) = (position, position, position)
-        (keepBegan, nextKeep) = (now.uptime, now.uptime)
-        leaseEnd = now.uptime + settings.lease
+        window = WebhookWindow(after: position)
+        keys = WebhookKeys(failingSince: journal.failing.keys)
+        outage = WebhookOutage(failingSince: journal.failing.receiver)
+        reader = WebhookReader(at: position, journal, lease: settings.lease, now: now.uptime)
     }
 
     // MARK: - What happened
 
     mutating func received(_ events: [WebhookEvent], next: StreamPosition, now: WebhookTime) {
         isReading = false
-        readThrough = next
+        window.read(through: next)
         for event in events {
-            let number = firstNumber + entries.count
-            entries.append(Entry(event: event, arrival: now.uptime))
-            bytes += event.bytes
-            let key = event.key
-            if keys[key] == nil {
-                keys[key] = KeyQueue()
-                ready.append(key)
-            }
-            keys[key]?.waiting.append(number)
-            if keys[key]?.isInFlight == false, keys[key]?.failures == 0 {
-                readyEvents += 1
-                readyBytes += event.bytes
-            }
+            let number = window.append(event, now: now.uptime)
+            keys.add(.init(number: number, bytes: event.bytes), of: event.key)
         }
     }
 
@@ -165,156 +100,72 @@ struct WebhookQueue {
     }
 
     /// - Parameter isKept: whether the term is still that of the owner; nil if storage didn't answer.
-    mutating func kept(_ isKept: Bool?, now: WebhookTime) {
-        guard let progress = keeping else { return }
-        keeping = nil
-        switch isKept {
-        case true?:
-            if progress.isLast { isReleased = true }
-            position = progress.position
-            letters.removeFirst(progress.letters.count)
-            leaseEnd = keepBegan + settings.lease
-            nextKeep = keepBegan + Self.keepInterval
-        case false?: isSuperseded = true
-        case nil:
-            hasNews = true
-            nextKeep = now.uptime + Self.pauseAfterServiceFailure
-        }
-    }
+    mutating func kept(_ isKept: Bool?, now: WebhookTime) { reader.kept(isKept, now: now.uptime) }
+
+    /// Nothing new is read or sent. When all requests are answered the reader is given up, so that another
+    /// gateway needn't wait for the end of the lease.
+    mutating func stop() { reader.stop() }
 
     /// A request was answered, or was not.
     mutating func answered(
         _ id: Int, _ answer: WebhookAnswer, now: WebhookTime, using random: inout some RandomNumberGenerator
     ) {
-        guard let request = inFlight.removeValue(forKey: id),
-            let numbers = numbersInFlight.removeValue(forKey: id)
-        else { return }
-        journal.add(WebhookAttempt(request, answer, now: now))
-        hasNews = true
+        guard let flight = inFlight.removeValue(forKey: id) else { return }
+        let byKey = OrderedDictionary(grouping: flight.numbers) { window[$0].key }
+        reader.add(WebhookAttempt(flight.request, answer, now: now))
         switch answer.verdict {
-        case .taken:
-            finish(numbers)
-            endOutage(now: now)
+        case .taken: finish(byKey, now: now)
         case .gone:
-            requeue(numbers, isFailure: false, now: now, using: &random)
-            journal.end()
+            putBack(byKey, isFailure: false, now: now, using: &random)
+            reader.end()
         case .away(let retryAfter):
-            requeue(numbers, isFailure: false, now: now, using: &random)
+            putBack(byKey, isFailure: false, now: now, using: &random)
             extendOutage(by: id, atLeast: retryAfter, now: now, using: &random)
-            giveUpOverdue(numbers, answer, now: now)
+            giveUpOverdue(flight.numbers, answer, now: now)
         case .refused:
-            let isFirst = numbers.allSatisfy { keys[entries[$0 - firstNumber].event.key]?.failures == 0 }
-            let isOutage = outage != nil
-            requeue(numbers, isFailure: !isOutage, now: now, using: &random)
-            failuresInRow += isFirst ? 1 : 0
-            if isOutage || failuresInRow >= Self.failuresOfOutage {
+            let isFirst = byKey.keys.allSatisfy { keys.failures(of: $0) == 0 }
+            let wasOutage = outage.isPresent
+            putBack(byKey, isFailure: !wasOutage, now: now, using: &random)
+            if outage.refused(isFirst: isFirst) {
                 extendOutage(by: id, atLeast: nil, now: now, using: &random)
             }
             // Of several keys each first gets an attempt of its own.
-            if isOutage || !isFirst || Set(request.events.map(\.key)).count == 1 {
-                giveUpOverdue(numbers, answer, now: now)
+            if wasOutage || !isFirst || byKey.count == 1 {
+                giveUpOverdue(flight.numbers, answer, now: now)
             }
         }
-        dropDelivered()
+        window.dropFinished()
     }
 
-    /// Nothing new is read or sent. When all requests are answered the reader is given up, so that another
-    /// gateway needn't wait for the end of the lease.
-    mutating func stop() { isStopping = true }
-
-    /// Nothing follows.
-    var isFinished: Bool { isSuperseded || isReleased }
-
-    private mutating func finish(_ numbers: [Int]) {
-        for number in numbers { finish(number) }
-        for key in OrderedSet(numbers.map { entries[$0 - firstNumber].event.key }) {
-            succeed(key)
-            settle(key)
-        }
-    }
-
-    /// What the key failed with is behind it.
-    private mutating func succeed(_ key: String) {
-        inherited.keys[key] = nil
-        keys[key]?.failures = 0
-        keys[key]?.failingSince = nil
-    }
-
-    private mutating func finish(_ number: Int) {
-        let index = number - firstNumber
-        bytes -= entries[index].event.bytes
-        entries[index].isDone = true
-        entries[index].event.body = ""
-    }
-
-    /// Puts a key that has no events in flight where it belongs.
-    private mutating func settle(_ key: String) {
-        guard var queue = keys[key] else { return }
-        queue.isInFlight = false
-        held.remove(key)
-        if queue.waiting.isEmpty {
-            keys[key] = nil
-            return
-        }
-        keys[key] = queue
-        if queue.failures > 0 {
-            held.append(key)
-        } else {
-            ready.append(key)
-            readyEvents += queue.waiting.count
-            readyBytes += queue.waiting.reduce(0) { $0 + entries[$1 - firstNumber].event.bytes }
-        }
-    }
-
-    /// Puts the events back in front of those that wait behind them.
-    private mutating func requeue(
-        _ numbers: [Int], isFailure: Bool, now: WebhookTime, using random: inout some RandomNumberGenerator
-    ) {
-        let byKey = OrderedDictionary(grouping: numbers) { entries[$0 - firstNumber].event.key }
+    private mutating func finish(_ byKey: OrderedDictionary<String, [Int]>, now: WebhookTime) {
         for (key, numbers) in byKey {
-            keys[key]?.waiting.prepend(contentsOf: numbers)
-            if isFailure {
-                let failures = (keys[key]?.failures ?? 0) + 1
-                let retryAt = now.uptime + pause(after: failures, using: &random)
-                let since = keys[key]?.failingSince ?? inherited.keys[key] ?? now.milliseconds
-                keys[key]?.failures = failures
-                keys[key]?.failingSince = since
-                keys[key]?.retryAt = retryAt
-            }
-            settle(key)
+            for number in numbers { window.finish(number) }
+            keys.succeed(key)
         }
+        // What failed in an outage says nothing about its keys, so they are tried again at once.
+        if outage.end() { keys.retryAll(now: now.uptime) }
     }
 
-    /// Full jitter: a random part of a time that doubles with every failure, so that many senders that failed
-    /// together don't return together.
-    private func pause(after failures: Int, using random: inout some RandomNumberGenerator) -> TimeAmount {
-        let doubled = Self.pauseOfFirstFailure.nanoseconds << min(max(0, failures - 1), 20)
-        return .nanoseconds(.random(in: 0...min(doubled, settings.pauseMax.nanoseconds), using: &random))
+    private mutating func putBack(
+        _ byKey: OrderedDictionary<String, [Int]>, isFailure: Bool, now: WebhookTime,
+        using random: inout some RandomNumberGenerator
+    ) {
+        for (key, numbers) in byKey {
+            if isFailure {
+                let pause = settings.pause(after: keys.failures(of: key) + 1, using: &random)
+                keys.fail(key, now: now, retryIn: pause)
+            }
+            keys.putBack(numbers.map { .init(number: $0, bytes: window[$0].bytes) }, of: key)
+        }
     }
 
     private mutating func extendOutage(
         by id: Int, atLeast retryAfter: TimeAmount?, now: WebhookTime,
         using random: inout some RandomNumberGenerator
     ) {
-        var outage =
-            outage
-            ?? Outage(firstRequest: lastRequest + 1, since: inherited.receiver ?? now.milliseconds)
-        if outage.failures == 0 || id >= outage.firstRequest {
-            outage.failures += 1
-            outage.nextAttempt = now.uptime + pause(after: outage.failures, using: &random)
+        outage.extend(id, of: lastRequest, atLeast: retryAfter, now: now) {
+            settings.pause(after: $0, using: &random)
         }
-        let asked = min(retryAfter ?? .nanoseconds(0), Self.retryAfterMax)
-        outage.nextAttempt = max(outage.nextAttempt, now.uptime + asked)
-        self.outage = outage
-    }
-
-    /// What failed in an outage says nothing about its keys, so they are tried again at once.
-    private mutating func endOutage(now: WebhookTime) {
-        failuresInRow = 0
-        inherited.receiver = nil
-        guard outage != nil else { return }
-        outage = nil
-        for key in held { keys[key]?.retryAt = now.uptime }
     }
 
     // MARK: - Giving up
@@ -322,58 +173,31 @@ struct WebhookQueue {
     private mutating func giveUpOverdue(_ numbers: [Int], _ answer: WebhookAnswer, now: WebhookTime) {
         let limit = UInt64(settings.giveUpAfter.nanoseconds / 1_000_000)
         let overdue = numbers.filter { number in
-            let event = entries[number - firstNumber].event
-            // What waits behind the event that is refused hasn't been tried by itself.
-            let queue = keys[event.key].flatMap { $0.waiting.first == number ? $0 : nil }
-            let since = queue?.failingSince ?? outage?.since ?? now.milliseconds
+            let event = window[number]
+            let since = keys.failingSince(number, of: event.key) ?? outage.since ?? now.milliseconds
             return max(event.milliseconds, since) + limit <= now.milliseconds
         }
-        giveUp(overdue, "not delivered in \(limit / 1_000) s of attempts, at last: \(answer.sentence)")
+        for number in overdue {
+            giveUp(number, "not delivered in \(limit / 1_000) s of attempts, at last: \(answer.sentence)")
+        }
     }
 
     /// An event that alone holds up the window is given up early: what lies behind it would otherwise be
     /// delivered a second time in ever greater numbers when another gateway takes over.
     private mutating func giveUpOfFullWindow() {
-        while entries.count >= Self.windowEventsMax, outage == nil, let first = entries.first,
-            let queue = keys[first.event.key], queue.failures >= Self.failuresOfOutage, !queue.isInFlight
-        {
-            giveUp(
-                [firstNumber],
-                "refused \(queue.failures) times while \(entries.count) later events were read")
-            dropDelivered()
+        while window.count >= WebhookWindow.eventsMax, !outage.isPresent, let first = window.first {
+            let (key, failures) = (first.event.key, keys.failures(of: first.event.key))
+            guard failures >= WebhookOutage.failuresMax, !keys.isInFlight(key) else { return }
+            giveUp(first.number, "refused \(failures) times while \(window.count) later events were read")
+            window.dropFinished()
         }
     }
 
-    private mutating func giveUp(_ numbers: [Int], _ reason: String) {
-        for number in numbers {
-            let event = entries[number - firstNumber].event
-            guard let index = keys[event.key]?.waiting.firstIndex(of: number) else { continue }
-            letters.append(.init(event: event, reason: reason))
-            keys[event.key]?.waiting.remove(at: index)
-            if let queue = keys[event.key], queue.failures == 0 {
-                readyEvents -= 1
-                readyBytes -= event.bytes
-            }
-            if keys[event.key]?.waiting.isEmpty == true {
-                inherited.keys[event.key] = nil
-                keys[event.key] = nil
-                held.remove(event.key)
-                ready.removeAll { $0 == event.key }
-            } else if let failures = keys[event.key]?.failures, failures > 0 {
-                succeed(event.key)
-                settle(event.key)
-            }
-            finish(number)
-        }
-    }
-
-    private mutating func dropDelivered() {
-        while let first = entries.first, first.isDone {
-            entries.removeFirst()
-            firstNumber += 1
-            delivered = first.event.position
-        }
-        if entries.isEmpty { delivered = readThrough }
+    private mutating func giveUp(_ number: Int, _ reason: String) {
+        let event = window[number]
+        guard keys.giveUp(number, of: event.key) else { return }
+        reader.add(.init(event: event, reason: reason))
+        window.finish(number)
     }
 
     // MARK: - What to do
@@ -384,139 +208,79 @@ struct WebhookQueue {
     ) -> [Action] {
         guard !isFinished else { return [] }
         giveUpOfFullWindow()
-        dropDelivered()
+        window.dropFinished()
         var actions: [Action] = []
-        if let progress = progress(now: now) { actions.append(.keep(progress)) }
-        guard !journal.isEnded, !isStopping, now.uptime < leaseEnd else { return actions }
-        while let request = request(now: now) { actions.append(.deliver(request)) }
-        let limit = min(Self.readMax, Self.windowEventsMax - entries.count)
-        if !isReading, limit > 0, bytes < Self.windowBytesMax, now.uptime >= nextRead {
+        let progress = reader.progress(
+            through: window.delivered, isIdle: inFlight.isEmpty,
+            failing: .init(receiver: outage.failing, keys: keys.failing), now: now.uptime)
+        if let progress { actions.append(.keep(progress)) }
+        guard !journal.isEnded, !reader.isStopping, reader.isOwned(now: now.uptime) else { return actions }
+        while let request = request(now: now.uptime) { actions.append(.deliver(request)) }
+        let limit = min(Self.readMax, window.room)
+        if !isReading, limit > 0, now.uptime >= nextRead {
             isReading = true
-            actions.append(.read(after: readThrough, limit: limit))
+            actions.append(.read(after: window.readThrough, limit: limit))
         }
         return actions
     }
 
     /// When to ask again, if nothing happens before.
     func wake(now: WebhookTime) -> NIODeadline {
-        var times: [NIODeadline] = []
-        if keeping == nil {
-            times.append(keepBegan + settings.lease.third)
-            if hasProgress || isStopping { times.append(nextKeep) }
-        }
-        if !journal.isEnded, now.uptime < leaseEnd {
+        var times = reader.wakes(through: window.delivered)
+        if !journal.isEnded, reader.isOwned(now: now.uptime) {
             if !isReading { times.append(nextRead) }
-            if let outage {
-                times.append(outage.nextAttempt)
+            if let nextAttempt = outage.nextAttempt {
+                times.append(nextAttempt)
             } else if inFlight.count < settings.parallel {
-                times += held.compactMap { keys[$0]?.retryAt }
-                if let key = ready.first, let number = keys[key]?.waiting.first {
-                    times.append(entries[number - firstNumber].arrival + settings.batchAge)
+                times += keys.retryTimes
+                if let number = keys.firstReady {
+                    times.append(window.arrival(of: number) + settings.batchAge)
                 }
             }
         }
-        return times.filter { $0 > now.uptime }.min() ?? now.uptime + settings.lease.third
+        return times.filter { $0 > now.uptime }.min()
+            ?? now.uptime + .nanoseconds(settings.lease.nanoseconds / 3)
     }
 
-    private var hasProgress: Bool { delivered != position || !letters.isEmpty || hasNews }
-
-    private mutating func progress(now: WebhookTime) -> WebhookProgress? {
-        let isLast = isStopping && inFlight.isEmpty && letters.count <= WebhookProgress.lettersMax
-        let isDue = (hasProgress || isLast) && now.uptime >= nextKeep
-        guard keeping == nil, isDue || now.uptime >= keepBegan + settings.lease.third else { return nil }
-        journal.failing = failing
-        let place = letters.count <= WebhookProgress.lettersMax ? delivered : position
-        let progress = WebhookProgress(
-            position: place, letters: Array(letters.prefix(WebhookProgress.lettersMax)), journal: journal,
-            isLast: isLast)
-        (keeping, keepBegan, hasNews) = (progress, now.uptime, false)
-        return progress
-    }
-
-    /// Since when keys and the receiver fail, for the next owner: a restart must not begin their time anew.
-    private var failing: WebhookJournal.Failing {
-        var failing = inherited
-        if let outage { failing.receiver = outage.since }
-        for key in held where failing.keys.count < WebhookJournal.Failing.keysMax {
-            failing.keys[key] = keys[key]?.failingSince
-        }
-        return failing
-    }
-
-    private mutating func request(now: WebhookTime) -> WebhookRequest? {
-        if let outage {
-            guard inFlight.isEmpty, now.uptime >= outage.nextAttempt else { return nil }
-            if let request = batch() { return request }
-            guard let key = held.first else { return nil }
-            return first(of: key)
+    private mutating func request(now: NIODeadline) -> WebhookRequest? {
+        if let nextAttempt = outage.nextAttempt {
+            guard inFlight.isEmpty, now >= nextAttempt else { return nil }
+            return batch() ?? keys.firstHeld.flatMap { first(of: $0) }
         }
         guard inFlight.count < settings.parallel else { return nil }
-        if let key = held.first(where: { (keys[$0]?.retryAt ?? .distantFuture) <= now.uptime }) {
-            return first(of: key)
-        }
-        guard let key = ready.first, let number = keys[key]?.waiting.first else { return nil }
-        let isFull = readyEvents >= settings.batchEvents || readyBytes >= settings.batchBytes
-        let isOld = entries[number - firstNumber].arrival + settings.batchAge <= now.uptime
+        if let key = keys.firstHeld(dueAt: now) { return first(of: key) }
+        guard let number = keys.firstReady else { return nil }
+        let isFull = keys.readyEvents >= settings.batchEvents || keys.readyBytes >= settings.batchBytes
+        let isOld = window.arrival(of: number) + settings.batchAge <= now
         return isFull || isOld ? batch() : nil
     }
 
-    /// Events of keys that haven't failed.
     private mutating func batch() -> WebhookRequest? {
-        var (numbers, size) = ([Int](), 0)
-        while let key = ready.first, take(from: key, &numbers, &size) > 0 { ready.removeFirst() }
-        guard !numbers.isEmpty else { return nil }
-        for number in numbers { readyBytes -= entries[number - firstNumber].event.bytes }
-        readyEvents -= numbers.count
-        for key in OrderedSet(numbers.map { entries[$0 - firstNumber].event.key }) {
-            // What stays behind of a key isn't ready before this part of it is answered.
-            for number in keys[key]?.waiting ?? [] {
-                readyEvents -= 1
-                readyBytes -= entries[number - firstNumber].event.bytes
-            }
-        }
-        return send(numbers.sorted())
+        let numbers = keys.takeReady(eventsMax: settings.batchEvents, bytesMax: settings.batchBytes)
+        return numbers.isEmpty ? nil : send(numbers)
     }
 
-    /// The first event of a key that has failed: alone, so that none behind it is taken for the cause.
     private mutating func first(of key: String) -> WebhookRequest? {
-        held.remove(key)
-        guard let number = keys[key]?.waiting.popFirst() else { return nil }
-        keys[key]?.isInFlight = true
-        return send([number])
-    }
-
-    /// Returns how many events were added.
-    private mutating func take(from key: String, _ numbers: inout [Int], _ size: inout Int) -> Int {
-        guard var queue = keys[key] else { return 0 }
-        let count = numbers.count
-        while let number = queue.waiting.first, numbers.count < settings.batchEvents {
-            let bytes = entries[number - firstNumber].event.bytes
-            guard numbers.isEmpty || size + bytes <= settings.batchBytes else { break }
-            queue.waiting.removeFirst()
-            numbers.append(number)
-            size += bytes
-        }
-        if numbers.count > count { queue.isInFlight = true }
-        keys[key] = queue
-        return numbers.count - count
+        keys.takeHeld(key).map { send([$0]) }
     }
 
     private mutating func send(_ numbers: [Int]) -> WebhookRequest {
         lastRequest += 1
-        let request = WebhookRequest(
-            id: lastRequest, events: numbers.map { entries[$0 - firstNumber].event })
-        inFlight[lastRequest] = request
-        numbersInFlight[lastRequest] = numbers
+        let request = WebhookRequest(id: lastRequest, events: numbers.map { window[$0] })
+        inFlight[lastRequest] = Flight(request: request, numbers: numbers)
         return request
     }
 
     // MARK: - What is shown
 
+    /// Nothing follows.
+    var isFinished: Bool { reader.isFinished }
+    /// Another gateway owns the reader now, or it was moved. Nothing follows.
+    var isSuperseded: Bool { reader.isSuperseded }
+    /// The position that storage has.
+    var position: StreamPosition { reader.position }
+    var journal: WebhookJournal { reader.journal }
     /// When the oldest event that isn't delivered happened, in milliseconds since 1970; nil if there is none.
-    var oldest: UInt64? { entries.first.map(\.event.milliseconds) }
-    var isInOutage: Bool { outage != nil }
-}
-
-extension TimeAmount {
-    fileprivate var third: TimeAmount { .nanoseconds(nanoseconds / 3) }
+    var oldest: UInt64? { window.first?.event.milliseconds }
+    var isInOutage: Bool { outage.isPresent }
 }
