@@ -147,8 +147,7 @@ let shared: [Target] = [
     .systemLibrary(
         name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"]), .brew(["hiredis"])]),
     room("RTMCryptography", "Shared/Cryptography", [openSSL]),
-    room("RTMAPIKey", "Shared/APIKey", ["RTMCryptography"]),
-    room("RTMWebhookSignature", "Shared/WebhookSignature", ["RTMCryptography"]),
+    room("RTMCredentials", "Shared/Credentials", ["RTMCryptography"]),
     room(
         "RTMAccessToken", "Shared/AccessToken",
         ["RTMModel", "RTMCryptography", "CZlib"]),
@@ -162,7 +161,9 @@ let shared: [Target] = [
     room(
         "RTMServiceLink", "Shared/ServiceLink",
         ["RTMModel", "RTMCryptography", "RTMWire", nioSSL, logging] + nio),
-    room("RTMRedis", "Shared/Redis", ["RTMServiceLink", "CHiredis", nioSSL, logging, collections] + nio),
+    room(
+        "RTMRedis", "Shared/Redis",
+        ["RTMServiceKit", "RTMServiceLink", "CHiredis", nioSSL, logging, collections] + nio),
     room(
         "RTMServiceKit", "Shared/ServiceKit",
         [
@@ -171,22 +172,17 @@ let shared: [Target] = [
         ] + nio),
     room("RTMConfigurationFile", "Shared/ConfigurationFile", ["RTMServiceKit", yams]),
     room(
-        "RTMRedisConfiguration", "Shared/RedisConfiguration",
-        ["RTMRedis", "RTMServiceKit", "RTMServiceLink"]),
-    room("RTMPermissions", "Shared/Permissions", ["RTMModel", "RTMAccessToken", "RTMWire"]),
-    room(
         "RTMAppConfiguration", "Shared/AppConfiguration",
-        ["RTMModel", "RTMAccessToken", "RTMPermissions", "RTMServiceKit", "RTMWebhookSignature", logging]
-            + nio),
+        ["RTMModel", "RTMAccessToken", "RTMCredentials", "RTMServiceKit", "RTMWire", logging] + nio),
     room(
         "RTMPublishHook", "Shared/PublishHook",
-        ["RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature", logging, collections] + nio),
+        ["RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMCredentials", logging, collections] + nio),
     // A target of its own, so that the edge's library needs no client for HTTP: RTMTestKit links that
     // library.
     room(
         "RTMWebhookCall", "Shared/WebhookCall",
         [
-            "RTMAppConfiguration", "RTMPublishHook", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature",
+            "RTMAppConfiguration", "RTMPublishHook", "RTMServiceKit", "RTMServiceLink", "RTMCredentials",
             httpClient, nioSSL,
             .product(name: "NIOHTTP1", package: "swift-nio"),
         ] + nio),
@@ -195,12 +191,12 @@ let shared: [Target] = [
 let services: [Target] =
     postgresRoom
     + service(
-        "Messaging", server: ["RTMRedis", "RTMRedisConfiguration", collections],
+        "Messaging", server: ["RTMRedis", collections],
         // The Lua scripts travel in the binary.
         resources: [.embedInCode("Scripts")])
     + service(
         "Presence", calls: ["Messaging"],
-        server: ["RTMRedis", "RTMRedisConfiguration", collections, heap, ordered],
+        server: ["RTMRedis", collections, heap, ordered],
         // The Lua scripts travel in the binary.
         resources: [.embedInCode("Scripts")])
     + service(
@@ -209,7 +205,7 @@ let services: [Target] =
     + service(
         "Edge", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: [
-            "RTMAccessToken", "RTMAppConfiguration", "RTMEdgeWebSocket", "RTMPermissions", "RTMPublishHook",
+            "RTMAccessToken", "RTMAppConfiguration", "RTMEdgeWebSocket", "RTMPublishHook",
             nioSSL, nioTLS, collections,
         ] + webSocket, main: ["RTMWebhookCall"])
     + [
@@ -220,8 +216,8 @@ let services: [Target] =
     + service(
         "Gateway", hasClient: false, calls: ["Messaging", "Presence", "Storage"],
         server: [
-            "CGatewayFiles", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography",
-            "RTMPermissions", "RTMProtocol", "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature",
+            "CGatewayFiles", "RTMCredentials", "RTMAccessToken", "RTMAppConfiguration", "RTMCryptography",
+            "RTMProtocol", "RTMPublishHook", "RTMWebhookCall",
             protobuf, nioSSL, collections, ordered,
         ] + hummingbird)
     + [
@@ -232,7 +228,8 @@ let services: [Target] =
             name: "rtm-standalone",
             dependencies: [
                 "RTMEdgeServer", "RTMGatewayServer", "RTMMessagingServer", "RTMPresenceServer",
-                "RTMStorageServer", "RTMAPIKey", "RTMServiceKit", "RTMConfigurationFile", "RTMServiceLink",
+                "RTMStorageServer", "RTMCredentials", "RTMServiceKit", "RTMConfigurationFile",
+                "RTMServiceLink",
                 "RTMWebhookCall", logging,
             ] + nio + postgresEngine,
             path: "Services/Standalone/Main", swiftSettings: mainSettings),
@@ -255,7 +252,7 @@ let clients: [Target] = [
     .executableTarget(
         name: "rtm",
         dependencies: [
-            "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", "RTMWebhookSignature",
+            "RTMClient", "RTMModel", "RTMCredentials", "RTMAccessToken", "RTMLedger",
             logging, httpClient, nioSSL,
             .product(name: "NIOHTTP1", package: "swift-nio"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -315,7 +312,7 @@ let testing: [Target] = [
         [
             "RTMTokenTestSupport",
             "RTMModel", "RTMAccessToken", "RTMAppConfiguration", "RTMServiceKit", "RTMConfigurationFile",
-            "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature", logging, nioSSL,
+            "RTMPublishHook", "RTMWebhookCall", "RTMCredentials", logging, nioSSL,
         ] + nio),
     tests(
         "Messaging",
@@ -337,7 +334,7 @@ let testing: [Target] = [
             "RTMTokenTestSupport",
             "RTMModel", "RTMAccessToken", "RTMAppConfiguration", "RTMWire", "RTMServiceLink",
             "RTMServiceKit", "RTMConfigurationFile", "RTMEdgeServer", "RTMEdgeWebSocket",
-            "RTMMessagingServer", "RTMPermissions", "RTMPublishHook",
+            "RTMMessagingServer", "RTMPublishHook",
             "RTMProtocol", protobuf, logging,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + webSocket),
@@ -345,9 +342,9 @@ let testing: [Target] = [
         "Gateway",
         [
             "RTMTokenTestSupport",
-            "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile",
-            "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMPermissions", "RTMProtocol",
-            "RTMCryptography", "RTMPublishHook", "RTMWebhookCall", "RTMWebhookSignature", yams, protobuf,
+            "RTMModel", "RTMCredentials", "RTMAccessToken", "RTMAppConfiguration", "RTMConfigurationFile",
+            "RTMServiceKit", "RTMServiceLink", "RTMGatewayServer", "RTMProtocol",
+            "RTMCryptography", "RTMPublishHook", "RTMWebhookCall", yams, protobuf,
             logging, nioSSL,
             .product(name: "NIOEmbedded", package: "swift-nio"),
         ] + nio + hummingbird),
@@ -388,7 +385,7 @@ let testing: [Target] = [
         "CLI",
         [
             "RTMTokenTestSupport",
-            "rtm", "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", "RTMWebhookSignature",
+            "rtm", "RTMClient", "RTMModel", "RTMCredentials", "RTMAccessToken", "RTMLedger",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
     tests("Tidy", []),
@@ -396,7 +393,8 @@ let testing: [Target] = [
         "Integration",
         [
             "RTMClientTestSupport", "RTMTokenTestSupport",
-            "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMClient", "AgoraRtmKit", "RTMProtocol", protobuf,
+            "RTMModel", "RTMCredentials", "RTMAccessToken", "RTMClient", "AgoraRtmKit", "RTMProtocol",
+            protobuf,
             logging, nioSSL,
         ] + nio + webSocket),
     tests(
@@ -445,7 +443,7 @@ let testing: [Target] = [
         ]
             + (fuzzesServers
                 ? [
-                    "RTMAPIKey", "RTMConfigurationFile", "RTMEdgeServer", "RTMGatewayServer",
+                    "RTMCredentials", "RTMConfigurationFile", "RTMEdgeServer", "RTMGatewayServer",
                     "RTMPresenceServer", "RTMServiceKit", "RTMStorageServer", "RTMWebhookCall",
                 ] : []),
         path: "Tests/Fuzz/Targets", exclude: fuzzesServers ? [] : ["Servers"],

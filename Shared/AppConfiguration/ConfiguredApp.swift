@@ -1,9 +1,8 @@
 package import Logging
 package import RTMAccessToken
+import RTMCredentials
 import RTMModel
-package import RTMPermissions
 package import RTMServiceKit
-import RTMWebhookSignature
 
 /// An app as the configuration has it, with what checks its tokens: the same for every service that lets
 /// users in.

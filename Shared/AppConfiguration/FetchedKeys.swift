@@ -1,8 +1,8 @@
 import Logging
 import NIOCore
 package import RTMAccessToken
+import RTMCredentials
 package import RTMModel
-import RTMWebhookSignature
 import Synchronization
 
 /// What a URL of keys has answered.

@@ -1,8 +1,8 @@
 import Logging
 package import NIOCore
 import RTMAccessToken
+package import RTMCredentials
 package import RTMServiceKit
-package import RTMWebhookSignature
 import Synchronization
 
 /// The configuration keys of keys that are fetched, which every service has that lets users in.

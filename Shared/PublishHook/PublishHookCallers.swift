@@ -1,6 +1,6 @@
 package import NIOCore
+package import RTMCredentials
 package import RTMServiceKit
-package import RTMWebhookSignature
 import Synchronization
 
 /// The hooks of the configuration, each with its caller, for all event loops of a process.

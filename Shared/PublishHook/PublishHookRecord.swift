@@ -1,6 +1,6 @@
+package import RTMCredentials
 package import RTMModel
 package import RTMServiceKit
-package import RTMWebhookSignature
 
 /// The configuration keys of hooks, which every service has that publishers reach.
 package struct PublishHookKeys: ServiceKeys {

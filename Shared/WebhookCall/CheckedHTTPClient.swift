@@ -3,9 +3,9 @@ package import NIOCore
 import NIOHTTP1
 import NIOPosix
 package import NIOSSL
+import RTMCredentials
 import RTMServiceKit
 import RTMServiceLink
-import RTMWebhookSignature
 import Synchronization
 
 /// Sends requests to one host. It asks for the address of the host itself, checks it, and has the connection

@@ -2,8 +2,8 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 package import RTMAppConfiguration
+package import RTMCredentials
 import RTMServiceKit
-package import RTMWebhookSignature
 
 /// Gets the keys of JWTs from a URL, under the rules of webhooks for addresses. Whoever answers for the keys
 /// is every user of the app, so the connection is encrypted, or leads into a network that the operator has

@@ -1,8 +1,8 @@
 import Foundation
 import NIOCore
+package import RTMCredentials
 package import RTMPublishHook
 import RTMServiceKit
-package import RTMWebhookSignature
 
 /// Asks a hook with a signed request, as webhooks are sent.
 package struct HTTPPublishHook: PublishHookCaller {

@@ -2,7 +2,7 @@ import AsyncHTTPClient
 package import Foundation
 import NIOCore
 import NIOHTTP1
-package import RTMWebhookSignature
+package import RTMCredentials
 
 /// Where the requests of one webhook or hook go, to addresses that are checked.
 package final class WebhookReceiver: Sendable {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import RTMAPIKey
+import RTMCredentials
 import Testing
 
 @testable import rtm

@@ -1,6 +1,6 @@
 import ArgumentParser
 import RTMClient
-import RTMWebhookSignature
+import RTMCredentials
 import Testing
 
 @testable import rtm

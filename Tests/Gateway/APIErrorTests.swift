@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import HummingbirdCore
-import RTMAPIKey
+import RTMCredentials
 import RTMModel
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import RTMAPIKey
+import RTMCredentials
 import RTMServiceKit
 import Testing
 

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
-import RTMAPIKey
 import RTMAppConfiguration
 import RTMConfigurationFile
+import RTMCredentials
 import RTMModel
 import RTMServiceKit
 import RTMTestSupport

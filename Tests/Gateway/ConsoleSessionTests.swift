@@ -1,4 +1,4 @@
-import RTMAPIKey
+import RTMCredentials
 import Testing
 
 @testable import RTMGatewayServer

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
-import RTMAPIKey
+import RTMAppConfiguration
+import RTMCredentials
 import RTMModel
-import RTMPermissions
 import Testing
 
 @testable import RTMGatewayServer

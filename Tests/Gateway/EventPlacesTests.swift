@@ -1,5 +1,5 @@
 import Foundation
-import RTMAPIKey
+import RTMCredentials
 import RTMModel
 import Synchronization
 import Testing

@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOEmbedded
-import RTMAPIKey
+import RTMCredentials
 import RTMModel
 import RTMProtocol
 import RTMPublishHook

@@ -1,8 +1,8 @@
 import HTTPTypes
 import NIOCore
-import RTMAPIKey
+import RTMAppConfiguration
+import RTMCredentials
 import RTMModel
-import RTMPermissions
 import RTMServiceKit
 import Testing
 

@@ -3,8 +3,8 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 import NIOPosix
+import RTMAppConfiguration
 import RTMModel
-import RTMPermissions
 import RTMServiceLink
 import RTMTestSupport
 import Testing

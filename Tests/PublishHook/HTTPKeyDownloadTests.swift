@@ -5,11 +5,11 @@ import NIOPosix
 import NIOSSL
 import RTMAccessToken
 import RTMConfigurationFile
+import RTMCredentials
 import RTMModel
 import RTMServiceKit
 import RTMTestSupport
 import RTMTokenTestSupport
-import RTMWebhookSignature
 import Testing
 
 @testable import RTMAppConfiguration

@@ -3,9 +3,9 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import RTMCredentials
 import RTMServiceKit
 import RTMTestSupport
-import RTMWebhookSignature
 import Synchronization
 import Testing
 

@@ -23,8 +23,7 @@ struct ImportRules {
     static let house = ImportRules(rooms: [
         "Shared/Model": [],
         "Shared/Cryptography": ["CCrypto", "CryptoKit", "Security"],
-        "Shared/APIKey": ["RTMCryptography"],
-        "Shared/WebhookSignature": ["RTMCryptography"],
+        "Shared/Credentials": ["RTMCryptography"],
         "Shared/AccessToken": ["RTMModel", "RTMCryptography", "CZlib"],
         "Shared/Wire": ["RTMModel", "RTMProtocolC", "CProtobufC", "NIOCore"],
         "Shared/ServiceLink": [
@@ -32,7 +31,8 @@ struct ImportRules {
             "NIOSSL",
         ],
         "Shared/Redis": [
-            "RTMServiceLink", "CHiredis", "Logging", "DequeModule", "NIOCore", "NIOPosix", "NIOSSL",
+            "RTMServiceKit", "RTMServiceLink", "CHiredis", "Logging", "DequeModule", "NIOCore", "NIOPosix",
+            "NIOSSL",
         ],
         "Shared/ServiceKit": [
             "CBuild", "RTMModel", "RTMCryptography", "RTMWire", "RTMServiceLink", "Logging", "NIOCore",
@@ -41,11 +41,11 @@ struct ImportRules {
         "Shared/ConfigurationFile": ["RTMServiceKit", "Yams"],
 
         "Shared/PublishHook": [
-            "RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature", "Logging", "DequeModule",
+            "RTMModel", "RTMServiceKit", "RTMServiceLink", "RTMCredentials", "Logging", "DequeModule",
             "NIOCore",
         ],
         "Shared/WebhookCall": [
-            "RTMAppConfiguration", "RTMPublishHook", "RTMServiceKit", "RTMServiceLink", "RTMWebhookSignature",
+            "RTMAppConfiguration", "RTMPublishHook", "RTMServiceKit", "RTMServiceLink", "RTMCredentials",
             "AsyncHTTPClient",
             "NIOCore", "NIOPosix", "NIOSSL", "NIOHTTP1",
         ],
@@ -53,17 +53,14 @@ struct ImportRules {
         "Services/Messaging/Client": calling,
         "Services/Presence/Client": calling,
         "Services/Storage/Client": calling,
-        "Shared/Permissions": ["RTMModel", "RTMAccessToken", "RTMWire"],
         "Shared/AppConfiguration": [
-            "RTMModel", "RTMAccessToken", "RTMPermissions", "RTMServiceKit", "RTMWebhookSignature", "Logging",
-            "NIOCore",
+            "RTMModel", "RTMAccessToken", "RTMCredentials", "RTMServiceKit", "RTMWire", "Logging", "NIOCore",
         ],
-        "Shared/RedisConfiguration": ["RTMRedis", "RTMServiceKit", "RTMServiceLink"],
         "Services/Messaging/Server": serving.union([
-            "RTMMessagingClient", "RTMRedis", "RTMRedisConfiguration",
+            "RTMMessagingClient", "RTMRedis",
         ]),
         "Services/Presence/Server": serving.union([
-            "RTMPresenceClient", "RTMMessagingClient", "RTMRedis", "RTMRedisConfiguration",
+            "RTMPresenceClient", "RTMMessagingClient", "RTMRedis",
             "HeapModule", "OrderedCollections",
         ]),
         "Services/Storage/Server": serving.union([
@@ -79,16 +76,16 @@ struct ImportRules {
         "Services/Edge/WebSocket": ["RTMWire", "CZlib", "NIOCore", "NIOWebSocket"],
         "Services/Edge/Server": serving.union([
             "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAccessToken",
-            "RTMAppConfiguration", "RTMPermissions", "RTMPublishHook", "NIOSSL", "NIOTLS", "NIOHTTP1",
+            "RTMAppConfiguration", "RTMPublishHook", "NIOSSL", "NIOTLS", "NIOHTTP1",
             "NIOWebSocket",
             "RTMEdgeWebSocket",
         ]),
 
         "Services/Gateway/Server": serving.union([
-            "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMAPIKey", "RTMAccessToken",
-            "RTMAppConfiguration", "RTMCryptography", "RTMPermissions", "RTMProtocol", "RTMPublishHook",
+            "RTMMessagingClient", "RTMPresenceClient", "RTMStorageClient", "RTMCredentials", "RTMAccessToken",
+            "RTMAppConfiguration", "RTMCryptography", "RTMProtocol", "RTMPublishHook",
             "RTMWebhookCall",
-            "RTMWebhookSignature", "SwiftProtobuf",
+            "SwiftProtobuf",
             "NIOSSL", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "Hummingbird",
             "HummingbirdCore",
             "HTTPTypes",
@@ -104,7 +101,8 @@ struct ImportRules {
         "Services/Gateway/Main": ["RTMGatewayServer", "RTMServiceKit", "RTMConfigurationFile"],
         "Services/Standalone/Main": [
             "RTMEdgeServer", "RTMGatewayServer", "RTMMessagingServer", "RTMPresenceServer",
-            "RTMStorageServer", "RTMStoragePostgreSQL", "RTMAPIKey", "RTMServiceKit", "RTMConfigurationFile",
+            "RTMStorageServer", "RTMStoragePostgreSQL", "RTMCredentials", "RTMServiceKit",
+            "RTMConfigurationFile",
             "RTMServiceLink",
             "RTMWebhookCall", "Logging", "NIOCore", "NIOPosix",
         ],
@@ -128,11 +126,12 @@ struct ImportRules {
         ],
         "Clients/Ledger": ["CLedgerTexts"],
         "Clients/rtm": [
-            "RTMClient", "RTMModel", "RTMAPIKey", "RTMAccessToken", "RTMLedger", "RTMWebhookSignature",
+            "RTMClient", "RTMModel", "RTMCredentials", "RTMAccessToken", "RTMLedger",
             "Logging", "ArgumentParser",
         ],
         "Clients/rtm/Gateway": [
-            "RTMClient", "RTMModel", "RTMAPIKey", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+            "RTMClient", "RTMModel", "RTMCredentials", "ArgumentParser", "AsyncHTTPClient", "NIOCore",
+            "NIOHTTP1",
             "NIOPosix", "NIOSSL",
         ],
     ])

@@ -115,7 +115,7 @@ struct ProtocolDocumentTests {
     func answeredCodes() throws {
         let sources = try Document.sources([
             "Services/Edge/Server", "Services/Messaging/Server", "Services/Presence/Server",
-            "Services/Storage/Server", "Shared/AccessToken", "Shared/Permissions",
+            "Services/Storage/Server", "Shared/AccessToken", "Shared/AppConfiguration",
             "Shared/Model/MetadataWriteRules.swift",
             "Shared/Model/NameRule.swift",
         ])

@@ -1,6 +1,6 @@
 import Foundation
-import RTMAPIKey
 import RTMClient
+import RTMCredentials
 
 /// The gateway to call, the app, and the API key. Each value comes from its option, otherwise from the
 /// context that was chosen with `--context`, otherwise from the environment, otherwise from the context in

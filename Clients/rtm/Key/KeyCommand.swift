@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import RTMAPIKey
+import RTMCredentials
 
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

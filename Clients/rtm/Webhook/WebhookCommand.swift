@@ -1,6 +1,6 @@
 import ArgumentParser
 import RTMClient
-import RTMWebhookSignature
+import RTMCredentials
 
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import RTMClient
-import RTMWebhookSignature
+import RTMCredentials
 
 struct WebhookVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,4 @@
-import RTMAPIKey
+import RTMCredentials
 import RTMEdgeServer
 import RTMGatewayServer
 import RTMServiceKit

@@ -1,6 +1,6 @@
 import NIOCore
+import RTMAppConfiguration
 import RTMModel
-import RTMPermissions
 import RTMServiceKit
 import RTMServiceLink
 import RTMTestSupport

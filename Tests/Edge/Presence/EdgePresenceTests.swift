@@ -1,6 +1,6 @@
 import NIOCore
+import RTMAppConfiguration
 import RTMModel
-import RTMPermissions
 import RTMProtocol
 import RTMTokenTestSupport
 import RTMWire

@@ -1,5 +1,5 @@
+import RTMAppConfiguration
 import RTMModel
-import RTMPermissions
 import RTMTestSupport
 import RTMTokenTestSupport
 import RTMWire

@@ -1,5 +1,5 @@
+import RTMCredentials
 import RTMServiceKit
-import RTMWebhookSignature
 import Testing
 
 @testable import RTMGatewayServer

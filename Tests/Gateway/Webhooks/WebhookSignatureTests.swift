@@ -2,7 +2,7 @@ import Foundation
 import RTMCryptography
 import Testing
 
-@testable import RTMWebhookSignature
+@testable import RTMCredentials
 
 @Suite("The signatures of a webhook")
 struct WebhookSignatureTests {

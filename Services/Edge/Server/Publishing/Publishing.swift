@@ -1,7 +1,7 @@
 import NIOCore
+import RTMAppConfiguration
 import RTMMessagingClient
 import RTMModel
-import RTMPermissions
 import RTMPublishHook
 import RTMServiceLink
 import RTMWire

@@ -1,7 +1,6 @@
 import NIOCore
 import RTMAppConfiguration
 import RTMModel
-import RTMPermissions
 package import RTMServiceKit
 
 /// The configuration keys of an edge: what can be set, in which range, to what effect.

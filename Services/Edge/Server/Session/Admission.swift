@@ -1,6 +1,6 @@
 import RTMAccessToken
+import RTMAppConfiguration
 import RTMModel
-import RTMPermissions
 import RTMServiceKit
 import RTMWire
 

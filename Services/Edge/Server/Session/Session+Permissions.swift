@@ -1,4 +1,4 @@
-import RTMPermissions
+import RTMAppConfiguration
 import RTMWire
 
 /// What the session's token allows, and the operator permits.

@@ -1,7 +1,7 @@
 import NIOCore
 import RTMAccessToken
+import RTMAppConfiguration
 import RTMModel
-import RTMPermissions
 import RTMServiceLink
 import RTMWire
 

@@ -1,5 +1,5 @@
 import Hummingbird
-import RTMAPIKey
+import RTMCredentials
 import RTMModel
 import RTMWire
 

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import RTMAPIKey
+import RTMCredentials
 import RTMModel
 import RTMServiceLink
 import RTMWire

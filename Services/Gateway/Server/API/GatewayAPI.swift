@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOHTTP1
-import RTMAPIKey
+import RTMCredentials
 import RTMModel
 import RTMServiceKit
 import RTMServiceLink

@@ -1,6 +1,6 @@
 import Foundation
 import Hummingbird
-import RTMAPIKey
+import RTMCredentials
 import RTMModel
 
 /// What keys may do. Nobody learns a secret here: the gateway has only their hashes.

@@ -1,7 +1,7 @@
 import Hummingbird
 import Logging
-import RTMAPIKey
 import RTMAccessToken
+import RTMCredentials
 import RTMModel
 import RTMStorageClient
 import RTMWire

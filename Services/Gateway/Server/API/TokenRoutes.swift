@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
-import RTMAPIKey
 import RTMAccessToken
+import RTMCredentials
 import RTMModel
 import RTMServiceKit
 

@@ -1,7 +1,7 @@
 import Foundation
 import Hummingbird
 import NIOCore
-import RTMAPIKey
+import RTMCredentials
 import RTMModel
 import RTMProtocol
 import RTMWire

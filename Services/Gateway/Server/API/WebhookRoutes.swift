@@ -1,6 +1,6 @@
 import Foundation
 import Hummingbird
-import RTMAPIKey
+import RTMCredentials
 import RTMModel
 import RTMWebhookCall
 import RTMWire

@@ -1,6 +1,6 @@
 import Foundation
 import Hummingbird
-import RTMAPIKey
+import RTMCredentials
 import RTMServiceKit
 
 /// The console: its files, and its login. Everything else that it does goes through the API.

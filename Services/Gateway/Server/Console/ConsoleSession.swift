@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import RTMAPIKey
+import RTMCredentials
 import RTMCryptography
 
 /// How a browser that shows the console says who calls: a cookie has a session, and no script can read it.

@@ -1,11 +1,10 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import RTMAPIKey
 import RTMAccessToken
 import RTMAppConfiguration
+import RTMCredentials
 import RTMModel
-import RTMPermissions
 import RTMServiceKit
 import Synchronization
 

@@ -1,9 +1,9 @@
 import Hummingbird
 import NIOCore
-import RTMAPIKey
 import RTMAccessToken
+import RTMAppConfiguration
+import RTMCredentials
 import RTMModel
-import RTMPermissions
 import RTMWire
 import Synchronization
 

@@ -1,5 +1,5 @@
 package import Foundation
-package import RTMAPIKey
+package import RTMCredentials
 package import RTMServiceKit
 
 /// What the configuration knows of one API key: everything but its secret.

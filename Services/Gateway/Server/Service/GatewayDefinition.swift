@@ -1,7 +1,7 @@
 import Logging
 import NIOSSL
-package import RTMAPIKey
 import RTMAppConfiguration
+package import RTMCredentials
 import RTMPublishHook
 package import RTMServiceKit
 package import RTMServiceLink

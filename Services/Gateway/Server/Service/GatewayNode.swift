@@ -1,8 +1,8 @@
 import Logging
 import NIOCore
 import NIOPosix
-import RTMAPIKey
 import RTMAppConfiguration
+import RTMCredentials
 import RTMPublishHook
 import RTMServiceKit
 import RTMServiceLink

@@ -1,6 +1,6 @@
 import Foundation
+import RTMCredentials
 package import RTMServiceKit
-import RTMWebhookSignature
 import RTMWire
 
 /// What the configuration says of one webhook.

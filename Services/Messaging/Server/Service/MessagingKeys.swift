@@ -1,5 +1,5 @@
 import RTMModel
-import RTMRedisConfiguration
+import RTMRedis
 package import RTMServiceKit
 import RTMWire
 

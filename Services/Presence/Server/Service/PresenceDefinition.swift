@@ -2,7 +2,6 @@ import NIOCore
 import NIOPosix
 import RTMModel
 import RTMRedis
-import RTMRedisConfiguration
 package import RTMServiceKit
 package import RTMServiceLink
 import RTMWire

@@ -1,5 +1,5 @@
 import Foundation
-import RTMAPIKey
+import RTMCredentials
 import RTMGatewayServer
 
 /// The first byte chooses what the gateway reads the rest as.

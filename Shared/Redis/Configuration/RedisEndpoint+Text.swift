@@ -1,4 +1,3 @@
-import RTMRedis
 import RTMServiceKit
 
 extension RedisEndpoint {

@@ -1,4 +1,3 @@
-import RTMRedis
 package import RTMServiceKit
 
 /// How Redis is deployed.

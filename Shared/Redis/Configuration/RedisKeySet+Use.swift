@@ -1,4 +1,3 @@
-package import RTMRedis
 package import RTMServiceKit
 import RTMServiceLink
 
