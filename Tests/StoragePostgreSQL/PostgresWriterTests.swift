@@ -123,7 +123,7 @@ struct PostgresWriterTests {
             let store = try PostgresWriter(options(server.url(socket: proxy.directory)))
             var writer = try StorageWriter(store, rules: StorageRules(), now: Self.now)
             let first = writer.run([set(-1, request: 1)], now: Self.now)
-            #expect(refusals(first).isEmpty && first.hasBegunAnew)
+            #expect(refusals(first).isEmpty && first.hasBegun)
             let term = try #require(first.term)
             proxy.cutNext(.commit)
             let kept = writer.run([set(1, request: 2)], now: Self.now)
@@ -200,7 +200,7 @@ struct PostgresWriterTests {
             }
             // It was kept, as the callers were warned.
             let next = writer.run([set(1, request: 4)], now: Self.now)
-            #expect(next.hasBegunAnew && refusals(next) == [.storageOutdatedRevision])
+            #expect(next.hasBegun && refusals(next) == [.storageOutdatedRevision])
             #expect(refusals(writer.run([set(2, request: 5)], now: Self.now)).isEmpty)
             // Of a group that fails, only what was read in this term is announced in the next one.
             let released = writer.release([
@@ -303,7 +303,7 @@ struct PostgresWriterTests {
                 LockChange(remove, of: Self.lobby, ticket: 1, by: .user("anna")), link: 1, request: 9)
             #expect(refusals(writers[1].run([removal], now: Self.now)).isEmpty)
             #expect(set("c", in: 0).isEmpty)
-            for writer in writers { writer.close() }
+            for shard in writers.indices { writers[shard].close() }
         }
     }
 

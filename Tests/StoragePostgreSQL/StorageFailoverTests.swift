@@ -123,7 +123,7 @@ struct StorageFailoverTests {
                     return outcome.failure == nil
                 }
                 #expect(causes.contains(.wentBack))
-                #expect(outcome.hasBegunAnew, "callers attach again")
+                #expect(outcome.hasBegun, "callers attach again")
                 #expect(outcome.term ?? 0 > begun.term ?? 0)
                 #expect(try newest(engine).offset < lost.offset)
                 let page = try engine.reader.eventPage(

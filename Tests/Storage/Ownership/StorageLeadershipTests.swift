@@ -35,7 +35,7 @@ struct StorageLeadershipTests {
 
     private func leadership(_ state: State) -> StorageLeadership {
         var leadership = StorageLeadership(hasOthers: state != .alone)
-        if case .leading(let term) = state { _ = leadership.began(term: term) }
+        if case .leading(let term) = state { _ = leadership.changed(.began(term: term)) }
         return leadership
     }
 
@@ -46,11 +46,11 @@ struct StorageLeadershipTests {
             #expect(leadership.state == arrow.from)
             let action =
                 switch arrow.event {
-                case .beganAlone: leadership.began(term: nil)
-                case .beganEarlier: leadership.began(term: 7)
-                case .beganLater: leadership.began(term: 9)
-                case .lost: leadership.lost(isPlanned: false)
-                case .released: leadership.lost(isPlanned: true)
+                case .beganAlone: leadership.changed(.began(term: nil))
+                case .beganEarlier: leadership.changed(.began(term: 7))
+                case .beganLater: leadership.changed(.began(term: 9))
+                case .lost: leadership.changed(.lost(isPlanned: false))
+                case .released: leadership.changed(.lost(isPlanned: true))
                 }
             #expect(action == arrow.action, "\(arrow)")
             #expect(leadership.state == arrow.to, "\(arrow)")

@@ -62,7 +62,7 @@ struct EventStoreTests {
             response.events.map { "\($0.type) \($0.key) \($0.number) @\($0.position.offset)" }
         }
 
-        func close() {
+        mutating func close() {
             reader.close()
             writer.close()
         }
@@ -205,7 +205,7 @@ struct EventStoreTests {
     func share() async throws {
         try await withDirectory { directory in
             // An event of three bytes in a channel of one letter counts 68.
-            let fixture = try Fixture(directory, eventBytes: 3 * 68)
+            var fixture = try Fixture(directory, eventBytes: 3 * 68)
             defer { fixture.close() }
             var writing = fixture
             writing.collect("a", "b")

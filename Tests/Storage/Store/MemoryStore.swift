@@ -33,12 +33,17 @@ final class MemoryStore {
     private var state = State()
     /// Of the next write.
     var trouble: Trouble?
-    private var startsOfOthers: Int
+    var startsOfOthers: Int
+    /// The last term; nil where no other node can have the store.
+    private var term: UInt64?
 
-    /// - Parameter startsOfOthers: for how many starts another node has the store.
-    init(source: UInt64, startsOfOthers: Int = 0) {
+    /// - Parameters:
+    ///   - startsOfOthers: for how many starts another node has the store.
+    ///   - term: the term before the first one here; nil where no other node can have the store.
+    init(source: UInt64, startsOfOthers: Int = 0, after term: UInt64? = nil) {
         self.source = source
         self.startsOfOthers = startsOfOthers
+        self.term = term
     }
 
     func close() {}
@@ -49,8 +54,9 @@ extension MemoryStore: WritableStore {
         startsOfOthers -= 1
         if startsOfOthers >= 0 { throw StoreFailure(kind: .fenced, reason: "another node has the store") }
         let owned = state.locks.filter { $0.value.values.contains { $0.owner != nil } }
+        term = term.map { $0 + 1 }
         return StoreStart(
-            expiryClock: state.expiryClock,
+            term: term, expiryClock: state.expiryClock,
             locks: Dictionary(uniqueKeysWithValues: owned.keys.map { ($0, locks(of: $0)) }))
     }
 

@@ -157,7 +157,8 @@ private struct SharedHistory {
     /// What the threads and the loop of a node do in a moment.
     private mutating func work(_ node: Int, mayFail: Bool) {
         database.renewLease(of: node)
-        if nodes[node].health.isProofDue(present) {
+        let step = nodes[node].writer.nextStep(isWanted: true, now: present)
+        if step == .ask || nodes[node].health.isProofDue(present) {
             let failure = nodes[node].writer.prove(now: present)
             _ = nodes[node].health.proven(failure, present)
         }
@@ -171,10 +172,6 @@ private struct SharedHistory {
             written(nodes[node].writer.run(group, now: present), node)
         }
         announce(node, mayFail: mayFail)
-        // A node that has never had the store asks for it.
-        if !nodes[node].leadership.serves, nodes[node].health.failure == nil {
-            _ = nodes[node].health.failed(StoreFailure(kind: .fenced, reason: "not yet"), present)
-        }
     }
 
     private mutating func written(_ outcome: WriteOutcome, _ node: Int) {
@@ -182,14 +179,17 @@ private struct SharedHistory {
         if let failure = outcome.failure {
             _ = nodes[node].health.failed(failure, present)
             if failure.kind == .stalled { counts.inDoubt += 1 }
-            if failure.kind == .fenced, nodes[node].leadership.lost(isPlanned: false) != .none {
-                counts.fenced += 1
-            }
         }
         nodes[node].outbox.putBack(outcome.notAnnounced)
-        if outcome.hasBegunAnew {
-            if nodes[node].leadership.began(term: outcome.term) == .becomeLeader { counts.takeovers += 1 }
-            nodes[node].outbox.beginAnew()
+        for change in outcome.tenure {
+            switch nodes[node].leadership.changed(change) {
+            case .becomeLeader:
+                counts.takeovers += 1
+                nodes[node].outbox.beginAnew()
+            case .beginAnew: nodes[node].outbox.beginAnew()
+            case .follow: counts.fenced += 1
+            case .none: break
+            }
         }
         nodes[node].outbox.committed(outcome.events)
     }

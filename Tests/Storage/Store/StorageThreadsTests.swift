@@ -22,15 +22,22 @@ import Testing
         private let store = MemoryStore(source: 1)
         private let closings: Closings
         private let claim: ShardClaim?
+        private let isWantedMeanwhile: Bool
 
-        init(_ closings: Closings, _ claim: ShardClaim? = nil) {
-            (self.closings, self.claim) = (closings, claim)
+        /// - Parameter isWantedMeanwhile: whether the node wants the store while the first start is refused.
+        init(_ closings: Closings, _ claim: ShardClaim? = nil, isWantedMeanwhile: Bool = false) {
+            (self.closings, self.claim, self.isWantedMeanwhile) = (closings, claim, isWantedMeanwhile)
         }
 
         var source: UInt64 { store.source }
         func start() throws(StoreFailure) -> StoreStart {
-            guard claim?.isWanted ?? true else { throw StoreFailure(kind: .fenced, reason: "another's") }
-            return try store.start()
+            guard claim?.isWanted ?? true else {
+                claim?.set(isWantedMeanwhile)
+                throw StoreFailure(kind: .fenced, reason: "another's")
+            }
+            var start = try store.start()
+            start.term = claim.map { _ in 7 }
+            return start
         }
         func release() { closings.note("released") }
         func read(_ keys: GroupKeys) -> GroupState { store.read(keys) }
@@ -90,6 +97,23 @@ import Testing
         #expect(closings.order.withLock { $0 } == ["reader", "reader", "writer"])
     }
 
+    @Test("D-19: a store that the node wants while its writer begins is taken, too")
+    func claimMeanwhile() async throws {
+        let (closings, claim) = (Closings(), ShardClaim())
+        let outcomes = Shared<[WriteOutcome]>([])
+        let threads = StorageThreads(
+            StorageThreads.Stores(
+                openWriter: { Writer(closings, claim, isWantedMeanwhile: true) },
+                openReader: { Reader(closings) }, claim: claim),
+            readers: 1, queueMax: 10, rules: StorageRules(), metrics: StorageMetrics(MetricsRegistry()))
+        try await threads.start(
+            StorageThreads.Listener(
+                written: { outcome in outcomes.withLock { $0.append(outcome) } }, read: { _ in },
+                health: { _ in }))
+        try await eventually("it has begun") { outcomes.present.contains { $0.hasBegun } }
+        await threads.stop()
+    }
+
     @Test("D-19: the writer takes the store when the node wants it, and gives it up between two groups")
     func claim() async throws {
         let closings = Closings()
@@ -123,17 +147,19 @@ import Testing
         #expect(try await answer(1)?.retryAfter == .milliseconds(100))
         claim.set(true)
         // Nobody writes: the claim alone wakes the thread.
-        try await eventually("it has begun") { outcomes.present.contains { $0.hasBegunAnew } }
+        try await eventually("it has begun") { outcomes.present.contains { $0.hasBegun } }
         write(2)
         #expect(try await answer(2) == nil)
         #expect(closings.order.withLock { $0 } == [])
         claim.set(false)
-        try await eventually("it has given the store up") { outcomes.present.contains { $0.hasReleased } }
+        try await eventually("it has given the store up") {
+            outcomes.present.contains { $0.tenure == [.lost(isPlanned: true)] }
+        }
         #expect(closings.order.withLock { $0 } == ["released"])
         write(3)
         #expect(try await answer(3)?.code == .storageNotAvailable)
         claim.set(true)
-        try await eventually("it has begun again") { outcomes.present.count { $0.hasBegunAnew } == 2 }
+        try await eventually("it has begun again") { outcomes.present.count { $0.hasBegun } == 2 }
         write(4)
         #expect(try await answer(4) == nil)
         await threads.stop()

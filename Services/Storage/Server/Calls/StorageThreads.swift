@@ -114,24 +114,31 @@ package final class StorageThreads: Sendable {
             throw error
         }
         started()
-        stores.claim?.onChange { [queues] in queues.writes.interrupt() }
+        if let claim = stores.claim {
+            claim.onChange { [queues] in queues.writes.interrupt() }
+            // It may have changed before.
+            queues.writes.interrupt()
+        }
         var health = StoreHealth()
-        if let failure = writer.awaited { _ = health.failed(failure, .present) }
         listener.health(health.failure)
         func report(_ outcome: WriteOutcome) {
-            if let failure = outcome.failure, health.failed(failure, .present) { listener.health(failure) }
+            if let failure = outcome.failure, health.failed(failure, .present) {
+                listener.health(health.failure)
+            }
             listener.written(outcome)
         }
         while let group = queues.writes.take(countMax: Self.groupMax, until: Self.wake(writer, health)) {
-            if let claim = stores.claim, !claim.isWanted, writer.hasBegun {
+            let now = StorageNow.present
+            let step = writer.nextStep(isWanted: stores.claim?.isWanted ?? true, now: now)
+            if step == .release {
                 metrics.lockChannels.set(0, of: self)
                 metrics.inboxLag.set(0, of: self)
                 report(writer.release(group))
                 continue
             }
-            if health.isProofDue(.present) || health.isOfAnother && stores.claim?.isWanted == true {
-                let failure = writer.prove(now: .present)
-                if health.proven(failure, .present) { listener.health(failure) }
+            if step == .ask || health.isProofDue(now) {
+                let failure = writer.prove(now: now)
+                if health.proven(failure, .present) { listener.health(health.failure) }
             }
             if !group.isEmpty || writer.isDue(.present) {
                 let begin = ContinuousClock.now
@@ -160,9 +167,12 @@ package final class StorageThreads: Sendable {
     private static func wake(_ writer: StorageWriter<some WritableStore>, _ health: StoreHealth)
         -> DispatchTime
     {
-        [writer.nextDeadline, health.proofDeadline, health.failure == nil ? writer.inboxDeadline : nil]
-            .compactMap(\.self).min()
-            .map { DispatchTime(uptimeNanoseconds: $0 * 1_000_000) } ?? .distantFuture
+        [
+            writer.nextDeadline, writer.tenure.deadline, health.proofDeadline,
+            health.failure == nil ? writer.inboxDeadline : nil,
+        ]
+        .compactMap(\.self).min()
+        .map { DispatchTime(uptimeNanoseconds: $0 * 1_000_000) } ?? .distantFuture
     }
 
     // MARK: Reading

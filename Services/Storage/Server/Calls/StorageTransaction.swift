@@ -38,7 +38,7 @@ struct StorageTransaction {
         expiryClockStored = start.expiryClock ?? 0
         for (channel, table) in start.locks { registry.set(loaded(table), of: channel) }
         registry.committed()
-        (term, outcome.term) = (start.term, start.term)
+        term = start.term
     }
 
     /// Whether what was read in this term still counts. Where there are no terms it always does.
@@ -48,9 +48,7 @@ struct StorageTransaction {
     mutating func undo() {
         group = StoreGroup()
         registry.rolledBack()
-        let (hasBegunAnew, term) = (outcome.hasBegunAnew, outcome.term)
         outcome = WriteOutcome()
-        (outcome.hasBegunAnew, outcome.term) = (hasBegunAnew, term)
     }
 
     // MARK: Answers and events

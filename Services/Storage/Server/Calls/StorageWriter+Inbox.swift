@@ -11,7 +11,7 @@ import RTMWire
 /// at all is found by pages that become smaller.
 extension StorageWriter {
     /// When `drainInbox` has something to do, on the steady clock; nil where there is nothing to drain.
-    var inboxDeadline: UInt64? { transaction.inboxRules == nil || isOutdated ? nil : inboxPace?.due }
+    var inboxDeadline: UInt64? { transaction.inboxRules != nil && tenure.isKnown ? inboxPace?.due : nil }
 
     /// For how long a message may have waited that an app has committed, in milliseconds.
     func inboxLag(_ now: StorageNow) -> UInt64 { inboxPace?.lag(now: now.steady) ?? 0 }
@@ -32,7 +32,7 @@ extension StorageWriter {
                 now: clock().steady)
         } catch {
             transaction.undo()
-            if error.kind.endsKnowledge { forget() }
+            if error.kind.endsKnowledge { forget(error) }
             failed(error, page, clock())
         }
         return takeOutcome()

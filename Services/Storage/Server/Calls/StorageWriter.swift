@@ -15,10 +15,8 @@ import RTMWire
 struct StorageWriter<Store: WritableStore> {
     let store: Store
     var transaction: StorageTransaction
-    /// Whether memory is worth nothing until the store was asked again.
-    private(set) var isOutdated = false
-    /// Why nothing has begun at the start; nil if it has.
-    private(set) var awaited: StoreFailure?
+    /// While it doesn't know what the store has, memory is worth nothing.
+    private(set) var tenure: ShardTenure
     /// Nil if the store has no inbox.
     var inboxPace: InboxPace?
     /// The message of the inbox that the store has refused to keep, though it was alone.
@@ -32,30 +30,36 @@ struct StorageWriter<Store: WritableStore> {
         inboxPace = store.hasInbox ? InboxPace(now: now.steady) : nil
         do throws(StoreFailure) {
             let start = try store.start()
+            tenure = ShardTenure(hasOthers: start.term != nil)
             transaction.begin(with: start, source: store.source)
             // Whoever waits for a term learns it; others know that a new process has begun.
-            transaction.outcome.hasBegunAnew = start.term != nil
+            if let term = start.term { tenure.began(term: term) }
         } catch {
             guard error.kind == .fenced else { throw error }
-            (isOutdated, awaited) = (true, error)
+            tenure = ShardTenure(hasOthers: true)
         }
     }
 
-    private mutating func beginAnew() throws(StoreFailure) {
+    private mutating func begin() throws(StoreFailure) {
         let start = try store.start()
-        isOutdated = false
         transaction.begin(with: start, source: store.source)
-        transaction.outcome.hasBegunAnew = true
+        tenure.began(term: start.term)
     }
 
-    /// Whether a ttl may have ended, or memory has begun anew and nobody has learned it yet.
+    /// Whether a ttl may have ended, or the shard has a change to learn.
     func isDue(_ now: StorageNow) -> Bool {
-        transaction.outcome.hasBegunAnew
-            || transaction.registry.nextDeadline.map { $0 <= now.steady } ?? false
+        !tenure.changes.isEmpty || transaction.registry.nextDeadline.map { $0 <= now.steady } ?? false
     }
 
     /// When `run` has something to do even without a write, on the steady clock.
-    var nextDeadline: UInt64? { transaction.outcome.hasBegunAnew ? 0 : transaction.registry.nextDeadline }
+    var nextDeadline: UInt64? { tenure.changes.isEmpty ? transaction.registry.nextDeadline : 0 }
+
+    /// What to do between two groups.
+    ///
+    /// - Parameter isWanted: whether this node wants the store, or wants to keep it.
+    mutating func nextStep(isWanted: Bool, now: StorageNow) -> ShardTenure.Step {
+        tenure.nextStep(isWanted: isWanted, now: now.steady)
+    }
 
     /// How many channels have locks that are held or waited for.
     var busyLockChannels: Int { transaction.registry.tableCount }
@@ -64,11 +68,11 @@ struct StorageWriter<Store: WritableStore> {
         transaction.now = now
         let due = transaction.registry.due(now: now.steady)
         do throws(StoreFailure) {
-            if isOutdated { try beginAnew() }
+            if !tenure.isKnown { try begin() }
             try attempt(group, due)
         } catch {
             transaction.undo()
-            if error.kind.endsKnowledge || isOutdated { return end(group, error) }
+            if error.kind.endsKnowledge || !tenure.isKnown { return end(group, error) }
             // A write that can't be carried out at all must not make the others of its group fail.
             if error.kind == .refused, group.count > 1 { return run(group.map { [$0] }, due) }
             // Where no room is left, what may use the reserve must not fail with the rest.
@@ -86,19 +90,20 @@ struct StorageWriter<Store: WritableStore> {
 
     mutating func takeOutcome() -> WriteOutcome {
         defer { transaction.outcome = WriteOutcome() }
+        transaction.outcome.tenure = tenure.takeChanges()
         return transaction.outcome
     }
 
     /// Forgets everything. Whoever waited for a lock learns of it by the end of the link, when the store has
     /// answered again.
     private mutating func end(_ group: [StorageWrite], _ failure: StoreFailure) -> WriteOutcome {
-        forget()
+        forget(failure)
         fail(group, failure)
         return takeOutcome()
     }
 
-    mutating func forget() {
-        isOutdated = true
+    mutating func forget(_ failure: StoreFailure) {
+        tenure.failed(failure.kind, now: transaction.now.steady)
         transaction.registry = LockRegistry()
     }
 
@@ -135,31 +140,30 @@ struct StorageWriter<Store: WritableStore> {
         return all
     }
 
-    /// Whether what the store has is known, so that groups can be carried out.
-    var hasBegun: Bool { !isOutdated }
-
     /// Gives the store up for another node. The group is refused: its calls have changed nothing.
     mutating func release(_ group: [StorageWrite]) -> WriteOutcome {
         store.release()
-        transaction.outcome = WriteOutcome()
-        transaction.outcome.hasReleased = true
+        tenure.released()
         return end(group, StoreFailure(kind: .fenced, reason: "the shard goes to another storage node"))
     }
 
-    /// Tests whether the store can keep something again after it failed.
+    /// Tests whether the store can keep something again after it failed, and whether it can be had.
     mutating func prove(now: StorageNow) -> StoreFailure? {
         transaction.now = now
         do throws(StoreFailure) {
-            if isOutdated { try beginAnew() }
+            if !tenure.isKnown { try begin() }
             try store.prove()
             return nil
         } catch {
-            if error.kind.endsKnowledge { forget() }
+            if error.kind.endsKnowledge || !tenure.isKnown { forget(error) }
             return error
         }
     }
 
-    func close() { store.close() }
+    mutating func close() {
+        tenure.stop()
+        store.close()
+    }
 
     private mutating func fail(_ group: [StorageWrite], _ failure: StoreFailure) {
         transaction.outcome.failure = failure

@@ -37,18 +37,14 @@ struct WriteOutcome: Sendable {
     var notAnnounced: [ClosedRange<UInt64>] = []
     /// If set, nothing of the group took place, and the answers say so.
     var failure: StoreFailure?
-    /// Whether memory was thrown away before the group, and what the store has was taken for true. All that
-    /// callers have reported of their sessions is forgotten.
-    var hasBegunAnew = false
-    /// Whether the store was given up for another node.
-    var hasReleased = false
-    /// In which term it has; nil where no other node can have the store.
-    var term: UInt64?
+    /// What the shard learns of its tenure, in the order in which it took place.
+    var tenure: [ShardTenure.Change] = []
 
     /// Whether nobody has to learn of a drained page, because nothing was there.
     var hasNothing: Bool {
-        inbox.published == 0 && inbox.refused.isEmpty && failure == nil && !hasBegunAnew
+        inbox.published == 0 && inbox.refused.isEmpty && failure == nil && tenure.isEmpty
     }
+
     mutating func append(_ other: WriteOutcome) {
         answers += other.answers
         settled += other.settled
@@ -65,7 +61,6 @@ struct WriteOutcome: Sendable {
         size = other.size ?? size
         historyStored += other.historyStored
         failure = other.failure ?? failure
-        hasBegunAnew = hasBegunAnew || other.hasBegunAnew
-        term = other.term ?? term
+        tenure += other.tenure
     }
 }

@@ -3,8 +3,8 @@ import RTMWire
 /// Whether this node leads a shard, or another one that shares its database does.
 ///
 /// The database decides, because a transaction of a node is kept only in the node's own term. This is what
-/// the node believes meanwhile, so that callers go to the right one, and nobody works in vain. A node over a
-/// file has no others beside it and always serves.
+/// the node's event loop believes meanwhile, so that callers go to the right one, and nobody works in vain: a
+/// mirror of the writer's `ShardTenure`. A node over a file has no others beside it and always serves.
 ///
 /// Pure.
 struct StorageLeadership: Equatable {
@@ -39,21 +39,16 @@ struct StorageLeadership: Equatable {
         return LeaderPush(term: term, follows: term - 1)
     }
 
-    /// Everything has begun with what the store holds.
-    ///
-    /// - Parameter term: in which this node leads; nil if it has no others beside it.
-    mutating func began(term: UInt64?) -> Action {
-        guard let term else { return state == .alone ? .beginAnew : .none }
-        defer { state = .leading(term: term) }
-        return state == .following ? .becomeLeader : .beginAnew
-    }
-
-    /// The store belongs to another node now.
-    ///
-    /// - Parameter isPlanned: whether this node has given it up for the other one.
-    mutating func lost(isPlanned: Bool) -> Action {
-        guard case .leading = state else { return .none }
-        state = .following
-        return .follow(isPlanned: isPlanned)
+    mutating func changed(_ change: ShardTenure.Change) -> Action {
+        switch (change, state) {
+        case (.began(nil), .alone): return .beginAnew
+        case (.began(let term?), let before):
+            state = .leading(term: term)
+            return before == .following ? .becomeLeader : .beginAnew
+        case (.lost(let isPlanned), .leading):
+            state = .following
+            return .follow(isPlanned: isPlanned)
+        case (.began(nil), _), (.lost, _): return .none
+        }
     }
 }

@@ -262,12 +262,7 @@ private struct StorageDatabase: Service {
             written: { outcome in loop.execute { node.value.shards[shard].written(outcome) } },
             read: { outcomes in loop.execute { node.value.shards[shard].read(outcomes) } },
             health: { failure in
-                // A node that doesn't lead the shard can do so as soon as the one that leads is gone.
-                if let failure, failure.kind != .fenced {
-                    probe.notReady(failure.reason)
-                } else {
-                    probe.ready()
-                }
+                if let failure { probe.notReady(failure.reason) } else { probe.ready() }
             })
     }
 

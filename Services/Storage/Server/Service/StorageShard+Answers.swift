@@ -26,11 +26,9 @@ extension StorageShard {
         }
         metrics.historyStored.increment(by: outcome.historyStored)
         for settled in outcome.settled { report(settled) }
-        if let failure = outcome.failure {
-            if leadership.serves, !outcome.hasReleased {
-                metrics.failures[.init(cause: failure.kind)].increment()
-            }
-            if failure.kind == .fenced { take(leadership.lost(isPlanned: outcome.hasReleased)) }
+        if let failure = outcome.failure, leadership.serves, !outcome.tenure.contains(.lost(isPlanned: true))
+        {
+            metrics.failures[.init(cause: failure.kind)].increment()
         }
         if let expired = outcome.expired { expireHistory(after: expired) }
         if let size = outcome.size { metrics.report(size, of: self) }
@@ -43,7 +41,7 @@ extension StorageShard {
         collected(outcome)
         report(outcome.inbox)
         outbox.notKept(outcome.notAnnounced)
-        if outcome.hasBegunAnew { take(leadership.began(term: outcome.term)) }
+        for change in outcome.tenure { take(leadership.changed(change)) }
         outbox.committed(outcome.events)
     }
 

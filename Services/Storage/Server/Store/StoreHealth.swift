@@ -1,17 +1,12 @@
 /// Whether the store can keep what it is given. After a failure only a proof clears it: a group of writes
-/// that happens to need no room also succeeds in a database that is full.
-///
-/// A store that another node has is asked often, so that it is soon this one's when the other is gone.
+/// that happens to need no room also succeeds in a database that is full. A store that another node has is
+/// well.
 struct StoreHealth {
     private static let proofIntervalMilliseconds: UInt64 = 1_000
-    private static let takeIntervalMilliseconds: UInt64 = 100
 
     private(set) var failure: StoreFailure?
     /// When the store is to be proven, on the steady clock; nil while it is well.
     private(set) var proofDeadline: UInt64?
-
-    /// Whether another node has the store.
-    var isOfAnother: Bool { failure?.kind == .fenced }
 
     func isProofDue(_ now: StorageNow) -> Bool { proofDeadline.map { $0 <= now.steady } ?? false }
 
@@ -31,13 +26,8 @@ struct StoreHealth {
     }
 
     private mutating func change(to failure: StoreFailure?, _ now: StorageNow) -> Bool {
-        if let failure {
-            let interval =
-                failure.kind == .fenced ? Self.takeIntervalMilliseconds : Self.proofIntervalMilliseconds
-            proofDeadline = proofDeadline ?? now.steady + interval
-        } else {
-            proofDeadline = nil
-        }
+        let failure = failure?.kind == .fenced ? nil : failure
+        proofDeadline = failure.map { _ in proofDeadline ?? now.steady + Self.proofIntervalMilliseconds }
         defer { self.failure = failure }
         return failure != self.failure
     }
