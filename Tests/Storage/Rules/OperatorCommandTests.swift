@@ -52,6 +52,24 @@ struct OperatorCommandTests {
         #expect(list.announcement.map(\.userID) == [""])
     }
 
+    @Test("S-4: an edge gets no list before the store has said who is shut out, and its end once")
+    func incomplete() {
+        var list = BanList(isComplete: false)
+        list.asked(isQueued: false)
+        #expect(list.isToBeListed)
+        list.asked(isQueued: true)
+        #expect(!list.isToBeListed)
+        list.notListed()
+        #expect(list.isToBeListed)
+        list.asked(isQueued: true)
+        list.take(Ban(appID: "a", userID: "bob", untilMilliseconds: 5, endsSession: true), nowMilliseconds: 0)
+        #expect(list.announcement.isEmpty)
+        var isNews = list.listed()
+        #expect(isNews && list.announcement.map(\.userID) == ["bob", ""])
+        isNews = list.listed()
+        #expect(!isNews)
+    }
+
     @Test("S-4: bans that have ended don't stay in memory")
     func ended() {
         var list = BanList()

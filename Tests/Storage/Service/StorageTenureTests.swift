@@ -29,7 +29,7 @@ import Testing
             let outbox = StorageOutbox(
                 to: messaging, link, queues: queues, metrics: metrics,
                 probe: ReadinessRegistry(logger: logger).probe("messaging"), endOfTurn: .shared(on: loop),
-                logger: logger, isActive: false)
+                logger: logger)
             let collector = EventCollector(
                 from: messaging, link, queues: queues, metrics: metrics, endOfTurn: .shared(on: loop),
                 logger: logger, wallClock: WallClock.milliseconds)
@@ -51,6 +51,20 @@ import Testing
             #expect(outcome.failure?.kind == .fenced)
             shard.written(outcome)
             #expect(!shard.leadership.serves && shard.leadership.announcement == nil)
+        }
+    }
+
+    @Test("D-19: a writer may begin before its shard has started: the events are those of its term")
+    func startsBehind() async throws {
+        try await withShard { shard in
+            let store = MemoryStore(source: 1, after: 6)
+            var writer = try StorageWriter(store, rules: StorageRules(), now: Self.now)
+            shard.written(writer.run([], now: Self.now))
+            shard.start()
+            #expect(shard.outbox.state == .sending(term: 7))
+            store.trouble = .fence(starts: 1)
+            shard.written(writer.run([Self.write(1)], now: Self.now))
+            #expect(shard.outbox.state == .paused)
         }
     }
 

@@ -27,21 +27,25 @@ final class StorageOutbox {
     private var pending = RequestContexts<Sent>()
     private var run = ByteBuffer()
     private var timer: RepeatedTask?
-    /// False while another node sends what the store has.
-    private var isActive: Bool
-    private var isConnected = false
-    /// The term in which this node has read the events; nil if it has no others beside it.
-    private var term: UInt64?
+    private(set) var state = State.idle
+
+    enum State: Equatable {
+        /// This node has had nothing to send, so it has no connection to messaging.
+        case idle
+        /// Another node sends what the store has.
+        case paused
+        /// This node has read the events in this term; nil where there are no terms.
+        case sending(term: UInt64?)
+    }
 
     /// - Parameter interval: how soon messaging is asked again, and how often the store gets to know what is
     ///   acknowledged.
     init(
         to messaging: [ServiceLinkAddress], _ link: ServiceLinkConfiguration, queues: StorageQueues,
         metrics: StorageMetrics, probe: ReadinessProbe, endOfTurn: EndOfTurn, logger: Logger,
-        interval: TimeAmount = .milliseconds(100), isActive: Bool = true
+        interval: TimeAmount = .milliseconds(100)
     ) {
         self.interval = interval
-        self.isActive = isActive
         appender = MessagingAppender(
             to: messaging, link, node: "storage", timeout: Self.timeout, endOfTurn: endOfTurn, logger: logger)
         self.queues = queues
@@ -50,26 +54,26 @@ final class StorageOutbox {
         self.logger = logger
     }
 
-    func start(on eventLoop: any EventLoop) {
+    /// - Parameter sends: whether this node sends what the store has from the start.
+    func start(on eventLoop: any EventLoop, sends: Bool) {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         timer = eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
             bound.value.tick()
         }
-        if isActive { connect() } else { probe.ready() }
-        work()
+        // The writer may have begun before.
+        guard state == .idle else { return }
+        if sends { beginAnew(term: nil) } else { probe.ready() }
     }
 
-    /// A node that leads nothing has nothing to send.
     private func connect() {
-        guard !isConnected else { return }
-        isConnected = true
+        guard state == .idle else { return }
         probe.notReady("no connection to messaging at \(appender.addresses)")
         appender.start(caller: self)
     }
 
     func stop() {
         timer?.cancel()
-        if isConnected { appender.shutdown() }
+        if state != .idle { appender.shutdown() }
         keepAcknowledged()
     }
 
@@ -82,16 +86,15 @@ final class StorageOutbox {
     ///
     /// - Parameter term: in which this node has the store now; nil if it has no others beside it.
     func beginAnew(term: UInt64?) {
-        self.term = term
-        isActive = true
         connect()
+        state = .sending(term: term)
         schedule.beginAnew()
         work()
     }
 
     /// Another node sends what the store has.
     func pause() {
-        isActive = false
+        state = .paused
         metrics.outboxWaiting.set(0, of: self)
     }
 
@@ -112,7 +115,7 @@ final class StorageOutbox {
     }
 
     private func work() {
-        guard isActive else { return }
+        guard case .sending = state else { return }
         if let fetch = schedule.nextFetch() {
             let read = StorageRead(OutboxQuery(after: fetch.after, limit: fetch.limit)) { shard, events in
                 shard.outbox.fetched(try? events.get())
@@ -143,7 +146,7 @@ final class StorageOutbox {
     }
 
     private func keepAcknowledged() {
-        guard isActive else { return }
+        guard case .sending(let term) = state else { return }
         let ranges = schedule.takeAcknowledged()
         guard !ranges.isEmpty else { return }
         if !queues.writes.put(StorageWrite(OutboxAcknowledgement(of: ranges, term: term))) {

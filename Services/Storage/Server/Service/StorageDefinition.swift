@@ -123,7 +123,7 @@ package enum StorageDefinition {
                 let logger = context.logger(ofShard: shard, among: chosen.shards.count)
                 let outbox = StorageOutbox(
                     to: messaging, link, queues: threads.queues, metrics: metrics, probe: probes[shard],
-                    endOfTurn: .shared(on: loop), logger: logger, isActive: !hasOthers)
+                    endOfTurn: .shared(on: loop), logger: logger)
                 let collector = EventCollector(
                     from: messaging, link, queues: threads.queues, metrics: metrics,
                     endOfTurn: .shared(on: loop), logger: logger, wallClock: WallClock.milliseconds)

@@ -12,11 +12,10 @@ extension StorageShard {
     /// is called.
     func written(_ outcome: WriteOutcome) {
         for ban in outcome.bans { push(ban) }
-        if outcome.hasListedBans, !areBansKnown {
-            areBansKnown = true
+        if outcome.hasListedBans, bans.listed() {
             for link in links.values { link.push(StorageMethod.banned, BanList.end) }
         }
-        if outcome.hasNotListedBans { mustListBans = true }
+        if outcome.hasNotListedBans { bans.notListed() }
         for answered in outcome.answers {
             switch answered.result {
             case .success(let answer): answer.deliver(to: answered.request, of: answered.link, at: self)

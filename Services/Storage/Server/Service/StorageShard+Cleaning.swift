@@ -14,7 +14,7 @@ extension StorageShard {
     /// service calls it once a second.
     func cleanUp() {
         guard leadership.serves else { return }
-        if mustListBans { listBans() }
+        if bans.isToBeListed { listBans() }
         guard cleaningPace?.isDue() != false else { return }
         expireHistory()
         _ = queues.writes.put(StorageWrite(UnusedChannels(limit: Self.searchedMax)))

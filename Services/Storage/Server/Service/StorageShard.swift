@@ -28,10 +28,6 @@ final class StorageShard {
     /// Where the node is reached that leads the shard, or its name; empty if that isn't known.
     var leader = ""
     var bans = BanList()
-    /// False from the moment at which this node leads until the store has said who is banned.
-    var areBansKnown = true
-    /// Whether the group that was to list them has failed.
-    var mustListBans = false
     var inquiries = BanInquiries()
     var questions = EdgeInquiries()
     /// The links of gateways and of operators' programs, which have no users.
@@ -85,7 +81,7 @@ extension StorageShard: ServiceLinkHandler {
         metrics.links.add(1)
         if let push = leadership.announcement { link.push(StorageMethod.leader, push) }
         if let nodes { link.push(StorageMethod.nodes, nodes) }
-        guard leadership.serves, areBansKnown else { return }
+        guard leadership.serves else { return }
         for ban in bans.announcement { link.push(StorageMethod.banned, ban) }
     }
 
@@ -182,7 +178,7 @@ extension StorageShard: ServiceLinkHandler {
 extension StorageShard {
     /// Everything begins that needs no caller.
     func start() {
-        outbox.start(on: eventLoop)
+        outbox.start(on: eventLoop, sends: leadership.serves)
         if leadership.serves { listBans() }
     }
 
@@ -192,7 +188,7 @@ extension StorageShard {
     }
 
     /// Reads who is shut out. Links that are open already get the list then.
-    func listBans() { mustListBans = !queues.writes.put(StorageWrite(BanListing())) }
+    func listBans() { bans.asked(isQueued: queues.writes.put(StorageWrite(BanListing()))) }
 
     func take(_ action: StorageLeadership.Action) {
         switch action {
@@ -208,8 +204,7 @@ extension StorageShard {
     private func becomeLeader() {
         logger.notice("this storage node leads")
         metrics.leading.add(1)
-        bans = BanList()
-        areBansKnown = false
+        bans = BanList(isComplete: false)
         for link in links.values {
             if let push = leadership.announcement { link.push(StorageMethod.leader, push) }
         }
