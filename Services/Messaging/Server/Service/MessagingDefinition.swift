@@ -91,11 +91,7 @@ package enum MessagingDefinition {
         }.get()
         var configuration = ServiceLinkServerConfiguration(service: "messaging")
         configuration.link = try ServiceLinkConfiguration(context, isNetworked: endpoint.isNetworked)
-        configuration.shards = shards
-        // A caller has a link for each shard, and opens all of them together.
-        configuration.linksMax *= shards
-        configuration.unauthenticatedMax *= shards
-        configuration.unauthenticatedPerAddressMax *= shards
+        configuration.spread(over: shards)
         if hasJournal {
             configuration.relays = ServiceLinkRelays(
                 to: { node.value.address(of: $0) }, observe: { metrics.count($0) })
@@ -109,14 +105,6 @@ package enum MessagingDefinition {
         ]
         // The journals end first: links that close would record that everybody is offline.
         return Assembly(rest + (journals.map { [$0] } ?? []))
-    }
-}
-
-extension ServiceContext {
-    fileprivate func logger(ofShard shard: Int, among shards: Int) -> Logger {
-        var logger = logger
-        if shards > 1 { logger[metadataKey: "shard"] = "\(shard)" }
-        return logger
     }
 }
 
@@ -148,7 +136,7 @@ private struct JournalSettings: Sendable {
         confirmation = JournalConfirmation(
             configuration[MessagingKeys.durability], lease: limits.lease, shards: shards)
         metrics = JournalMetrics(context.metrics, shards: shards)
-        probes = (0..<shards).map { context.probe(shards == 1 ? "journal" : "journal \($0)") }
+        probes = context.probes("journal", shards: shards)
     }
 
     private static func name(

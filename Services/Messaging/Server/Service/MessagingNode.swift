@@ -1,10 +1,10 @@
 package import RTMServiceKit
-package import RTMServiceLink
+import RTMServiceLink
 import RTMWire
 
 /// A messaging node: a `MessagingShard` for each shard, some of which it leads. All of it lives on one event
 /// loop.
-package final class MessagingNode {
+package final class MessagingNode: ShardedNode {
     package let shards: [MessagingShard]
     private let metrics: MessagingMetrics
     private let clock: () -> UInt64
@@ -27,14 +27,11 @@ package final class MessagingNode {
         self.clock = clock
     }
 
-    /// The handler of a caller's link.
-    package func handler(of link: AcceptedServiceLink) -> any ServiceLinkHandler { shards[link.shard] }
-
-    /// Callers learn of nodes that came and went over their links to shard 0.
+    /// Nodes came and went.
     func learned(_ names: [String]) {
         guard names != self.names else { return }
         self.names = names
-        shards[0].announce(NodesPush(nodes: names.compactMap(NodeName.address)))
+        announce(names.compactMap(NodeName.address))
     }
 
     /// Where a node of the installation is reached, for callers that are relayed to it.

@@ -107,17 +107,13 @@ extension MessagingShard: JournalDelegate {
         }
         journal?.replay = nil
         broker.keepJournal(settlingFor: Self.settlingTime, now: clock())
-        announce(term)
+        announce(term.announcement)
         closeGate()
     }
 
     func didReinstate(_ term: JournalTerm) {
         broker.reinstate()
-        announce(term)
-    }
-
-    private func announce(_ term: JournalTerm) {
-        for link in links.values { link.push(MessagingMethod.leader, term.announcement) }
+        announce(term.announcement)
     }
 
     private func newBroker(_ term: JournalTerm) -> Broker {

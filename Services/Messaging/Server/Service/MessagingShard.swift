@@ -3,7 +3,7 @@ import NIOCore
 import RTMModel
 import RTMServiceKit
 package import RTMServiceLink
-import RTMWire
+package import RTMWire
 
 /// One shard of the channels at a messaging node: it decodes requests, asks the broker, and sends its
 /// answers. No decision is made here.
@@ -26,15 +26,14 @@ package final class MessagingShard {
     private let arena = DecodeArena()
     var broker: Broker
     private var hasWholeWindow = true
-    var links: [Broker.ServiceLinkID: AcceptedServiceLink] = [:]
+    package private(set) var links: [Int: AcceptedServiceLink] = [:]
     /// Which pages may be read for each link.
     private var turns = AnswerTurns<PageRead>()
     /// Nil if the shard has no journal: then this node leads it from the start.
     var journal: ShardJournal?
     /// How many lists and explanations are being put together.
     private var listCount = 0
-    /// The nodes that are announced to callers; nil if another shard announces them.
-    private var nodes: NodesPush?
+    package var nodes: NodesPush?
     private lazy var feedReads = FeedReads { [unowned self] in answer($0) }
 
     /// - Parameters:
@@ -95,18 +94,16 @@ package final class MessagingShard {
     }
 }
 
-extension MessagingShard: ServiceLinkHandler {
+extension MessagingShard: NodeShard {
+    package static var leaderPush: ServicePush<LeaderPush> { MessagingMethod.leader }
+    package static var nodesPush: ServicePush<NodesPush> { MessagingMethod.nodes }
+
     package func linkOpened(_ link: AcceptedServiceLink) {
         links[Int(link.id)] = link
         if let journal { link.pass(journal.gate) }
         if let nodes { link.push(MessagingMethod.nodes, nodes) }
         if let announcement { link.push(MessagingMethod.leader, announcement) }
         metrics.links.add(1)
-    }
-
-    func announce(_ nodes: NodesPush) {
-        self.nodes = nodes
-        for link in links.values { link.push(MessagingMethod.nodes, nodes) }
     }
 
     package func linkClosed(_ link: AcceptedServiceLink, _ reason: ServiceLinkDownReason) {

@@ -115,9 +115,7 @@ package enum StorageDefinition {
         for threads in threads { threads.publish(InboxRules(configuration)) }
         let loop = context.eventLoopGroup.next()
         let link = try ServiceLinkConfiguration(context, isNetworked: endpoint.isNetworked)
-        let probes = threads.indices.map { shard in
-            threads.count == 1 ? context.probe("messaging") : context.probe("messaging \(shard)")
-        }
+        let probes = context.probes("messaging", shards: threads.count)
         let node = try await loop.submit {
             let shards = threads.enumerated().map { shard, threads in
                 let logger = context.logger(ofShard: shard, among: chosen.shards.count)
@@ -147,11 +145,7 @@ package enum StorageDefinition {
         var server = ServiceLinkServerConfiguration(service: "storage")
         server.link = link
         server.announcesLeader = hasOthers
-        server.shards = threads.count
-        // A caller has a link for each shard, and opens all of them together.
-        server.linksMax *= threads.count
-        server.unauthenticatedMax *= threads.count
-        server.unauthenticatedPerAddressMax *= threads.count
+        server.spread(over: threads.count)
         server.fit(context, at: endpoint)
         let listener = ServiceLinkServer(server, links: loop, logger: context.logger) {
             node.value.handler(of: $0)
@@ -160,9 +154,7 @@ package enum StorageDefinition {
             StorageDatabase(
                 threads: threads, membership: chosen.membership, node: node, loop: loop,
                 events: rules.events,
-                probes: threads.indices.map { shard in
-                    threads.count == 1 ? context.probe("database") : context.probe("database \(shard)")
-                },
+                probes: context.probes("database", shards: threads.count),
                 leaseProbe: hasOthers ? context.probe("lease") : nil, metrics: metrics,
                 logger: context.logger),
             ServiceLinkListener(listener, at: endpoint),
@@ -171,14 +163,6 @@ package enum StorageDefinition {
         let last: [any Service] = transfer.map { [$0] } ?? []
         guard !endpoint.isNetworked else { return services + last }
         return services + [OperatorListener(listener, data: data, logger: context.logger)] + last
-    }
-}
-
-extension ServiceContext {
-    fileprivate func logger(ofShard shard: Int, among shards: Int) -> Logger {
-        var logger = logger
-        if shards > 1 { logger[metadataKey: "shard"] = "\(shard)" }
-        return logger
     }
 }
 

@@ -4,23 +4,24 @@ import RTMWire
 
 /// A storage node: a `StorageShard` for each shard, some of which it leads. All of it lives on one event
 /// loop.
-final class StorageNode {
+final class StorageNode: ShardedNode {
     let shards: [StorageShard]
     /// Where callers reach the nodes that share the database.
     private var addresses: [String] = []
 
     init(_ shards: [StorageShard]) { self.shards = shards }
 
-    /// The handler of a caller's link.
-    func handler(of link: AcceptedServiceLink) -> any ServiceLinkHandler { shards[link.shard] }
-
-    /// The database has said which nodes share it. Callers learn of those that came and went over their links
-    /// to shard 0.
+    /// The database has said which nodes share it.
     func learned(_ nodes: StorageNodes) {
         for (number, shard) in shards.enumerated() { shard.leader = nodes.leader(of: number) }
         guard nodes.addresses != addresses else { return }
         addresses = nodes.addresses
-        shards[0].announce(nodes.push)
+        announce(addresses.compactMap(Self.place(of:)))
+    }
+
+    /// Nil for an address that isn't HOST:PORT.
+    private static func place(of address: String) -> NodeAddress? {
+        (try? HostPort(text: address)).map { NodeAddress(host: $0.host, port: UInt32($0.port)) }
     }
 
     /// Counts for what is stored from now on.
@@ -39,14 +40,4 @@ final class StorageNode {
     func cleanUp() { for shard in shards { shard.cleanUp() } }
 
     func stop() { for shard in shards { shard.stop() } }
-}
-
-extension StorageNodes {
-    /// Addresses that aren't HOST:PORT are left out.
-    fileprivate var push: NodesPush {
-        NodesPush(
-            nodes: addresses.compactMap { text in
-                (try? HostPort(text: text)).map { NodeAddress(host: $0.host, port: UInt32($0.port)) }
-            })
-    }
 }

@@ -35,9 +35,7 @@ extension StorageShard {
         logger.notice("this storage node leads")
         metrics.leading.add(1)
         bans = BanList(isComplete: false)
-        for link in links.values {
-            if let push = leadership.announcement { link.push(StorageMethod.leader, push) }
-        }
+        if let push = leadership.announcement { announce(push) }
         outbox.beginAnew(term: leadership.announcement?.term)
         listBans()
         collector.collect(Set(eventRetention.keys), on: eventLoop)

@@ -23,8 +23,7 @@ final class StorageShard {
     let arena = DecodeArena()
     var links: [UInt64: AcceptedServiceLink] = [:]
     var leadership: StorageLeadership
-    /// The nodes that are announced to callers; nil if another shard announces them.
-    private var nodes: NodesPush?
+    var nodes: NodesPush?
     /// Where the node is reached that leads the shard, or its name; empty if that isn't known.
     var leader = ""
     var bans = BanList()
@@ -66,16 +65,14 @@ final class StorageShard {
         self.metrics = metrics
         self.logger = logger
     }
-
-    func announce(_ nodes: NodesPush) {
-        self.nodes = nodes
-        for link in links.values { link.push(StorageMethod.nodes, nodes) }
-    }
 }
 
 // MARK: - What comes in
 
-extension StorageShard: ServiceLinkHandler {
+extension StorageShard: NodeShard {
+    static var leaderPush: ServicePush<LeaderPush> { StorageMethod.leader }
+    static var nodesPush: ServicePush<NodesPush> { StorageMethod.nodes }
+
     func linkOpened(_ link: AcceptedServiceLink) {
         links[link.id] = link
         metrics.links.add(1)
