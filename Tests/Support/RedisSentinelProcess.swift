@@ -114,10 +114,15 @@ package final class RedisSentinelProcess: Sendable {
     /// seconds later, and until then it takes writes.
     package func chooseOther() async throws {
         let old = try master()
-        // A sentinel gives a failover up when it finds no server that is good enough.
+        // A sentinel gives a failover up when it finds no server that is good enough, and is asked again
+        // then. It isn't asked before: what it has just finished would begin anew, and choose the old server.
         try await eventually("the sentinels choose the other server", within: .seconds(60)) {
-            _ = try? sentinels[0].command("SENTINEL", "FAILOVER", Self.name)
-            return try master().port != old.port
+            let state = try sentinels[0].command("SENTINEL", "MASTER", Self.name)
+            guard try master().port == old.port else { return true }
+            if !state.contains("failover_in_progress") {
+                _ = try? sentinels[0].command("SENTINEL", "FAILOVER", Self.name)
+            }
+            return false
         }
     }
 

@@ -2,8 +2,8 @@ import DequeModule
 import NIOCore
 import OrderedCollections
 
-/// The keys of which events wait, by the events' numbers: which of them are ready, and which are tried again and
-/// when. A key has events in one request at a time.
+/// The keys of which events wait, by the events' numbers: which of them are ready, and which are tried again
+/// and when. A key has events in one request at a time.
 struct WebhookKeys {
     struct Waiting {
         let number: Int

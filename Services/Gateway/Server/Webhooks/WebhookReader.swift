@@ -1,8 +1,8 @@
 import NIOCore
 import RTMModel
 
-/// The named reader of a webhook at storage, as its owner sees it: the position that storage has, what is kept
-/// next, and until when the ownership lasts.
+/// The named reader of a webhook at storage, as its owner sees it: the position that storage has, what is
+/// kept next, and until when the ownership lasts.
 struct WebhookReader {
     private static let keepInterval = TimeAmount.milliseconds(500)
 

@@ -2,8 +2,7 @@ import DequeModule
 import NIOCore
 import RTMModel
 
-/// The events that were read and aren't behind the position that everything is delivered to, by number, oldest
-/// first.
+/// The events that were read and lie behind the delivered position, by number, oldest first.
 struct WebhookWindow {
     /// Limit: events that were read and lie behind the kept position, delivered or not, and the bytes of
     /// those that are not. It also bounds what another gateway delivers again after this one was killed.
