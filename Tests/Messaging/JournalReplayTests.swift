@@ -39,6 +39,38 @@ import Testing
         #expect(page.entries.count == 4 && !page.gap)
     }
 
+    @Test("what is published while a checkpoint is written is at the next leader, in its place")
+    func checkpointUnderWay() throws {
+        // The first page of the checkpoint ends behind a segment that still takes appends.
+        let limits = BrokerLimits.limits(bytesMax: 8 << 20, segmentBytes: 700_000)
+        var first = Broker(limits: limits, firstEpoch: 7)
+        first.keepJournal(settlingFor: 0, now: 1)
+        let text = String(repeating: "x", count: 1_000)
+        for number in 0..<270 {
+            _ = try first.publish("\(number) \(text)", to: .message("a"), by: "\(number)", now: 2)
+        }
+        _ = first.takeJournal()
+        var cursor = CheckpointCursor()
+        var (page, isLast) = first.checkpointPage(&cursor, now: 3)
+        var batches = [page]
+        #expect(!isLast)
+        for number in 270..<500 {
+            _ = try first.publish("\(number) \(text)", to: .message("a"), by: "\(number)", now: 4)
+        }
+        while !isLast {
+            (page, isLast) = first.checkpointPage(&cursor, now: 5)
+            batches.append(page)
+        }
+        batches.append(first.takeJournal())
+
+        var replay = JournalReplay(limits: limits, firstEpoch: 7)
+        for batch in batches { try batch.withUnsafeReadableBytes { try replay.read($0) } }
+        var second = Broker(continuing: replay, now: 6)
+        let read = try second.read(
+            .message("a"), after: StreamPosition(epoch: 7, offset: 0), bytesMax: 8 << 20, now: 7)
+        #expect(read.entries.map(\.offset) == Array(1...500))
+    }
+
     /// A broker with an inbox that never had a message, and with others in every partition.
     private func unusedInbox() throws -> (Broker, Broker.Attached) {
         var first = Broker(limits: .limits(), firstEpoch: 7)

@@ -55,7 +55,12 @@ struct CheckpointCursor {
             return
         }
         for record in next.records { write(record, in: next, of: tail, channels[record.channel], &batch) }
-        segment = next.number + 1
+        // What the open segment gets from now on is recorded, and written behind the checkpoint.
+        if next.number == tail.open.number {
+            (app, segment) = (app + 1, 0)
+        } else {
+            segment = next.number + 1
+        }
     }
 
     private func write(
