@@ -137,7 +137,10 @@ final class RedisProcess {
     func flush() { servers[masterIndex].data.empty() }
 
     /// For so long no command is answered. What was sent meanwhile is done afterwards.
-    func hang(for time: TimeAmount) { servers[masterIndex].busyUntil = network.world.loop.now + time }
+    func hang(for time: TimeAmount) {
+        // Another reason to hang may last longer. Commands are done in the order in which they came.
+        servers[masterIndex].busyUntil = max(servers[masterIndex].busyUntil, network.world.loop.now + time)
+    }
 
     private func serve(_ socket: Socket, _ answer: @escaping ([[UInt8]]) -> RedisReply?) {
         var words = RedisWords()
