@@ -204,6 +204,22 @@ import Testing
         #expect(!page.gap && page.texts == ["5"])
     }
 
+    @Test("an entry that was lost as the first of its partition is a gap, too")
+    func backInTimeElsewhere() throws {
+        let (kept, lost) = (ChannelKey.message("a"), ChannelKey.message("b"))
+        var first = Broker(limits: .limits(partitionCount: 16), firstEpoch: 7)
+        first.keepJournal(settlingFor: 0, now: 1)
+        _ = try first.publish("1", to: kept, now: 2)
+        let journal = first.takeJournal()
+        _ = try first.publish("2", to: lost, now: 3)
+        let place = try feed(&first, after: FeedPosition()).next
+        var second = try successor([journal], now: 4)
+        _ = try second.publish("new", to: kept, now: 5)
+        let page = try feed(&second, after: place)
+        #expect(page.gap && page.texts == ["new"])
+        #expect(try feed(&second, after: page.next).gap == false)
+    }
+
     @Test("a node that leads again with what it had is a gap, and what comes from then on follows")
     func outdated() throws {
         var outdated = Broker(limits: .limits(partitionCount: 16), firstEpoch: 7)

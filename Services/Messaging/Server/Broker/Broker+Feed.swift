@@ -85,7 +85,12 @@ extension LogTable {
         switch apps[app].find(entry) {
         case .at(let found): return (found, false)
         case .replaced: return (apps[app].beforeTerm, true)
-        case .before: return (.none, apps[app].given == entry ? false : isLost)
+        case .before where apps[app].given == entry: return (.none, false)
+        case .before where isLost: return (.none, true)
+        // What isn't in the tail, wasn't given up and is behind the beginning of the journal, was never here.
+        case .before where entry.offset > (apps.unknown[entry.partition]?.head ?? 0):
+            return (apps[app].beforeTerm, true)
+        case .before: return (.none, false)
         }
     }
 }

@@ -94,6 +94,7 @@ final class StorageOutbox {
 
     /// Another node sends what the store has.
     func pause() {
+        guard state != .idle else { return }
         state = .paused
         metrics.outboxWaiting.set(0, of: self)
     }

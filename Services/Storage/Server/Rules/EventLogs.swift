@@ -153,7 +153,7 @@ package struct EventLogs: Sendable {
         let gap = EventGap(
             reason: isAnew
                 ? "messaging has begun with new logs, and what it had before is lost"
-                : "messaging had to drop entries before storage could collect them",
+                : "messaging has lost or dropped entries before storage could collect them",
             shard: feed.shard, sinceMilliseconds: since)
         emit(.gap, .app(feed.appID), at: now, gap.serialized)
     }
