@@ -77,6 +77,32 @@ struct WebhookQueueTests {
         requests.map { $0.events.map(\.key).joined() }
     }
 
+    @Test("W-52: what storage may have kept isn't taken back, however many dead letters wait behind it")
+    func notTakenBack() {
+        var reader = WebhookReader(
+            at: World.place(9), WebhookJournal(), lease: .seconds(15), now: World.time(0).uptime)
+        func give(up offsets: ClosedRange<Int>) {
+            for offset in offsets {
+                let event = WebhookEvent(
+                    position: World.place(offset), key: "a", milliseconds: 0, body: "")
+                reader.add(.init(event: event, reason: "refused"))
+            }
+        }
+        func progress(through offset: Int, at milliseconds: Int) -> WebhookProgress? {
+            reader.progress(
+                through: World.place(offset), isIdle: true, failing: .init(),
+                now: World.time(milliseconds).uptime)
+        }
+        give(up: 10...13)
+        #expect(progress(through: 13, at: 1_000)?.position == World.place(13))
+        reader.kept(nil, now: World.time(1_000).uptime)
+        give(up: 14...160)
+        let second = progress(through: 160, at: 3_000)
+        #expect(second?.position == World.place(13) && second?.letters.count == WebhookProgress.lettersMax)
+        reader.kept(true, now: World.time(3_000).uptime)
+        #expect(progress(through: 160, at: 4_000)?.position == World.place(160))
+    }
+
     @Test("events share a request by count, bytes and age; a key is in one request at a time")
     func batches() {
         var settings = WebhookQueue.Settings()

@@ -10,6 +10,8 @@ struct WebhookReader {
     private var leaseEnd: NIODeadline
     /// The position that storage has.
     private(set) var position: StreamPosition
+    /// The position that storage was asked to keep last, and may have although it hasn't answered.
+    private var asked: StreamPosition
     private(set) var journal: WebhookJournal
     /// Dead letters that storage doesn't have yet.
     private var letters: [WebhookProgress.Letter] = []
@@ -26,7 +28,7 @@ struct WebhookReader {
     /// - Parameter now: when the claim was sent: the lease counts from then.
     init(at position: StreamPosition, _ journal: WebhookJournal, lease: TimeAmount, now: NIODeadline) {
         self.lease = lease
-        self.position = position
+        (self.position, asked) = (position, position)
         self.journal = journal
         (keepBegan, nextKeep) = (now, now)
         leaseEnd = now + lease
@@ -84,9 +86,9 @@ struct WebhookReader {
         let isDue = (hasProgress(through: delivered) || isLast) && now >= nextKeep
         guard keeping == nil, isDue || now >= renewal else { return nil }
         journal.failing = failing()
-        let place = letters.count <= WebhookProgress.lettersMax ? delivered : position
+        if letters.count <= WebhookProgress.lettersMax { asked = delivered }
         let progress = WebhookProgress(
-            position: place, letters: Array(letters.prefix(WebhookProgress.lettersMax)), journal: journal,
+            position: asked, letters: Array(letters.prefix(WebhookProgress.lettersMax)), journal: journal,
             isLast: isLast)
         (keeping, keepBegan, hasNews) = (progress, now, false)
         return progress
