@@ -3,13 +3,14 @@
 # seconds, from the kept corpus and from what earlier runs have found. Fails when an input makes a target trap, read where
 # it may not, disagree with itself or take long; says where that input is.
 #   TARGETS='request link'  not all      KEEP=1  merges into the kept corpus, up to 32 files for each target
-#   FUZZED=wire  leaves out http and configuration, and what only they need      CONFIGURATION=debug  compiles in half of the time
+#   FUZZED=wire  leaves out broker, http and configuration, and what only they need
+#   CONFIGURATION=debug  compiles in half of the time
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 seconds=${SECONDS_EACH:-300}
-servers=$([ "${FUZZED:-}" = wire ] || echo 'http configuration')
-read -ra targets <<<"${TARGETS:-request call link message service stream websocket token jwt broker $servers}"
+servers=$([ "${FUZZED:-}" = wire ] || echo 'broker http configuration')
+read -ra targets <<<"${TARGETS:-request call link message service stream websocket token jwt $servers}"
 configuration=${CONFIGURATION:-release}
 scratch=.build/fuzz
 found=$scratch/found

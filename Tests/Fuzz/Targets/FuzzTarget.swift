@@ -17,11 +17,11 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case token
     /// A JWT: its text, its claims, or the keys that check it.
     case jwt
-    /// Requests to one broker, one after the other.
-    case broker
     /// Frames of a WebSocket, one after the other.
     case websocket
     #if FUZZES_SERVERS
+        /// Requests to one broker, one after the other.
+        case broker
         /// A configuration of all services, as `--check-config` reads it.
         case configuration
         /// What the gateway reads of an HTTP request: credentials, key, query, cursor and bodies.
@@ -38,9 +38,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .stream: try FuzzedStream.run(bytes)
         case .token: try FuzzedToken.run(bytes)
         case .jwt: try FuzzedJWT.run(bytes)
-        case .broker: try FuzzedBroker.run(bytes)
         case .websocket: try FuzzedWebSocket.run(bytes)
         #if FUZZES_SERVERS
+            case .broker: try FuzzedBroker.run(bytes)
             case .configuration: try FuzzedConfiguration.run(bytes)
             case .http: try FuzzedHTTP.run(bytes)
         #endif
