@@ -71,18 +71,23 @@ import Testing
             let order = try await loop.submit {
                 let endOfTurn = EndOfTurn.shared(on: loop)
                 let order = NIOLoopBoundBox([String](), eventLoop: loop)
-                let (socket, work, later) = (Step(), Step(), Step())
+                let (last, socket, work, later) = (Step(), Step(), Step(), Step())
+                last.body = { order.value.append("last socket") }
                 socket.body = { order.value.append("socket") }
                 later.body = { order.value.append("later work") }
                 work.body = {
                     order.value.append("work")
                     endOfTurn.schedule(later)
                 }
+                endOfTurn.scheduleLastWrite(last)
                 endOfTurn.scheduleWrite(socket)
                 endOfTurn.schedule(work)
                 return order
             }.get()
-            #expect(try await loop.submit { order.value }.get() == ["work", "later work", "socket"])
+            #expect(
+                try await loop.submit { order.value }.get() == [
+                    "work", "later work", "socket", "last socket",
+                ])
         }
     }
 

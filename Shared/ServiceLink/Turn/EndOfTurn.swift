@@ -33,6 +33,7 @@ package final class EndOfTurn {
     private var dirty: [any Flushable] = []
     private var flushing: [any Flushable] = []
     private var writers: [any Flushable] = []
+    private var lastWriters: [any Flushable] = []
     private var isArranged = false
     private var pause = EndOfTurn.pauseMin
     private var instant: NIODeadline?
@@ -67,6 +68,14 @@ package final class EndOfTurn {
         arrange()
     }
 
+    /// Does the same for a socket that only gets what its client doesn't wait for. It is flushed behind those of
+    /// `scheduleWrite`.
+    package func scheduleLastWrite(_ writer: any Flushable) {
+        eventLoop.assertInEventLoop()
+        lastWriters.append(writer)
+        arrange()
+    }
+
     /// The time of this turn. It is read from the clock once per round instead of once per message.
     package var now: NIODeadline {
         if let instant { return instant }
@@ -86,17 +95,20 @@ package final class EndOfTurn {
     private func flush() {
         for _ in 0..<Self.roundsMax {
             instant = nil
-            if dirty.isEmpty {
-                guard !writers.isEmpty else { break }
-                swap(&writers, &flushing)
-            } else {
+            if !dirty.isEmpty {
                 swap(&dirty, &flushing)
+            } else if !writers.isEmpty {
+                swap(&writers, &flushing)
+            } else if !lastWriters.isEmpty {
+                swap(&lastWriters, &flushing)
+            } else {
+                break
             }
             for flushable in flushing { flushable.flushAtEndOfTurn() }
             flushing.removeAll(keepingCapacity: true)
         }
         instant = nil
-        guard !dirty.isEmpty || !writers.isEmpty else {
+        guard !dirty.isEmpty || !writers.isEmpty || !lastWriters.isEmpty else {
             isArranged = false
             pause = Self.pauseMin
             if let turnEnded, let began { turnEnded(eventLoop.now - began) }

@@ -146,7 +146,7 @@ final class EdgeClient {
         }
     }
 
-    /// Sends a request and lets it be spend with.
+    /// Sends a request, and time passes.
     func send(_ id: UInt64, _ body: Rtm_Client_ClientFrame.OneOf_Body?) {
         let frame = Rtm_Client_ClientFrame.with {
             $0.requestID = id
@@ -157,11 +157,13 @@ final class EdgeClient {
     }
 
     /// Sends whatever stands for a frame, behind its length.
-    func send(frame: [UInt8]) {
+    func send(frame: [UInt8]) { send(bytes: Self.framed(frame)) }
+
+    private static func framed(_ frame: [UInt8]) -> ByteBuffer {
         var bytes = ByteBuffer()
         bytes.writeInteger(UInt32(frame.count))
         bytes.writeBytes(frame)
-        send(bytes: bytes)
+        return bytes
     }
 
     func send(bytes: ByteBuffer) {
@@ -202,6 +204,12 @@ final class EdgeClient {
         }
     }
 
+    /// Is called with each write to its socket.
+    var isWrittenTo: () -> Void {
+        get { socket.isWrittenTo }
+        set { socket.isWrittenTo = newValue }
+    }
+
     /// The next write to its socket fails, and the socket is gone.
     func failNextWrite() { socket.fails = true }
 
@@ -238,13 +246,23 @@ final class EdgeClient {
     }
 
     func publish(_ id: UInt64, to channel: String, bytes: Int) {
-        send(
-            id,
-            .publish(
-                .with {
-                    ($0.channelType, $0.channel) = (.message, channel)
-                    $0.payload = Data(repeating: 1, count: bytes)
-                }))
+        send(id, .publish(Self.message(to: channel, bytes: bytes)))
+    }
+
+    /// The edge reads a publish, and time stands still.
+    func publishAtOnce(_ id: UInt64, to channel: String) throws {
+        let frame = Rtm_Client_ClientFrame.with {
+            $0.requestID = id
+            $0.body = .publish(Self.message(to: channel, bytes: 1))
+        }
+        arrive(Self.framed(try frame.serializedBytes()))
+    }
+
+    private static func message(to channel: String, bytes: Int) -> Rtm_Client_Publish {
+        .with {
+            ($0.channelType, $0.channel) = (.message, channel)
+            $0.payload = Data(repeating: 1, count: bytes)
+        }
     }
 
     func acquire(_ id: UInt64, _ lock: String, in channel: String = "lobby") {
@@ -265,6 +283,7 @@ private final class SlowSocket: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     private(set) var reads = 0
     var fails = false
+    var isWrittenTo: () -> Void = {}
     private var held: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
     private var context: ChannelHandlerContext?
 
@@ -296,6 +315,7 @@ private final class SlowSocket: ChannelOutboundHandler {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return context.close(promise: nil)
         }
+        isWrittenTo()
         if isOpen { context.write(data, promise: promise) } else { held.append((data, promise)) }
     }
 }

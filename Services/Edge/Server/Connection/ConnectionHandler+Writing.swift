@@ -14,9 +14,24 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
 
     func write(_ encode: (inout ByteBuffer) -> Void) {
         guard takesMore else { return }
+        encoded(encode)
+        added()
+    }
+
+    /// Acknowledgements come before the messages of a turn. Written first, those of a full turn would hold up
+    /// its messages by as many system calls.
+    func acknowledge(_ encode: (inout ByteBuffer) -> Void) {
+        guard takesMore else { return }
+        encoded(encode)
+        if isLagging { return added() }
+        guard scheduledWrite == .none else { return }
+        scheduledWrite = .last
+        loop.endOfTurn.scheduleLastWrite(self)
+    }
+
+    private func encoded(_ encode: (inout ByteBuffer) -> Void) {
         if outbound.lacksMemory { outbound.reuse(loop.frameMemory.take()) }
         outbound.write(encode)
-        added()
     }
 
     /// No page is a reason to cut a client off, because it is sent only while the client is writable.
@@ -62,13 +77,14 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
     func release(_ topic: Int) { outbound.release(topic) }
 
     private func schedule() {
-        guard !isScheduled else { return }
-        isScheduled = true
+        guard scheduledWrite != .now else { return }
+        scheduledWrite = .now
         loop.endOfTurn.scheduleWrite(self)
     }
 
+    /// With a message behind an acknowledgement it is called twice, and finds nothing the second time.
     func flushAtEndOfTurn() {
-        isScheduled = false
+        scheduledWrite = .none
         if isOverfull {
             cutOff(.slowConsumer(bytesMax: loop.configuration.limits.outboundBytesMax))
         } else {
@@ -145,6 +161,14 @@ extension ConnectionHandler: SessionConnection, Flushable, DeadlineWheelMember {
         outbound.drop()
         disconnect(reason)
     }
+}
+
+/// Whether a connection is written to at the end of the turn, and with whom.
+enum ScheduledWrite: UInt8 {
+    case none
+    /// Behind those that get messages.
+    case last
+    case now
 }
 
 extension Disconnect {

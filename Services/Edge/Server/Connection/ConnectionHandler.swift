@@ -25,7 +25,7 @@ final class ConnectionHandler: ChannelDuplexHandler, ClosingConnection {
     // What a delivery needs comes first and side by side: with many connections, memory is what costs.
     let loop: EdgeLoop
     var outbound = OutboundQueue()
-    var isScheduled = false
+    var scheduledWrite = ScheduledWrite.none
     /// The socket has not taken everything that was to be written.
     var isLagging = false
     /// More has come than may wait for the client, which is about to be cut off.

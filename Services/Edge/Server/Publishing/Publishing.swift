@@ -439,7 +439,7 @@ extension Publishing {
 
 extension Publishing.PendingPublish {
     func acknowledge(_ response: PublishResponse) {
-        session.write {
+        session.acknowledge {
             Published.encodeFrames(of: response, answering: requestID, count: count, into: &$0)
         }
     }

@@ -117,6 +117,8 @@ final class Session {
     /// Writes whole frames behind what waits for the end of the turn.
     func write(_ encode: (inout ByteBuffer) -> Void) { connection?.write(encode) }
 
+    func acknowledge(_ encode: (inout ByteBuffer) -> Void) { connection?.acknowledge(encode) }
+
     func answer(_ requestID: UInt64, _ body: some ServerFrameBody) {
         write { ServerFrame(body, answering: requestID).encodeFrame(into: &$0) }
     }

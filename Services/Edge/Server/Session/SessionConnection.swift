@@ -10,6 +10,8 @@ protocol SessionConnection: AnyObject {
     func send(_ page: RequestedPage)
     /// Has whole frames written behind those.
     func write(_ encode: (inout ByteBuffer) -> Void)
+    /// The same for acknowledgements of publishes, which the loop writes behind the messages to others.
+    func acknowledge(_ encode: (inout ByteBuffer) -> Void)
     /// As `send` and `write`, but while the client is behind the frames wait, and more urgent topics go
     /// first.
     func send(_ frames: ByteBuffer, of topic: TopicRank)
@@ -54,6 +56,7 @@ extension SessionConnection {
     func joinTokenAccepted() {}
 
     // Where nothing waits.
+    func acknowledge(_ encode: (inout ByteBuffer) -> Void) { write(encode) }
     func send(_ page: RequestedPage) { send(page.frames) }
     func reservePresence(_ bytes: Int) -> Bool { true }
     var waitingBytes: Int { 0 }
