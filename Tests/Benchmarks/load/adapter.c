@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const struct adapter *const adapters[] = {
-    &adapter_ceiling, &adapter_heliograph, &adapter_mqtt, &adapter_nats, &adapter_redis,
+    &adapter_ceiling, &adapter_heliograph, &adapter_jetstream, &adapter_mqtt, &adapter_nats, &adapter_redis, &adapter_streams,
     &adapter_topics,
 };
 

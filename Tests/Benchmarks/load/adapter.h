@@ -34,7 +34,8 @@ struct adapter {
     ssize_t (*parse)(struct connection *c, const uint8_t *bytes, size_t count);
 };
 
-extern const struct adapter adapter_ceiling, adapter_heliograph, adapter_mqtt, adapter_nats, adapter_redis, adapter_topics;
+extern const struct adapter adapter_ceiling, adapter_heliograph, adapter_jetstream, adapter_mqtt, adapter_nats, adapter_redis,
+    adapter_streams, adapter_topics;
 
 /* Returns the adapter of that name, or NULL. */
 const struct adapter *adapter_named(const char *name);

@@ -1,13 +1,11 @@
 /* Redis pub/sub in RESP2. A login is CLIENT SETNAME, so that logging in is a round trip here as it is elsewhere. */
-#include "adapter.h"
-#include "connection.h"
-#include "name.h"
+#include "redis.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { ELEMENTS_MAX = 3 };
 
-static void log_in(struct connection *c) {
+void redis_log_in(struct connection *c) {
     char user[24], request[96];
     int size = snprintf(user, sizeof user, "u%u", c->id);
     int count = snprintf(request, sizeof request, "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$%d\r\n%s\r\n", size, user);
@@ -31,10 +29,9 @@ static void publish(struct connection *c, uint32_t channel, const void *payload,
     memcpy(o + count + size, "\r\n", 2);
 }
 
-static void ping(struct connection *c) { connection_write(c, "*1\r\n$4\r\nPING\r\n", 14); }
+void redis_ping(struct connection *c) { connection_write(c, "*1\r\n$4\r\nPING\r\n", 14); }
 
-/* Reads a line like "$128\r\n" without its first letter. Returns the bytes of the line, 0 if it isn't complete. */
-static size_t read_number(const uint8_t *line, size_t count, size_t *value) {
+size_t redis_number(const uint8_t *line, size_t count, size_t *value) {
     *value = 0;
     for (size_t i = 1; i + 1 < count; i++) {
         if (line[i] == '\r') return i + 2;
@@ -47,11 +44,11 @@ struct element { const uint8_t *bytes; size_t size; };
 
 /* Reads an array of texts and numbers. Returns its bytes, 0 if it isn't complete, -1 if it isn't what is expected. */
 static ssize_t read_array(struct connection *c, const uint8_t *bytes, size_t count, struct element *elements, size_t *found) {
-    size_t at = read_number(bytes, count, found);
+    size_t at = redis_number(bytes, count, found);
     if (!at) return 0;
     if (*found > ELEMENTS_MAX) return connection_refused(c, "an array of %zu elements", *found);
     for (size_t i = 0; i < *found; i++) {
-        size_t value, line = at < count ? read_number(bytes + at, count - at, &value) : 0;
+        size_t value, line = at < count ? redis_number(bytes + at, count - at, &value) : 0;
         if (!line) return 0;
         if (bytes[at] == ':') {
             elements[i] = (struct element){ bytes + at, 0 };
@@ -80,8 +77,7 @@ static ssize_t parse_array(struct connection *c, const uint8_t *bytes, size_t co
     return taken;
 }
 
-/* A line of its own: OK for the login, the number of receivers for a publish, or an error. */
-static ssize_t parse_line(struct connection *c, const uint8_t *bytes, size_t count) {
+ssize_t redis_line(struct connection *c, const uint8_t *bytes, size_t count) {
     const uint8_t *newline = memchr(bytes, '\n', count);
     if (!newline) return 0;
     ssize_t size = newline - bytes + 1;
@@ -94,7 +90,7 @@ static ssize_t parse_line(struct connection *c, const uint8_t *bytes, size_t cou
 static ssize_t parse(struct connection *c, const uint8_t *bytes, size_t count) {
     size_t at = 0;
     while (at < count) {
-        ssize_t taken = (bytes[at] == '*' ? parse_array : parse_line)(c, bytes + at, count - at);
+        ssize_t taken = (bytes[at] == '*' ? parse_array : redis_line)(c, bytes + at, count - at);
         if (taken < 0) return -1;
         if (taken == 0) break;
         at += (size_t)taken;
@@ -103,5 +99,5 @@ static ssize_t parse(struct connection *c, const uint8_t *bytes, size_t count) {
 }
 
 const struct adapter adapter_redis = {
-    .name = "redis", .log_in = log_in, .subscribe = subscribe, .publish = publish, .ping = ping, .parse = parse,
+    .name = "redis", .log_in = redis_log_in, .subscribe = subscribe, .publish = publish, .ping = redis_ping, .parse = parse,
 };

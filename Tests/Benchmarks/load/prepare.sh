@@ -19,7 +19,6 @@ need util-linux taskset
 [ -f /usr/include/openssl/ssl.h ] || missing+=(libssl-dev)
 # A server that isn't measured needn't be installed.
 [[ ,$servers, != *,redis* ]] || need redis-server redis-server
-[[ ,$servers, != *,nats* ]] || need nats-server nats-server
 [[ ,$servers, != *,mosquitto* ]] || need mosquitto mosquitto
 [[ ,$servers, != *-tls,* ]] || need openssl openssl
 [ ${#missing[@]} -eq 0 ] || fail "missing: ${missing[*]}. On Debian: apt-get install ${missing[*]}"
@@ -37,5 +36,7 @@ descriptors=$(ulimit -Hn)
 ulimit -n "$descriptors" 2>/dev/null || true
 
 mkdir -p "$BENCH_OUT"
+[[ ,$servers, != *,nats* && ,$servers, != *,jetstream,* && ,$servers, != *,valkey,* && ,$servers, != *,streams,* ]] ||
+    Tests/Python/setup.sh "$BENCH_OUT/peers" Tests/Benchmarks/load/peers.txt
 make --no-print-directory -C "$load" BENCH_OUT="$BENCH_OUT" check >&2
 [[ ,$servers, != *-tls,* ]] || make --no-print-directory -C "$load" BENCH_OUT="$BENCH_OUT" certificate >&2

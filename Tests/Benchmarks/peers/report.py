@@ -101,8 +101,10 @@ def section(title, make, servers):
     return f"{title}\n\n" + "\n\n".join(made) if made else None
 
 
-def servers_with(tls):
-    return [name for name in results.servers if SERVERS[name].tls == tls]
+def servers_with(*, tls=False, log=False):
+    """Ours and the peers of one sort: with TLS or without, and without a log or with one."""
+    return [name for name in results.servers
+            if SERVERS[name].tls == tls and (is_ours(name) or bool(SERVERS[name].log) == log)]
 
 
 def ratios_title(level, servers):
@@ -180,12 +182,16 @@ def title(workload):
 
 
 def figures_of_run():
-    plain, secure = servers_with(tls=False), servers_with(tls=True)
+    plain, secure = servers_with(), servers_with(tls=True)
+    logs = [name for name in servers_with(log=True) if name != "ceiling"]
+    has_logs = any(SERVERS[name].log for name in logs)
     made = ["## The run\n\n" + "\n\n".join(filter(None, [machine(), quietness()])),
             "Subscribers and publishers are those of one channel: \"100 to 4\" has 4 publishers. The window is that of one "
             "channel, too.\n\n"
             + table(["workload", "what"], [[f"`{workload.name}`", title(workload)] for workload in results.workloads]),
             section("## Figures", medians, plain), section(ratios_title("##", plain), ratios, plain),
+            section("## Beside servers that keep what is published", medians, logs) if has_logs else None,
+            section(ratios_title("###", logs), ratios, logs) if has_logs else None,
             section("## Over TLS", medians, secure), section(ratios_title("###", secure), ratios, secure),
             where_we_lose(), deliveries()]
     return "\n\n".join(filter(None, made))

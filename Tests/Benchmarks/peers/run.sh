@@ -22,7 +22,7 @@ here=bench-peers
 export BENCH_OUT=${BENCH_OUT:-$PWD/.build/bench}
 page=$PWD/docs/performance.md
 [ -z "${QUICK:-}${RUNS:-}${SECONDS_EACH:-}${SERVERS:-}${PARTS:-}${ONLY:-}" ] || page=$BENCH_OUT/performance.md
-servers=${SERVERS:-ceiling,heliograph,heliograph-4,redis,nats,mosquitto,heliograph-tls,redis-tls,nats-tls,mosquitto-tls}
+servers=${SERVERS:-ceiling,heliograph,heliograph-4,redis,valkey,nats,mosquitto,streams,jetstream,heliograph-tls,redis-tls,nats-tls,mosquitto-tls}
 [[ ,${PARTS:-tls}, == *,tls,* ]] || servers=$(tr , '\n' <<<"$servers" | grep -v -- '-tls$' | paste -sd,)
 . Tests/Benchmarks/load/prepare.sh
 

@@ -69,11 +69,13 @@ NAMED = {workload.name: workload for workload in WORKLOADS}
 QUICK_SESSIONS = 2_000
 
 
-def chosen(parts, only, *, tls):
+def chosen(parts, only, server):
     """The workloads of these parts, as lists that share a fresh server: what counts memory or logins has one of its own."""
     def wanted(workload):
-        in_part = workload.with_tls and "tls" in parts if tls else workload.part in parts
-        return in_part and (not only or workload.name in only)
+        in_part = workload.with_tls and "tls" in parts if server.tls else workload.part in parts
+        # What keeps a log is measured with messages; its sessions are those of the same program without one.
+        fits = not server.log or workload.kind in ("closed", "open")
+        return in_part and fits and (not only or workload.name in only)
 
     found = [workload for workload in WORKLOADS if wanted(workload)]
     groups = [[workload for workload in found if workload.kind in ("closed", "open")],
