@@ -267,17 +267,19 @@ private enum Document {
     }
 
     /// The rows below each line that begins with a message's name in bold: "1 request_id uint64". A
-    /// message may have parts of its table on several pages.
+    /// message may have parts of its table on several pages, and share one with others that the line names.
     static func fieldTables() -> [String: [String]] {
-        let title = #/\*\*`(?<name>\w+)`\*\*.*/#
+        let title = #/\*\*`(?<name>\w+)`\*\*/#
         let row = #/\| (?<number>\d+) \| `(?<name>\w+)` \| `(?<type>[\w.]+)`(?:, repeated)? \| .* \|/#
         var tables: [String: [String]] = [:]
-        var message = ""
+        var messages: [String] = []
         for line in lines {
-            if let match = line.wholeMatch(of: title) {
-                message = String(match.name)
+            if line.prefixMatch(of: title) != nil {
+                messages = line.matches(of: title).map { String($0.output.name) }
             } else if let match = line.wholeMatch(of: row) {
-                tables[message, default: []].append("\(match.number) \(match.name) \(match.type)")
+                for message in messages {
+                    tables[message, default: []].append("\(match.number) \(match.name) \(match.type)")
+                }
             }
         }
         return tables
