@@ -2,7 +2,8 @@ import CLedgerTexts
 import Foundation
 
 /// The table of everything that `import AgoraRtmKit` offers, member by member: the texts beside this file. A
-/// line is a mark, a declaration and a sentence.
+/// line is a mark, a declaration and a sentence. The mark `.` is that of a member as documented which the
+/// document only names, because the vendor's documents say the same of it.
 package struct Ledger: Sendable {
     /// How a member stands to the vendor's documents.
     package enum Mark: Character, CaseIterable, Sendable {
@@ -32,11 +33,14 @@ package struct Ledger: Sendable {
         /// of a call are one member, in the form with a block.
         package let declaration: String
         package let text: String
+        /// Whether the document only names it.
+        package let isPlain: Bool
 
-        package init(mark: Mark, declaration: String, text: String) {
+        package init(mark: Mark, declaration: String, text: String, isPlain: Bool = false) {
             self.mark = mark
             self.declaration = declaration
             self.text = text
+            self.isPlain = isPlain
         }
     }
 
@@ -88,12 +92,13 @@ package struct Ledger: Sendable {
             sections[section].entries[entry].text = line
             return
         }
-        guard let first = halves[0].first, let mark = Mark(rawValue: first) else {
+        let isPlain = line.hasPrefix(".")
+        guard let mark = isPlain ? Mark.same : halves[0].first.flatMap({ Mark(rawValue: $0) }) else {
             throw Mistake(description: "this line begins with no mark: \(line)")
         }
         let declaration = halves[0].dropFirst().trimmingCharacters(in: .whitespaces)
         sections[section].entries[entry].members.append(
-            Member(mark: mark, declaration: declaration, text: halves[1]))
+            Member(mark: mark, declaration: declaration, text: halves[1], isPlain: isPlain))
     }
 }
 
@@ -134,13 +139,50 @@ extension Ledger {
     }
 
     private func table(_ entry: Entry) -> [String] {
-        [
-            "", "### \(entry.kind) \(entry.name)", "", entry.text, "", "| member | | what it does here |",
-            "|---|---|---|",
-        ]
-            + entry.members.map { member in
-                let declaration = member.declaration.replacing("|", with: "\\|")
-                return "| `\(declaration)` | \(member.mark.word) | \(member.text) |"
+        var lines = ["", "### \(entry.kind) \(entry.name)", "", entry.text]
+        let rows = entry.members.filter { !$0.isPlain && !$0.isUsual }
+        if !rows.isEmpty {
+            lines += ["", "| member | | what it does here |", "|---|---|---|"]
+            lines += Self.alike(rows).map { members in
+                let names = members.map { "`\($0.shortName)`" }.joined(separator: ", ")
+                return "| \(names) | \(members[0].mark.word) | \(members[0].text) |"
             }
+        }
+        let plain = entry.members.filter(\.isPlain).map { "`\($0.shortName)`" }
+        if !plain.isEmpty { lines += ["", "As documented: \(plain.joined(separator: ", "))."] }
+        return lines
+    }
+
+    /// Members that follow each other with one mark and one text share a row.
+    private static func alike(_ members: [Member]) -> [[Member]] {
+        members.reduce(into: []) { rows, member in
+            if let last = rows.last?.last, last.mark == member.mark, last.text == member.text {
+                rows[rows.count - 1].append(member)
+            } else {
+                rows.append([member])
+            }
+        }
+    }
+}
+
+extension Ledger.Member {
+    /// What every object of its kind has, and about which there is nothing to say.
+    fileprivate var isUsual: Bool {
+        let usual = ["init()", "init(rawValue: ", "let rawValue: ", "func copy(with: "]
+        return mark == .same && usual.contains { declaration.hasPrefix($0) }
+    }
+
+    /// As the document writes it: without types, without the block of a call, and a case with its number.
+    var shortName: String {
+        var text = Substring(declaration)
+        for word in ["static ", "func ", "var ", "let ", "case ", "typealias "] where text.hasPrefix(word) {
+            text = text.dropFirst(word.count)
+        }
+        let name = text.prefix { $0 != "(" && $0 != ":" }
+        guard text.dropFirst(name.count).first == "(" else { return String(name) }
+        let parameters = text.matches(of: #/(?:\(|, )(\w+): ([^,)]*)/#)
+        var labels = parameters.filter { !$0.output.2.hasSuffix("Block?") }.map { "\($0.output.1):" }
+        if labels.count > 8 { labels = labels.prefix(2) + ["…"] }
+        return "\(name)(\(labels.joined()))"
     }
 }

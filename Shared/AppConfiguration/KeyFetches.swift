@@ -117,11 +117,13 @@ package final class KeyFetches: Service {
         init(_ registry: MetricsRegistry, _ names: Names) {
             fetches = registry.counters(
                 names.fetches,
-                "Fetches of keys of JWTs from the URLs of apps, by outcome. failed: no document, or none that can be used; the keys that are there hold.",
+                "Fetches of keys of JWTs from the URLs of apps, by outcome. failed: no usable document; the "
+                    + "keys at hand stay valid.",
                 by: Outcome.self)
             missing = registry.gauge(
                 names.missing,
-                "URLs of keys of JWTs from which no fetch has succeeded yet: the JWTs of their apps are refused for now."
+                "URLs of keys of JWTs without a successful fetch yet: the JWTs of their apps are refused "
+                    + "until then."
             )
         }
 

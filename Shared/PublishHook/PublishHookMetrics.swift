@@ -31,11 +31,13 @@ package final class PublishHookMetrics: Sendable {
     package init(_ registry: MetricsRegistry, _ names: Names) {
         answers = registry.counters(
             names.answers,
-            "Questions to hooks before publishing, by outcome. failed: no answer in time, or none that says whether to publish.",
+            "Questions to hooks before publishing, by outcome. failed: no answer in time, or none that "
+                + "decides.",
             by: Outcome.self)
         skipped = registry.counter(
             names.skipped,
-            "Messages that a hook wasn't asked about because it is away. They were refused or published, as the hook's onFailure says."
+            "Messages that a hook wasn't asked about, because it is away: refused or published, by its "
+                + "onFailure."
         )
         overflows = registry.counter(
             names.overflows,

@@ -70,7 +70,7 @@ struct StartDecisionTests {
         #expect(try #require(output(decide("--print-config", "--depth", "0"))).status == 2)
     }
 
-    @Test("--print-reference prints the program's section of the document")
+    @Test("--print-reference prints the table of the program's keys")
     func reference() throws {
         let text = try #require(output(decide("--print-reference"))).text
         #expect(text == ConfigurationReference.section("rtm-relay", program.schema))

@@ -1,5 +1,5 @@
-/// The texts about keys: `--help`, and the tables of docs/configuration.md. Both come from the schema, so
-/// they can't be outdated.
+/// The texts about keys: `--help`, and the table of `--print-reference`. Both come from the schema, so they
+/// can't be outdated.
 package enum ConfigurationReference {
     /// The options of one program, each in one or two lines.
     package static func help(_ schema: ConfigurationSchema) -> String {
@@ -16,13 +16,13 @@ package enum ConfigurationReference {
         "  --config FILE", "        Reads this YAML file; RTM_CONFIG can name it, too.",
         "  --check-config", "        Checks the configuration, prints every problem and exits with 0 or 2.",
         "  --print-config", "        Prints the effective configuration with the origin of each value.",
-        "  --print-reference", "        Prints the table of all keys, as in docs/configuration.md.",
+        "  --print-reference", "        Prints a table of all keys.",
         "  --probe", "        Asks the running program whether it is ready, and exits with 0 or 1.",
         "  --version", "        Prints the version.",
         "  --help", "        Prints this text.",
     ]
 
-    /// The section of one program in docs/configuration.md, which must hold exactly this text.
+    /// The keys of one program as a table, from which tests write docs/configuration.md.
     package static func section(_ program: String, _ schema: ConfigurationSchema) -> String {
         "## \(program)\n\n\(table(schema))"
     }

@@ -123,7 +123,7 @@ package final class CertificateReports: Sendable {
     func declare(in metrics: MetricsRegistry, keys: [String]) {
         metrics.observedGauges(
             "rtm_certificate_days_left",
-            "Days until a TLS certificate of this process, or the first authority of those that it trusts, "
+            "Days until a TLS certificate of this process, or the first of its trusted authorities, "
                 + "expires; left out where none is configured.",
             label: "key", values: keys
         ) { key in

@@ -40,7 +40,7 @@ enum ProcessMetrics {
         ) { DescriptorLimit.present.map(Double.init) }
         registry.observed(
             "rtm_log_lines_dropped_total",
-            "Lines of the log that were dropped because whoever reads it didn't. Should be 0.", .counter
+            "Lines of the log that were dropped because nobody read them. Should be 0.", .counter
         ) { Double(LogOutput.process.droppedCount) }
     }
 

@@ -71,8 +71,7 @@ struct TracingMetrics: Sendable {
     init(_ registry: MetricsRegistry) {
         spans = registry.counters(
             "rtm_tracing_spans_total",
-            "Spans of traces by what became of them. Dropped: the collector is away, or takes fewer than there "
-                + "are.",
+            "Spans of traces by their fate. dropped: the collector is away or too slow.",
             by: Fate.self)
     }
 

@@ -147,7 +147,30 @@ struct LedgerTests {
         #expect(throws: Ledger.Mistake.self) { try Ledger(["# A\n## class B\n* var a: Int | It."]) }
         let ledger = try Ledger(["# A\n\n## class B\nWhat it is.\n- var a: Int | It has no effect."])
         #expect(ledger.members == [.init(mark: .idle, declaration: "var a: Int", text: "It has no effect.")])
-        #expect(ledger.document("Hello").contains("| `var a: Int` | no effect | It has no effect. |"))
+        #expect(ledger.document("Hello").contains("| `a` | no effect | It has no effect. |"))
+    }
+
+    @Test("the document shortens declarations, shares rows, and only names what is plain")
+    func rows() throws {
+        let ledger = try Ledger([
+            "# A\n## class B\nIt.\n= init() | Makes it.\n. var a: Int | A number.\n= case b = 2 | Two.",
+            """
+            ? func c(_: String, in: [A: B], completion: CBlock?) | As before.
+            ? static func d(e: (any F)?) -> String | As before.
+            ? init(a: A, b: A, c: A, d: A, e: A, f: A, g: A, h: A, i: A) | Long.
+            """,
+        ])
+        #expect(ledger.members.count == 6)
+        let table = ledger.document("Hello").split(separator: "|---|---|---|\n").last
+        #expect(
+            table == """
+                | `b = 2` |  | Two. |
+                | `c(_:in:)`, `d(e:)` | our choice | As before. |
+                | `init(a:b:…)` | our choice | Long. |
+
+                As documented: `a`.
+
+                """)
     }
 
     private static func withoutValue(_ declaration: String) -> String {

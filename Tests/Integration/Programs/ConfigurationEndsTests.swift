@@ -6,17 +6,11 @@ import Testing
 
 /// Every number of the configuration at both of its ends: a program that takes a value has to live with it.
 @Suite(.serialized, .ends(withinMinutes: 10)) struct ConfigurationEndsTests {
-    /// The keys of rtm-standalone that have a range, from the table that is made of its schema.
+    /// The keys of rtm-standalone that have a range, from the table that it prints of them.
     private static func ranges() throws -> [(flag: String, end: String)] {
-        let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/configuration.md")
-        let text = try String(contentsOf: page, encoding: .utf8)
-        let table = try #require(text.components(separatedBy: "\n## rtm-standalone\n").last)
-        return table.split(separator: "\n").flatMap { line -> [(flag: String, end: String)] in
-            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard cells.count > 4, cells[3].hasPrefix("range ") else { return [] }
-            let flag = cells[1].replacing("`", with: "")
-            return cells[3].dropFirst(6).split(separator: "…").map { (flag, String($0)) }
+        try KeyTables.rows(of: "rtm-standalone").flatMap { row -> [(flag: String, end: String)] in
+            guard row.allowed.hasPrefix("range ") else { return [] }
+            return row.allowed.dropFirst(6).split(separator: "…").map { (row.flag, String($0)) }
         }
     }
 

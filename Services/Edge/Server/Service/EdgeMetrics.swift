@@ -50,8 +50,8 @@ final class EdgeMetrics: Sendable {
                 + "Long: messaging or the link to it is busy.")
         deliveryTime = registry.histogram(
             "rtm_edge_delivery_seconds",
-            "Time from an entry's timestamp in its log to the write to its subscribers, for one entry of "
-                + "each turn; the clocks of both machines count. Long: a loop or a link is busy.")
+            "Time from an entry's timestamp to the write to its subscribers, by the clocks of both "
+                + "machines, for one entry of each turn. Long: a loop or a link is busy.")
         connections = registry.gauge(
             "rtm_edge_connections", "Open client connections. At edge.connections.max new ones are refused.")
         proxyHeadersRefused = registry.counter(
@@ -126,8 +126,8 @@ final class EdgeMetrics: Sendable {
             "rtm_edge_gaps_total", "Channels whose subscribers got a gap: entries were lost. Should be 0.")
         presenceWithheld = registry.counter(
             "rtm_edge_presence_withheld_total",
-            "How often events of presence were left out for a client that reads too slowly; a snapshot follows. "
-                + "Many: users show more than lines take.")
+            "How often events of presence were left out for a client that reads too slowly; a snapshot "
+                + "follows. Many: users show more than lines take.")
     }
 
     func connectionOpened() { connections.add(1) }

@@ -31,7 +31,9 @@ final class GatewayMetrics: Sendable {
             "Bytes that connections leave unread; gateway.outbound.totalBytesMax bounds them.")
         ends = registry.counters(
             "rtm_gateway_connections_ended_total",
-            "Connections that the gateway has ended, by cause: unread, because the client didn't read; replaced by a newcomer while all places were taken, before it had sent a credential; overfull, because unread bytes took all memory that there is for them; refused, because no place was free.",
+            "Connections that the gateway ended, by cause: unread (the client didn't read); replaced (no "
+                + "credential yet, and all places taken); overfull (unread bytes took all their memory); "
+                + "refused (no place was free).",
             by: End.self)
         answers = registry.counters(
             "rtm_gateway_requests_total",
@@ -39,7 +41,8 @@ final class GatewayMetrics: Sendable {
             by: Answer.self)
         audits = registry.counters(
             "rtm_gateway_audit_lines_total",
-            "Lines of the audit trail, by kind: kept; omitted, because a key made many such changes; lost, because storage could not keep the line, so that only the log has it.",
+            "Lines of the audit trail, by kind: kept; omitted, because a key made many such changes; lost "
+                + "to storage, so that only the log has them.",
             by: Audit.self)
         seconds = registry.histogram(
             "rtm_gateway_request_seconds", "How long an HTTP request took from its head to its answer.")

@@ -37,7 +37,8 @@ package final class MessagingMetrics: Sendable {
             "rtm_messaging_replayed_total", "Entries sent again to edges and clients that came back.")
         gaps = registry.counter(
             "rtm_messaging_gaps_total",
-            "Positions that could not be continued. A high value: tails are too short, subscribers come back to too much, or this node was restarted."
+            "Positions that could not be continued. Many: tails are too short, subscribers missed too much, "
+                + "or this node was restarted."
         )
         fed = registry.counter(
             "rtm_messaging_fed_total", "Entries sent to storage, which keeps them as events of their apps.")
@@ -54,7 +55,7 @@ package final class MessagingMetrics: Sendable {
             "Channels beside inboxes. At messaging.channels.max new ones are refused.")
         channelsRefused = registry.counter(
             "rtm_messaging_channels_refused_total",
-            "New channels refused by a limit of messaging.channels. A high value: a client keeps using new names."
+            "New channels refused by a limit of messaging.channels. Many: a client keeps using new names."
         )
         forgotten = registry.gauge(
             "rtm_messaging_forgotten_channels",
@@ -74,8 +75,8 @@ package final class MessagingMetrics: Sendable {
             "Links that this node relays to other messaging nodes, because their callers don't reach those.")
         relaysRefused = registry.counter(
             "rtm_messaging_relays_refused_total",
-            "Relays refused: to a node that isn't in the list, to one that this node doesn't reach either, or "
-                + "beyond 1,024 at the same time.")
+            "Relays refused: to a node that isn't in the list or can't be reached from here either, or "
+                + "beyond 1,024 at once.")
         relayedBytes = registry.counter(
             "rtm_messaging_relayed_bytes_total", "Bytes copied between callers and other messaging nodes.")
     }

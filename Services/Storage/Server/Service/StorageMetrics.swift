@@ -42,7 +42,8 @@ final class StorageMetrics: Sendable {
     ///   - bytesMax: the limit of the database.
     init(_ registry: MetricsRegistry, apps: [String] = [], bytesMax: Int = 0) {
         bytes = registry.gauge(
-            "rtm_storage_bytes", "Bytes of the database in use. Near rtm_storage_max_bytes: it is soon full.")
+            "rtm_storage_bytes",
+            "Bytes of the database in use. Near rtm_storage_max_bytes the database is nearly full.")
         registry.gauge("rtm_storage_max_bytes", "storage.bytesMax; 0 means no limit but the disk.")
             .set(bytesMax)
         historyBytes = registry.gauges(
@@ -91,13 +92,14 @@ final class StorageMetrics: Sendable {
             "rtm_storage_events_expired_total", "Events of apps removed because their time was over.")
         eventGaps = registry.counter(
             "rtm_storage_event_gaps_total",
-            "How often messaging no longer had what was to be collected: backends got the event gap.")
+            "How often entries were gone from messaging before they were collected: backends got the event "
+                + "gap.")
         eventsLag = ShardGauge(
             .greatest,
             shownBy: registry.gauge(
                 "rtm_storage_events_lag_seconds",
                 "For how long events wait to be collected from messaging. If it grows, messaging can't be "
-                    + "reached, or the disk is too slow for the events."))
+                    + "reached, or the disk is too slow."))
         eventWaits = ShardGauge(
             .sum,
             shownBy: registry.gauge(
@@ -106,7 +108,8 @@ final class StorageMetrics: Sendable {
             .sum,
             shownBy: registry.gauge(
                 "rtm_storage_waiting_reads",
-                "Reads whose answer waits until the link of its caller has room. Steadily above 0: callers ask for more than the link takes."
+                "Reads whose answer waits until the link of its caller is writable. Steadily above 0: "
+                    + "callers ask for more than it takes."
             ))
         inboxPublished = registry.counter(
             "rtm_storage_sql_published_total",
@@ -128,12 +131,12 @@ final class StorageMetrics: Sendable {
                     + "slow."))
         leading = registry.gauge(
             "rtm_storage_leading",
-            "Shards that this node leads. The sum over nodes with one database is to be storage.shards, and "
-                + "over a file it is 1.")
+            "Shards that this node leads. The sum over the nodes of a database is storage.shards, over a "
+                + "file 1.")
         synchronousStandbys = registry.gauge(
             "rtm_storage_synchronous_standbys",
-            "Standbys of PostgreSQL that have a write when it is acknowledged. At 0 nobody but the server has "
-                + "it, so a failover may lose it; over a file it is 0.")
+            "Standbys of PostgreSQL that have a write when it is acknowledged. At 0 a failover may lose the "
+                + "write; over a file it is 0.")
         connections = registry.gauge(
             "rtm_storage_connections",
             "Open connections to PostgreSQL; over a file it is 0. The sum over all nodes has to stay below the "

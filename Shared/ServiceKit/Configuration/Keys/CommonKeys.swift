@@ -32,15 +32,14 @@ package struct CommonKeys: ServiceKeys {
     /// Listed by the services that admit clients.
     package static let apps = ConfigurationKey<[AppRecord]>.records(
         "apps", default: [AppRecord(id: "dev")], countMax: 10_000,
-        "The apps whose clients may log in; with a certificate only tokens signed with it are accepted, and "
-            + "id and certificate are 32 hexadecimal digits each; jwtKeys is a file of keys with which JWTs are "
-            + "signed (a JWKS document or a public key in PEM), jwtKeysURL a URL that such a document is fetched from "
-            + "instead, jwtIssuer their iss, and jwtAudience their aud, "
-            + "which is the app id if it isn't set; subscriptionsMax replaces "
-            + "edge.subscriptions.max for the app, sessionsMax edge.sessions.perAppMax, the rates those of "
-            + "edge.rates, and historyRetention storage.history.retention; service switches everything off for the "
-            + "app (none), or stream channels alone (messages); events says for how long the app's events are "
-            + "kept for its backends, and unset there are none."
+        "The apps whose clients may log in. With a certificate only tokens signed with it are accepted, and "
+            + "id and certificate are 32 hexadecimal digits each. jwtKeys is a file of the keys of JWTs (a JWKS "
+            + "document or a public key in PEM), jwtKeysURL the URL of such a document, jwtIssuer their iss, and "
+            + "jwtAudience their aud (unset: the app id). subscriptionsMax, sessionsMax, the rates and "
+            + "historyRetention replace for the app edge.subscriptions.max, edge.sessions.perAppMax, those of "
+            + "edge.rates, and storage.history.retention. service switches everything off (none), or stream "
+            + "channels alone (messages). events is how long the app's events are kept for its backends "
+            + "(unset: there are none)."
     ).live
 
     /// Listed by the services that admit clients.
