@@ -287,8 +287,8 @@ let samples: [Target] = [
         path: "Samples/Tests", packageAccess: false, swiftSettings: strict),
 ]
 
-/// FUZZED=wire leaves out the broker and what reads HTTP and configurations: `make fuzz` compiles a third then,
-/// and neither BoringSSL nor Hummingbird.
+/// FUZZED=wire leaves out the broker and what reads HTTP and configurations: `make fuzz` compiles a third
+/// then, and neither BoringSSL nor Hummingbird.
 let fuzzesServers = Context.environment["FUZZED"] != "wire"
 
 let testing: [Target] = [

@@ -68,7 +68,7 @@ package final class EndOfTurn {
         arrange()
     }
 
-    /// Does the same for a socket that only gets what its client doesn't wait for. It is flushed behind those of
+    /// Does the same for a socket that only gets what nobody else waits for. It is flushed behind those of
     /// `scheduleWrite`.
     package func scheduleLastWrite(_ writer: any Flushable) {
         eventLoop.assertInEventLoop()
