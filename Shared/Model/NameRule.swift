@@ -39,11 +39,14 @@ public struct NameRule: Sendable {
     /// Throws the error code of the rule. The reason says which character at which place, or which length,
     /// broke the rule.
     public func check(_ name: some Collection<UInt8>) throws(RTMError) {
-        let copy = ContiguousArray(name)
-        let verdict: Result<Void, RTMError> = copy.withUnsafeBytes { bytes in
-            Result { () throws(RTMError) in try check(bytes) }
-        }
-        try verdict.get()
+        let outcome =
+            name.withContiguousStorageIfAvailable { verdict(on: UnsafeRawBufferPointer($0)) }
+            ?? ContiguousArray(name).withUnsafeBytes(verdict)
+        try outcome.get()
+    }
+
+    private func verdict(on bytes: UnsafeRawBufferPointer) -> Result<Void, RTMError> {
+        Result { () throws(RTMError) in try check(bytes) }
     }
 
     /// Checks bytes in place, without copying them.

@@ -47,6 +47,13 @@ public enum ShortList<Element> {
         }
     }
 
+    /// Both lists, one behind the other.
+    @inlinable public static func + (first: consuming Self, second: Self) -> Self {
+        guard !first.isEmpty else { return second }
+        second.each { first.append($0) }
+        return first
+    }
+
     /// Calls `body` with each element: quicker than an iteration, which looks at each step where the element
     /// is.
     @inlinable public func each(_ body: (Element) throws -> Void) rethrows {
@@ -86,6 +93,8 @@ extension ShortList: RandomAccessCollection {
 }
 
 extension ShortList: ExpressibleByArrayLiteral {
+    @inlinable public init(_ element: Element?) { self = element.map { .one($0) } ?? .none }
+
     @inlinable public init(arrayLiteral elements: Element...) { self.init(elements) }
 
     @inlinable public init(_ elements: some Sequence<Element>) {

@@ -23,7 +23,8 @@ package struct PendingConnections<Member: PendingConnection> {
     package static var searchMax: Int { 64 }
     private static var countMin: Int { 64 }
 
-    private var queue: Deque<Member> = []
+    // All are members. Of a deque of `Member` the compiler would make code that looks the type up at each step.
+    private var queue: Deque<any PendingConnection> = []
     private var compactAt = Self.countMin
 
     package init() {}
@@ -49,8 +50,8 @@ package struct PendingConnections<Member: PendingConnection> {
     /// - Parameter address: if it isn't nil, only a connection from there will do.
     package mutating func takeOldest(from address: String? = nil) -> Member? {
         trim()
-        guard let address else { return queue.popFirst() }
+        guard let address else { return queue.popFirst() as? Member }
         let index = queue.prefix(Self.searchMax).firstIndex { $0.isUnauthenticated && $0.address == address }
-        return index.map { queue.remove(at: $0) }
+        return index.flatMap { queue.remove(at: $0) as? Member }
     }
 }

@@ -10,7 +10,7 @@ import Testing
 /// Performing what the index wants done, and judging what the sessions are sent.
 extension EdgeHistory {
     mutating func change(
-        _ event: (inout SubscriptionIndex, _ isWritable: Bool) -> [SubscribeAction]
+        _ event: (inout SubscriptionIndex, _ isWritable: Bool) -> SubscribeActions
     ) {
         let isWritable = isWritable()
         perform(event(&index, isWritable))
@@ -31,7 +31,7 @@ extension EdgeHistory {
         }
     }
 
-    private mutating func perform(_ actions: [SubscribeAction]) {
+    private mutating func perform(_ actions: SubscribeActions) {
         for action in actions { perform(action) }
     }
 

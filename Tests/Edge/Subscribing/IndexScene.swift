@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 import Testing
@@ -117,7 +118,7 @@ struct IndexScene {
         change { $0.leave(session, channel) ?? [] }
     }
 
-    mutating func change(_ event: (inout SubscriptionIndex) -> [SubscribeAction]) {
+    mutating func change(_ event: (inout SubscriptionIndex) -> SubscribeActions) {
         perform(event(&index))
     }
 
@@ -127,7 +128,7 @@ struct IndexScene {
         }
     }
 
-    private mutating func perform(_ actions: [SubscribeAction]) {
+    private mutating func perform(_ actions: SubscribeActions) {
         for action in actions {
             switch action {
             case .attach(let request): attaches.append(request)

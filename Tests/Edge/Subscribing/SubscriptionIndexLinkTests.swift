@@ -1,4 +1,5 @@
 import RTMModel
+import RTMServiceKit
 import RTMWire
 import Testing
 

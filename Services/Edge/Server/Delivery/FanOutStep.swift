@@ -36,7 +36,7 @@ package struct FanOutStep {
     }
 
     /// Messaging and presence answer at once.
-    private mutating func perform(_ actions: [SubscribeAction], _ interest: inout UInt64) {
+    private mutating func perform(_ actions: SubscribeActions, _ interest: inout UInt64) {
         for action in actions {
             switch action {
             case .attach(let request):

@@ -281,11 +281,10 @@ extension ChannelKey {
 /// How many channels of one type a session may be subscribed to.
 struct SubscriptionLimit {
     let countMax: Int
-    let error: RTMError
+    private let code: ErrorCode
+    private let noun: String
 
     init(_ type: ChannelType, of application: Application) {
-        let code: ErrorCode
-        let noun: String
         switch type {
         case .stream:
             (countMax, code, noun) = (
@@ -303,7 +302,10 @@ struct SubscriptionLimit {
                 application.subscriptionsMax, .channelSubscribeFailed, "subscribed channels"
             )
         }
-        error = RTMError(
+    }
+
+    var error: RTMError {
+        RTMError(
             code, "the session has \(countMax) \(noun), which is the limit",
             limit: .init(name: noun, value: UInt64(countMax)))
     }

@@ -3,7 +3,10 @@ import RTMModel
 import RTMServiceKit
 import RTMWire
 
-/// What `SubscriptionIndex` wants done. The loop performs a list of these in its order.
+/// What `SubscriptionIndex` wants done, in this order. Most events ask for one action or none.
+typealias SubscribeActions = ShortList<SubscribeAction>
+
+/// One thing that `SubscriptionIndex` wants done by the loop.
 enum SubscribeAction {
     // MARK: To other services
 

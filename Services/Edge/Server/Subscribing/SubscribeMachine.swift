@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMServiceLink
 import RTMWire
 
@@ -135,7 +136,7 @@ extension SubscribeMachine {
             case giveUp(RTMError)
         }
 
-        var actions: [SubscribeAction] = []
+        var actions = SubscribeActions.none
         var transition = Transition.none
     }
 
@@ -223,7 +224,8 @@ extension SubscribeMachine {
         return prepared(circumstances)
     }
 
-    private mutating func prepared(_ circumstances: Circumstances, _ actions: [SubscribeAction] = []) -> Step
+    private mutating func prepared(_ circumstances: Circumstances, _ actions: SubscribeActions = .none)
+        -> Step
     {
         guard case .preparing(let preparation) = state else { return Step() }
         guard !preparation.awaitsPresence, !preparation.awaitsStorage else { return Step(actions: actions) }
@@ -240,14 +242,15 @@ extension SubscribeMachine {
     /// snapshot is asked for again once the session is live.
     private mutating func withoutPresence(
         _ states: JoinStates?, isMember: Bool = false
-    ) -> [SubscribeAction] {
+    ) -> SubscribeActions {
         if request.features.contains(.presence) { reply.unavailable.insert(.presence) }
         return isMember || request.purpose == .refresh
-            ? [] : [.joinMissed(request.session, request.channel, states, isContinued: kind != .new)]
+            ? .none
+            : .one(.joinMissed(request.session, request.channel, states, isContinued: kind != .new))
     }
 
     /// Reads the snapshots that the client was too slow for. They aren't held while it is behind.
-    private mutating func collect(_ actions: [SubscribeAction]) -> Step {
+    private mutating func collect(_ actions: SubscribeActions) -> Step {
         let lacking = reply.takeLacking()
         state = .preparing(
             Preparation(awaitsPresence: lacking.presence, awaitsStorage: lacking.stored, isCollection: true))
@@ -256,21 +259,21 @@ extension SubscribeMachine {
             id: id, session: request.session, channel: request.channel, join: nil,
             wantsRoster: lacking.presence,
             stored: lacking.stored ? wanted.intersection([.metadata, .lock]) : [])
-        return Step(actions: actions + [.collect(query)])
+        return Step(actions: actions + .one(.collect(query)))
     }
 
-    private mutating func collected(_ circumstances: Circumstances, _ actions: [SubscribeAction]) -> Step {
+    private mutating func collected(_ circumstances: Circumstances, _ actions: SubscribeActions) -> Step {
         guard given != circumstances.position else {
             return Step(actions: actions, transition: .goLive(gap: false))
         }
         state = .pageDue
-        return Step(actions: actions + reply.giveAll(at: given) + [.proceed(id)])
+        return Step(actions: actions + reply.giveAll(at: given) + .one(.proceed(id)))
     }
 
     // MARK: Reading
 
     /// The snapshots are there: the session is live at once, or first reads what it missed.
-    private mutating func begin(_ circumstances: Circumstances, _ actions: [SubscribeAction] = []) -> Step {
+    private mutating func begin(_ circumstances: Circumstances, _ actions: SubscribeActions = .none) -> Step {
         guard circumstances.isWritable else { return awaitWritable(actions) }
         if reply.lacksPresence || reply.lacksStored { return collect(actions) }
         guard let given, given != circumstances.position else {
@@ -305,7 +308,7 @@ extension SubscribeMachine {
         let actions = take(page)
         guard page.more else { return Step(actions: actions, transition: .goLive(gap: false)) }
         state = .pageDue
-        return Step(actions: actions + [.proceed(id)])
+        return Step(actions: actions + .one(.proceed(id)))
     }
 
     /// A log that began anew has more behind the gap: all that it has is read.
@@ -315,10 +318,10 @@ extension SubscribeMachine {
         let actions = reply.giveAll(at: position, gap: true)
         given = position
         state = .pageDue
-        return Step(actions: actions + [.proceed(id)])
+        return Step(actions: actions + .one(.proceed(id)))
     }
 
-    private mutating func take(_ page: SubscribePage) -> [SubscribeAction] {
+    private mutating func take(_ page: SubscribePage) -> SubscribeActions {
         var actions = reply.giveAll(at: given)
         if page.frames.readableBytes > 0 {
             actions.append(.send(request.session, RequestedPage(frames: page.frames, charge: page.charge)))
@@ -340,8 +343,8 @@ extension SubscribeMachine {
             return Step(transition: .goLive(gap: true))
         }
         state = .suspended
-        let actions = circumstances.isWritable ? reply.giveAll(at: given) : []
-        return Step(actions: actions + [.retry(id, after: Self.retryDelay)])
+        let actions = circumstances.isWritable ? reply.giveAll(at: given) : .none
+        return Step(actions: actions + .one(.retry(id, after: Self.retryDelay)))
     }
 
     /// The channel could not be attached. A subscriber that was to come in again stays what it was.
@@ -355,26 +358,26 @@ extension SubscribeMachine {
         guard reply.isGiven || kind == .returning else {
             return Step(transition: .giveUp(request.error(failure)))
         }
-        var actions: [SubscribeAction] = []
+        var actions = SubscribeActions.none
         if case .attaching = state { actions = withoutSnapshots() }
         state = .suspended
         if given == circumstances.position { return begin(circumstances, actions) }
-        if circumstances.isWritable { actions += reply.giveAll(at: given) }
+        if circumstances.isWritable { actions = actions + reply.giveAll(at: given) }
         return Step(actions: actions, transition: .awaitNextAttachment)
     }
 
     /// The snapshots for which it was to subscribe again could not be asked for.
-    private mutating func withoutSnapshots() -> [SubscribeAction] {
+    private mutating func withoutSnapshots() -> SubscribeActions {
         reply.unavailable.formUnion(
             request.features.intersection(added).intersection([.metadata, .lock]))
-        return request.isMembership ? withoutPresence(request.states.take()) : []
+        return request.isMembership ? withoutPresence(request.states.take()) : .none
     }
 
     // MARK: Waiting for the client
 
     /// The client's call could time out before the client has read everything, so it is answered now. But the
     /// answer says whether storage can be asked, so it waits for what storage is asked again.
-    private mutating func awaitWritable(_ actions: [SubscribeAction] = []) -> Step {
+    private mutating func awaitWritable(_ actions: SubscribeActions = .none) -> Step {
         var actions = actions
         hasWaited = true
         if holdsRefresh {
@@ -383,9 +386,9 @@ extension SubscribeMachine {
             actions.append(refreshed)
         }
         reply.dropSnapshots()
-        if !request.isLogin, !reply.lacksStored { actions += reply.answer(at: given) }
+        if !request.isLogin, !reply.lacksStored { actions = actions + reply.answer(at: given) }
         state = .awaitingWritable
-        return Step(actions: actions + [.awaitWritable(id, request.session)])
+        return Step(actions: actions + .one(.awaitWritable(id, request.session)))
     }
 }
 
@@ -393,7 +396,7 @@ extension SubscribeMachine {
 
 extension SubscribeMachine {
     /// The session is a subscriber from this position on.
-    mutating func goLive(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
+    mutating func goLive(at position: StreamPosition, gap: Bool) -> SubscribeActions {
         lostEvents = lostEvents || gap && hasOldSnapshot
         var actions = reply.giveAll(at: position, gap: gap)
         if request.purpose == .subscribe, request.channel.type.hasLocks, kind != .returning {
@@ -404,7 +407,8 @@ extension SubscribeMachine {
             actions.append(.began(request.session, request.channel, start))
         }
         if lacksSnapshot { actions.append(.lacksSnapshot(request.session, channelIndex: channelIndex)) }
-        return holdsRefresh ? actions + [refreshed] : actions
+        if holdsRefresh { actions.append(refreshed) }
+        return actions
     }
 
     private var refreshed: SubscribeAction { .refreshed(request.session, channelIndex: channelIndex) }
@@ -418,7 +422,7 @@ extension SubscribeMachine {
     private var hasOldSnapshot: Bool { kind == .returning || hasWaited || reply.isGiven }
 
     /// The subscribe is over and the session isn't a subscriber.
-    mutating func giveUp(_ error: RTMError) -> [SubscribeAction] {
-        (holdsRefresh ? [refreshed] : []) + reply.refuse(error)
+    mutating func giveUp(_ error: RTMError) -> SubscribeActions {
+        (holdsRefresh ? .one(refreshed) : .none) + reply.refuse(error)
     }
 }

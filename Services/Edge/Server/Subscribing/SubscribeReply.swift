@@ -1,5 +1,6 @@
 import NIOCore
 import RTMModel
+import RTMServiceKit
 import RTMWire
 
 /// What the client of a subscribe has been sent, and what it still has to get: one answer, and behind it
@@ -33,8 +34,8 @@ struct SubscribeReply {
     var isGiven: Bool { state == .given }
 
     /// What follows the position is sent from here on.
-    mutating func answer(at position: StreamPosition?, gap: Bool = false) -> [SubscribeAction] {
-        guard state == .due, let position else { return [] }
+    mutating func answer(at position: StreamPosition?, gap: Bool = false) -> SubscribeActions {
+        guard state == .due, let position else { return .none }
         state = .given
         let answer: SubscribeAnswer =
             switch request.purpose {
@@ -43,35 +44,38 @@ struct SubscribeReply {
             case .subscribe, .refresh:
                 .subscribed(position, unavailable: unavailable, gap: gap, hasSetStates: hasSetStates)
             }
-        return [.answer(request.session, requestID: request.requestID, answer)]
+        return .one(.answer(request.session, requestID: request.requestID, answer))
     }
 
     /// What follows the position is sent from here on, behind the snapshots.
-    mutating func giveAll(at position: StreamPosition?) -> [SubscribeAction] {
+    mutating func giveAll(at position: StreamPosition?) -> SubscribeActions {
         answer(at: position) + giveSnapshots()
     }
 
     /// As `giveAll`. A gap is news also to a client that was answered before.
-    mutating func giveAll(at position: StreamPosition, gap: Bool) -> [SubscribeAction] {
+    mutating func giveAll(at position: StreamPosition, gap: Bool) -> SubscribeActions {
         var actions = answer(at: position, gap: gap)
-        if gap, actions.isEmpty { actions = [.gap(request.session, request.channel, position)] }
+        if gap, actions.isEmpty { actions = .one(.gap(request.session, request.channel, position)) }
         return actions + giveSnapshots()
     }
 
-    mutating func refuse(_ error: RTMError) -> [SubscribeAction] {
-        guard state == .due else { return [] }
+    mutating func refuse(_ error: RTMError) -> SubscribeActions {
+        guard state == .due else { return .none }
         state = .given
         if request.isLogin {
             let refusal = RTMError(.loginNoServerResources, error.reason, retryAfter: .seconds(1))
-            return [.answer(request.session, requestID: request.requestID, .loginRefused(refusal))]
+            return .one(.answer(request.session, requestID: request.requestID, .loginRefused(refusal)))
         }
-        return [.answer(request.session, requestID: request.requestID, .refused(error, request.channel))]
+        return .one(
+            .answer(request.session, requestID: request.requestID, .refused(error, request.channel)))
     }
 
-    private mutating func giveSnapshots() -> [SubscribeAction] {
-        let pages = presencePages + [storedPage].compactMap(\.self)
+    private mutating func giveSnapshots() -> SubscribeActions {
+        var actions = SubscribeActions.none
+        for page in presencePages { actions.append(.send(request.session, page)) }
+        if let storedPage { actions.append(.send(request.session, storedPage)) }
         (presencePages, storedPage) = ([], nil)
-        return pages.map { .send(request.session, $0) }
+        return actions
     }
 
     // MARK: Snapshots that wait for the client

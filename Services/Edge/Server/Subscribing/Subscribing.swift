@@ -182,7 +182,7 @@ extension Subscribing {
 // MARK: - Performing
 
 extension Subscribing {
-    private func change(_ event: (inout SubscriptionIndex) -> [SubscribeAction]) {
+    private func change(_ event: (inout SubscriptionIndex) -> SubscribeActions) {
         perform(event(&subscriptions))
     }
 
@@ -193,8 +193,8 @@ extension Subscribing {
         perform(subscriptions.handle(event, of: id, isWritable: isWritable))
     }
 
-    private func perform(_ actions: [SubscribeAction]) {
-        for action in actions { perform(action) }
+    private func perform(_ actions: SubscribeActions) {
+        actions.each(perform)
         metrics.channelsChanged(by: subscriptions.channelCount - channelsReported)
         channelsReported = subscriptions.channelCount
     }

@@ -133,7 +133,7 @@ extension ExplainedChannel {
 extension SubscriptionIndex {
     /// A session wants to be a subscriber of a channel. One that is already, or is coming in again, comes in
     /// again from its position, so the same steps keep the order for it (M-5, D-46).
-    mutating func enter(_ request: SubscribeRequest) -> [SubscribeAction] {
+    mutating func enter(_ request: SubscribeRequest) -> SubscribeActions {
         let channelIndex =
             if case .login(let owner) = request.purpose {
                 channels.occupy(request.channel, owner: owner)
@@ -153,27 +153,30 @@ extension SubscriptionIndex {
     /// - Returns: what has to be done before the session comes in again, and what after that.
     private mutating func takeOut(
         _ session: SessionKey, at channelIndex: Int, for machine: inout SubscribeMachine
-    ) -> (before: [SubscribeAction], after: [SubscribeAction]) {
+    ) -> (before: SubscribeActions, after: SubscribeActions) {
         switch bySession[session, channelIndex] {
         case .live(let index):
             guard let position = channels[channelIndex].position else { break }
             let fanOut = fanOut(at: channelIndex)
             machine.comeBack(from: position, with: channels[channelIndex].subscribers[index].features)
-            return (fanOut + remove(index, at: channelIndex), [])
+            return (fanOut + remove(index, at: channelIndex), .none)
         case .subscribing(let id):
             guard let other = removeSubscribe(id) else { break }
             machine.takeOver(from: other)
-            return ([], other.holdsRefresh ? [.refreshed(session, channelIndex: channelIndex)] : [])
+            return (
+                .none,
+                other.holdsRefresh ? .one(.refreshed(session, channelIndex: channelIndex)) : .none
+            )
         case nil:
             break
         }
-        return ([], [])
+        return (.none, .none)
     }
 
     /// What was gathered goes out before anything changes who is subscribed. So a subscriber receives nothing
     /// from before its position, and one that is taken out has received everything up to there.
-    private mutating func fanOut(at channelIndex: Int) -> [SubscribeAction] {
-        channels.takeFanOut(at: channelIndex).map { [.fanOut($0)] } ?? []
+    private mutating func fanOut(at channelIndex: Int) -> SubscribeActions {
+        SubscribeActions(channels.takeFanOut(at: channelIndex).map { .fanOut($0) })
     }
 
     private mutating func removeSubscribe(_ id: SubscribeID) -> SubscribeMachine? {
@@ -184,7 +187,7 @@ extension SubscriptionIndex {
     }
 
     /// The session gets a new snapshot of presence, unless it has left or doesn't want any. Returns nil then.
-    mutating func refresh(_ session: SessionKey, at channelIndex: Int) -> [SubscribeAction]? {
+    mutating func refresh(_ session: SessionKey, at channelIndex: Int) -> SubscribeActions? {
         switch bySession[session, channelIndex] {
         case .live(let index):
             let features = channels[channelIndex].subscribers[index].features
@@ -232,8 +235,8 @@ extension SubscriptionIndex {
     /// - Parameter isWritable: whether the session's client has read what was sent before.
     mutating func handle(
         _ event: SubscribeEvent, of id: SubscribeID, isWritable: Bool
-    ) -> [SubscribeAction] {
-        guard let entry = subscribes.index(forKey: id) else { return [] }
+    ) -> SubscribeActions {
+        guard let entry = subscribes.index(forKey: id) else { return .none }
         let channelIndex = subscribes.values[entry].channelIndex
         let position = channels[channelIndex].position
         if channels[channelIndex].caughtUp.contains(subscribes.values[entry].request.subscriber) {
@@ -248,23 +251,23 @@ extension SubscriptionIndex {
 
     private mutating func perform(
         _ transition: SubscribeMachine.Step.Transition, of id: SubscribeID, at channelIndex: Int
-    ) -> [SubscribeAction] {
+    ) -> SubscribeActions {
         switch transition {
         case .none:
-            return []
+            return .none
         case .awaitAttachment:
             return awaitAttachment(id, at: channelIndex)
         case .awaitNextAttachment:
             channels[channelIndex].waiting.append(id)
-            return []
+            return .none
         case .prepare(let query):
             keepCaughtUp(id, at: channelIndex)
-            return [.ask(query)]
+            return .one(.ask(query))
         case .read(let query):
             if let machine = subscribes[id] {
                 channels[channelIndex].caughtUp.remove(machine.request.subscriber)
             }
-            return [.read(query)]
+            return .one(.read(query))
         case .goLive(let gap):
             return goLive(id, at: channelIndex, gap: gap)
         case .giveUp(let error):
@@ -272,11 +275,11 @@ extension SubscriptionIndex {
         }
     }
 
-    private mutating func awaitAttachment(_ id: SubscribeID, at channelIndex: Int) -> [SubscribeAction] {
+    private mutating func awaitAttachment(_ id: SubscribeID, at channelIndex: Int) -> SubscribeActions {
         switch channels.wait(id, at: channelIndex) {
-        case .proceed: [.proceed(id)]
-        case .wait: []
-        case .attach(let request): [.attach(request)]
+        case .proceed: .one(.proceed(id))
+        case .wait: .none
+        case .attach(let request): .one(.attach(request))
         }
     }
 
@@ -287,11 +290,11 @@ extension SubscriptionIndex {
         channels[channelIndex].caughtUp.add(machine.request.subscriber)
     }
 
-    private mutating func goLive(_ id: SubscribeID, at channelIndex: Int, gap: Bool) -> [SubscribeAction] {
+    private mutating func goLive(_ id: SubscribeID, at channelIndex: Int, gap: Bool) -> SubscribeActions {
         guard let position = channels[channelIndex].position else {
             preconditionFailure("a session can't be a subscriber of a channel that was never attached")
         }
-        guard var machine = removeSubscribe(id) else { return [] }
+        guard var machine = removeSubscribe(id) else { return .none }
         let fanOut = fanOut(at: channelIndex)
         let request = machine.request
         let index = channels[channelIndex].add(request.subscriber)
@@ -302,23 +305,21 @@ extension SubscriptionIndex {
 
     private mutating func giveUp(
         _ id: SubscribeID, at channelIndex: Int, _ error: RTMError
-    ) -> [SubscribeAction] {
-        guard let request = subscribes[id]?.request, let kind = subscribes[id]?.kind else { return [] }
-        var actions: [SubscribeAction] = []
-        if request.isMembership {
-            actions = [
-                .hasNotEntered(request.session, request.channel, isContinued: kind == .continued)
-            ]
-        }
+    ) -> SubscribeActions {
+        guard let request = subscribes[id]?.request, let kind = subscribes[id]?.kind else { return .none }
+        let actions: SubscribeActions =
+            request.isMembership
+            ? .one(.hasNotEntered(request.session, request.channel, isContinued: kind == .continued))
+            : .none
         bySession.set(nil, of: request.session, at: channelIndex, in: request.channel.type)
         return actions + end(id, at: channelIndex, error)
     }
 
-    private mutating func end(_ id: SubscribeID, at channelIndex: Int, _ error: RTMError) -> [SubscribeAction]
+    private mutating func end(_ id: SubscribeID, at channelIndex: Int, _ error: RTMError) -> SubscribeActions
     {
-        guard var machine = removeSubscribe(id) else { return [] }
+        guard var machine = removeSubscribe(id) else { return .none }
         let detach = channels.vacateIfUnused(channelIndex)
-        return (detach.map { [$0] } ?? []) + machine.giveUp(error)
+        return SubscribeActions(detach) + machine.giveUp(error)
     }
 }
 
@@ -326,7 +327,7 @@ extension SubscriptionIndex {
 
 extension SubscriptionIndex {
     /// Returns nil if the session isn't subscribed to the channel. A subscribe that is under way is refused.
-    mutating func leave(_ session: SessionKey, _ key: ChannelKey) -> [SubscribeAction]? {
+    mutating func leave(_ session: SessionKey, _ key: ChannelKey) -> SubscribeActions? {
         guard let channelIndex = channels.index(of: key), let subscription = bySession[session, channelIndex]
         else { return nil }
         bySession.set(nil, of: session, at: channelIndex, in: key.type)
@@ -334,52 +335,53 @@ extension SubscriptionIndex {
     }
 
     /// The session is gone.
-    mutating func ended(_ session: SessionKey, isLoggedOut: Bool = false) -> [SubscribeAction] {
-        bySession.removeAll(of: session)
-            .flatMap { leave($0.subscription, at: Int($0.channelIndex), isLoggedOut: isLoggedOut) }
+    mutating func ended(_ session: SessionKey, isLoggedOut: Bool = false) -> SubscribeActions {
+        bySession.removeAll(of: session).reduce(.none) {
+            $0 + leave($1.subscription, at: Int($1.channelIndex), isLoggedOut: isLoggedOut)
+        }
     }
 
     private mutating func leave(
         _ subscription: SessionSubscriptions.Subscription, at channelIndex: Int, isLoggedOut: Bool = false
-    ) -> [SubscribeAction] {
+    ) -> SubscribeActions {
         switch subscription {
         case .subscribing(let id):
             return end(id, at: channelIndex, .unsubscribedMeanwhile)
         case .live(let index):
             let released = remove(index, at: channelIndex)
             return released
-                + (channels.vacateIfUnused(channelIndex, isLoggedOut: isLoggedOut).map { [$0] } ?? [])
+                + SubscribeActions(channels.vacateIfUnused(channelIndex, isLoggedOut: isLoggedOut))
         }
     }
 
-    private mutating func remove(_ index: Int, at channelIndex: Int) -> [SubscribeAction] {
+    private mutating func remove(_ index: Int, at channelIndex: Int) -> SubscribeActions {
         let (subscriber, type) = (channels[channelIndex].subscribers[index], channels[channelIndex].key.type)
         channels.removePublishers(of: subscriber, at: channelIndex)
         if let moved = channels[channelIndex].remove(at: index) {
             bySession.set(.live(index), of: moved, at: channelIndex, in: type)
         }
-        return type == .topic ? [.release(subscriber.session, topic: channelIndex)] : []
+        return type == .topic ? .one(.release(subscriber.session, topic: channelIndex)) : .none
     }
 }
 
 // MARK: - What messaging reports
 
 extension SubscriptionIndex {
-    mutating func attached(_ interest: UInt64, _ response: AttachResponse) -> [SubscribeAction] {
-        guard let channelIndex = channels.index(of: interest) else { return [] }
+    mutating func attached(_ interest: UInt64, _ response: AttachResponse) -> SubscribeActions {
+        guard let channelIndex = channels.index(of: interest) else { return .none }
         // Entries that were sent again because of our old position belong before what follows.
         let actions = fanOut(at: channelIndex)
         channels.attached(channelIndex, response)
-        return actions + channels.takeWaiting(channelIndex).map { .proceed($0) }
+        return channels.takeWaiting(channelIndex).reduce(actions) { $0 + .one(.proceed($1)) }
     }
 
     /// Messaging lost what followed our position. Every subscriber that may miss something gets a gap, and
     /// what comes next.
-    mutating func skipped(_ skip: SkipPush) -> [SubscribeAction] {
+    mutating func skipped(_ skip: SkipPush) -> SubscribeActions {
         guard let channelIndex = channels.index(of: skip.interest),
             channels[channelIndex].isMoved(by: skip)
         else {
-            return []
+            return .none
         }
         let actions = fanOut(at: channelIndex)
         let isSameLog = channels[channelIndex].position?.epoch == skip.position.epoch
@@ -388,11 +390,11 @@ extension SubscriptionIndex {
             !isSameLog || !$0.features.isDisjoint(with: skip.features)
         }
         guard !affected.isEmpty else { return actions }
-        return actions + [
-            .gapForAll(
-                ShortList(affected), channelIndex: channelIndex, channels[channelIndex].key,
-                skip.position)
-        ]
+        return actions
+            + .one(
+                .gapForAll(
+                    ShortList(affected), channelIndex: channelIndex, channels[channelIndex].key,
+                    skip.position))
     }
 
     /// The attach came to nothing. Subscribers stay, for the next attempt.

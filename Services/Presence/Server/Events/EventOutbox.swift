@@ -52,27 +52,29 @@ struct EventOutbox {
 
     /// Adds events. An event that a store reports twice is taken once.
     mutating func add(_ change: NumberedEvents, to channel: ChannelKey) {
+        // Taken out and put back: changed in its place, it would cost an allocation for each change.
+        var queue = queues.removeValue(forKey: channel) ?? Queue()
         for (sequence, event) in change.events {
-            if let last = queues[channel]?.events.last, last.source == change.source,
-                sequence <= last.sequence
-            {
+            if let last = queue.events.last, last.source == change.source, sequence <= last.sequence {
                 continue
             }
             count += 1
             let size = event.byteCount
             bytes += size
-            queues[channel, default: Queue()].bytes += size
-            queues[channel]?.events.append(
+            queue.bytes += size
+            queue.events.append(
                 Append(channel: channel, source: change.source, sequence: sequence, event: event))
         }
+        if !queue.events.isEmpty { queues[channel] = queue }
     }
 
     /// The event to send for the channel now. It counts as under way from this call on.
     mutating func next(of channel: ChannelKey) -> Append? {
-        guard let queue = queues[channel], !queue.isUnderWay, let first = queue.events.first else {
+        guard var queue = queues[channel], !queue.isUnderWay, let first = queue.events.first else {
             return nil
         }
-        queues[channel]?.isUnderWay = true
+        queue.isUnderWay = true
+        queues[channel] = queue
         return first
     }
 
