@@ -103,8 +103,9 @@ final class EdgeMetrics: Sendable {
             by: Outcome.self)
         loginRefusals = registry.counters(
             "rtm_edge_login_refusals_total",
-            "Refused logins by reason. rate: a client that logs in again and again; quota: its app has all "
-                + "its sessions; messaging: it is away, or the keys of a JWT can't be fetched.",
+            "Refused logins by reason. rate: a client that logs in again and again; quota: its app has as "
+                + "many sessions as it may have; messaging: it is away, or the keys of a JWT can't be "
+                + "fetched.",
             by: LoginRefusal.self)
         renewals = registry.counters(
             "rtm_edge_token_renewals_total",

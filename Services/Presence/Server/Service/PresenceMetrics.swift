@@ -53,7 +53,7 @@ package final class PresenceMetrics: Sendable {
         refused = registry.counter("rtm_presence_refused_total", "Requests refused.")
         channelsFull = registry.counter(
             "rtm_presence_channel_full_total",
-            "Subscribes and joins refused because a channel has all its users (presence.channels.usersMax, presence.streamChannels.usersMax)."
+            "Subscribes and joins refused because a channel has as many users as it may have (presence.channels.usersMax, presence.streamChannels.usersMax)."
         )
         redis = RedisMetrics(registry)
         goneBound = registry.gauge(
