@@ -188,6 +188,28 @@ struct EntryTailTests {
     }
 }
 
+extension EntryTailTests {
+    @Test("the memory of a segment is used again, also where entries are larger than a segment is to be")
+    mutating func reused() {
+        scene = TailScene(segmentBytes: 4_000)
+        // Each has a segment of its own, and the tail gives one up for each that comes.
+        for now in 1...3 as ClosedRange<UInt64> { scene.append(to: 0, sizes: [100_000], now: now) }
+        let held = scene.tail.bytesHeld
+        for now in 4...20 as ClosedRange<UInt64> {
+            scene.giveUp(until: now - 3)
+            #expect(scene.tail.bytesHeld > held - 100_000, "the memory of a frame is kept")
+            scene.append(to: 0, sizes: [100_000], now: now)
+            #expect(scene.tail.bytesHeld == held)
+        }
+        // With small entries again the large memory goes with its segment.
+        for now in 21...60 as ClosedRange<UInt64> {
+            scene.giveUp(until: now - 2)
+            scene.append(to: 0, sizes: Array(repeating: 100, count: 41), now: now)
+        }
+        #expect(scene.tail.bytesHeld < 60_000)
+    }
+}
+
 /// One tail, one partition, and a few channels of it.
 private struct TailScene {
     var tail: EntryTail

@@ -84,7 +84,7 @@ struct WebhookKeys {
         settle(key)
     }
 
-    /// What of the key is in flight was refused.
+    /// The receiver has refused the events of the key that were in flight, or has not answered.
     mutating func fail(_ key: String, now: WebhookTime, retryIn pause: TimeAmount) {
         let since = keys[key]?.failingSince ?? inherited[key] ?? now.milliseconds
         keys[key]?.failures += 1

@@ -175,12 +175,13 @@ extension EntryTail {
         fullHeld += open.bytesHeld
         var next = spare.take() ?? EntrySegment(number: 0)
         next.number = open.number + 1
-        if isFull { next.reserve(like: open, bytes: segmentBytes) }
+        if isFull { next.reserve(like: open, bytes: max(segmentBytes, open.frames.writerIndex)) }
         swap(&next, &open)
         full.append(next)
     }
 
-    /// Gives up the oldest segment, and keeps its memory for the next one if it isn't larger than usual.
+    /// Gives up the oldest segment, and keeps its memory for the next one if it isn't larger than usual. With
+    /// large entries the usual segment is larger, too.
     ///
     /// - Returns: the records of its entries. The caller marks them as lost in their channels.
     mutating func removeFirst() -> ContiguousArray<EntryRecord>? {
@@ -188,7 +189,9 @@ extension EntryTail {
         fullHeld -= first.bytesHeld
         oldestTime = full.lazy.map(\.firstTime).reduce(openSince) { min($0 ?? $1, $1) }
         let records = first.empty()
-        if spare == nil, first.bytesHeld <= 2 * segmentBytes { spare = first }
+        // A buffer grows in powers of two, so what is full to the half was needed.
+        let usual = max(segmentBytes, full.last?.frames.writerIndex ?? 0)
+        if spare == nil, first.frames.capacity <= 2 * usual { spare = first }
         return records
     }
 
