@@ -54,6 +54,7 @@ help:
 	@echo '     topics        what a topic of a stream channel costs beside a message channel, and a join beside a subscribe'
 	@echo '     http          how many messages backends publish over HTTP on one core; QUICK=1 for a look'
 	@echo '     presence      what joins, pages, sweeps and members of presence cost, in memory and over Redis'
+	@echo '     million       a million sessions on one machine, into docs/performance.md; QUICK=1 for 10,000'
 	@echo '     storage       storage beside bare SQLite; QUICK=1 for a look, DATA= says on which disk, PARTS=writes which;'
 	@echo '                   DATABASE=postgres://… with POSTGRESQL=1 measures that'
 	@echo '     storage-nodes one storage node and two over one database: POSTGRESQL=1 DATABASE=postgres://…, as root'

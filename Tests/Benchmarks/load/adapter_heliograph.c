@@ -19,8 +19,8 @@ enum { LOGIN_APP_ID = 1, LOGIN_USER_ID = 2, LOGIN_HEARTBEAT_INTERVAL_S = 4 };
 enum { PUBLICATION_MESSAGE = 6, MESSAGE_PAYLOAD = 2 };
 enum { REFUSAL_CODE = 1, REFUSAL_REASON = 2 };  /* The same numbers in Error and in Disconnect. */
 
-/* A session that is silent for longer is ended, and a subscriber of the generator only ever pings in `idle`. */
-enum { HEARTBEAT_INTERVAL_S = 1800 };
+/* A session that is silent for longer is ended, and a subscriber of the generator pings in `idle` and `stay` alone. */
+static uint32_t heartbeat_interval(void) { return options.heartbeat ? options.heartbeat : 1800; }
 
 static const char app[] = "dev";
 
@@ -52,10 +52,10 @@ void heliograph_log_in(struct connection *c) {
     hello(c);
     uint8_t *o = heliograph_frame(c, CLIENT_LOGIN, protobuf_bytes_size(LOGIN_APP_ID, sizeof app - 1)
         + protobuf_bytes_size(LOGIN_USER_ID, size)
-        + protobuf_integer_size(LOGIN_HEARTBEAT_INTERVAL_S, HEARTBEAT_INTERVAL_S));
+        + protobuf_integer_size(LOGIN_HEARTBEAT_INTERVAL_S, heartbeat_interval()));
     o = protobuf_bytes(o, LOGIN_APP_ID, app, sizeof app - 1);
     o = protobuf_bytes(o, LOGIN_USER_ID, user, size);
-    protobuf_integer(o, LOGIN_HEARTBEAT_INTERVAL_S, HEARTBEAT_INTERVAL_S);
+    protobuf_integer(o, LOGIN_HEARTBEAT_INTERVAL_S, heartbeat_interval());
 }
 
 static void subscribe(struct connection *c, uint32_t channel) {

@@ -29,3 +29,5 @@ run --workload closed --channels 20 --subscribers 5 --payload 32768 --window 2
 run --workload open --channels 20 --subscribers 5 --rate 5000
 run --workload idle --sessions 50 --quiet 0.05
 run --workload logins --sessions 50
+result=$(timeout 1 "$bin/load" --adapter ceiling --port "$port" --prefix stay --first 7 --workload stay --sessions 50 --crowd 5) || true
+[[ $result == *'"ready":50,'* ]] || fail "stay: $result"

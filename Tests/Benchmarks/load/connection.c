@@ -20,6 +20,7 @@ enum { READ_BYTES_MAX = 512 * 1024, BUFFER_BYTES_MIN = 512, CONNECTIONS_PER_ADDR
 uint32_t connections_ready, connections_under_way;
 struct histogram connection_times;
 uint64_t received_ns;
+void (*connection_lost)(struct connection *c);
 
 static uint8_t read_buffer[READ_BYTES_MAX];
 static struct connection **dirty;
@@ -27,18 +28,40 @@ static size_t dirty_count, dirty_capacity;
 
 /* Makes a connection that isn't open yet. It subscribes to `channel` if `subscriber` isn't NULL; both stay for good. */
 struct connection *connection_new(uint32_t channel, struct subscriber *subscriber) {
-    static uint32_t next_id;
+    static uint32_t made;
     struct connection *c = calloc(1, sizeof *c);
     c->fd = -1;
-    c->id = next_id++;
+    c->id = options.first + made++;
     c->channel = channel;
     c->subscriber = subscriber;
     return c;
 }
 
-/* Closes the connection. That ends the run, because nobody but the server can have wanted it. */
+/* Gives memory of a buffer back. */
+static void release(struct buffer *b) {
+    free(b->bytes);
+    *b = (struct buffer){ 0 };
+}
+
+/* Closes the connection, and leaves it as it was before it was opened. */
+static void let_go(struct connection *c) {
+    if (c->state == READY) connections_ready--;
+    else connections_under_way--;
+    c->state = ENDED;
+    c->adapter_state = 0;
+    release(&c->input);
+    release(&c->output);
+    close(c->fd);
+}
+
+/* Closes the connection. That ends the run unless losses are expected, because nobody but the server can have wanted it. */
 static void end(struct connection *c, const char *why) {
     if (c->state == ENDED) return;
+    if (connection_lost) {
+        let_go(c);
+        connection_lost(c);
+        return;
+    }
     counters.ended++;
     run_fail("connection %u ended: %s", c->id, why);
     c->state = ENDED;
@@ -58,7 +81,7 @@ static bool bind_own_address(const struct connection *c) {
         && !bind(c->fd, (struct sockaddr *)&address, sizeof address);
 }
 
-/* Begins to connect. A failure ends the run. */
+/* Begins to connect, for the first time or once more. */
 void connection_open(struct connection *c) {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons((uint16_t)options.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
@@ -67,9 +90,10 @@ void connection_open(struct connection *c) {
     c->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (c->fd < 0) { run_fail("socket: %s", strerror(errno)); return; }
     setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (!bind_own_address(c)) { end(c, strerror(errno)); return; }
     c->started_ns = now_ns();
+    c->state = CONNECTING;
     connections_under_way++;
+    if (!bind_own_address(c)) { end(c, strerror(errno)); return; }
     if (connect(c->fd, (struct sockaddr *)&address, sizeof address) && errno != EINPROGRESS) {
         end(c, strerror(errno));
         return;
@@ -99,12 +123,6 @@ static void make_room(struct buffer *b, size_t count) {
     if (capacity == b->capacity) return;
     b->bytes = realloc(b->bytes, capacity);
     b->capacity = capacity;
-}
-
-/* Gives the buffer's memory back. */
-static void release(struct buffer *b) {
-    free(b->bytes);
-    *b = (struct buffer){ 0 };
 }
 
 /* Reserves `count` bytes at the end of the output. The pointer is good until the next reservation. */
@@ -280,6 +298,6 @@ int connection_refused(struct connection *c, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    run_fail("connection %u: %s", c->id, reason);
+    if (!connection_lost) run_fail("connection %u: %s", c->id, reason);
     return -1;
 }

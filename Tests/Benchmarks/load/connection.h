@@ -41,11 +41,14 @@ extern uint32_t connections_ready, connections_under_way;
 extern struct histogram connection_times;
 /* When the bytes that are being parsed were read. */
 extern uint64_t received_ns;
+/* Called when a connection is lost or refused. It may be opened again, from outside of a turn. While this is NULL a loss or a
+ * refusal ends the run. */
+extern void (*connection_lost)(struct connection *c);
 
 /* Makes a connection that isn't open yet. It subscribes to `channel` if `subscriber` isn't NULL; both stay for good. */
 struct connection *connection_new(uint32_t channel, struct subscriber *subscriber);
 
-/* Begins to connect. A failure ends the run. */
+/* Begins to connect, for the first time or once more. */
 void connection_open(struct connection *c);
 
 /* Handles what epoll reports about the socket. */

@@ -109,6 +109,7 @@ void delivery_received(struct subscriber *s, const uint8_t *payload, size_t size
         *expected = header.sequence + 1;
     }
     if (delivery_times) histogram_add(delivery_times, received_ns > header.due_ns ? received_ns - header.due_ns : 0);
+    if (!crowd.publishers) return;
     struct publisher *p = &crowd.publishers[header.channel * crowd.publishers_each + header.publisher];
     if (p->arrivals) count_arrival(p, header.sequence);
 }

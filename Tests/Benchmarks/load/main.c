@@ -11,6 +11,7 @@
 
 static const struct { const char *name; void (*run)(void); } workloads[] = {
     { "closed", workload_closed }, { "open", workload_open }, { "idle", workload_idle }, { "logins", workload_logins },
+    { "stay", workload_stay },
 };
 
 /* Allows as many open files as the system lets us have. */

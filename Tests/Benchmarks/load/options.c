@@ -29,6 +29,9 @@ static const struct option names[] = {
     { "rate", required_argument, NULL, 'r' },
     { "sessions", required_argument, NULL, 'n' },
     { "at-once", required_argument, NULL, 'k' },
+    { "first", required_argument, NULL, 'f' },
+    { "heartbeat", required_argument, NULL, 'h' },
+    { "crowd", required_argument, NULL, 'm' },
     { "together", no_argument, NULL, 'g' },
     { "no-channel", no_argument, NULL, 'o' },
     { "presence", no_argument, NULL, 'e' },
@@ -39,12 +42,13 @@ static const struct option names[] = {
 };
 
 static const char usage_text[] =
-    "usage: load --adapter ceiling|heliograph|topics|mqtt|nats|redis --port N [--tls] [--server-pids ID,ID]\n"
-    "            [--prefix NAME] [--payload BYTES] [--warm-up S] [--seconds S] --workload W\n"
+    "usage: load --adapter ceiling|heliograph|topics|mqtt|nats|jetstream|redis|streams --port N [--tls] [--server-pids ID,ID]\n"
+    "            [--prefix NAME] [--first N] [--payload BYTES] [--warm-up S] [--seconds S] --workload W\n"
     "  closed  --channels N --subscribers N --publishers N --window N\n"
     "  open    --channels N --subscribers N --publishers N --rate DELIVERIES_PER_SECOND\n"
     "  idle    --sessions N --at-once N --quiet S\n"
     "  logins  --sessions N --at-once N [--together | --no-channel] [--presence]\n"
+    "  stay    --sessions N --at-once N [--heartbeat S] [--crowd N]\n"
     "Subscribers, publishers and window are those of one channel.\n";
 
 /* Says why, and how it is meant, and ends the program. */
@@ -89,6 +93,9 @@ static void take(int letter, char *value) {
     case 'o': options.no_channel = true; break;
     case 'e': options.presence = true; break;
     case 'k': options.at_once = count_of(value); break;
+    case 'f': options.first = count_of(value); break;
+    case 'h': options.heartbeat = count_of(value); break;
+    case 'm': options.crowd = count_of(value); break;
     case 'u': options.warm_up = real_of(value); break;
     case 'd': options.seconds = real_of(value); break;
     case 'q': options.quiet = real_of(value); break;

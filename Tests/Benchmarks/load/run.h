@@ -19,7 +19,10 @@ struct options {
     uint32_t publishers;    /* … and so many publishers. */
     uint32_t window;        /* closed: messages on their way in one channel. */
     uint32_t payload;       /* Bytes of a message. */
-    uint32_t sessions;      /* idle and logins: so many sessions. */
+    uint32_t sessions;      /* idle, logins and stay: so many sessions. */
+    uint32_t first;         /* The number of the first connection, of which its user's name is made. */
+    uint32_t heartbeat;     /* stay: seconds between two heartbeats of a session; 0 means none. */
+    uint32_t crowd;         /* stay: so many sessions are in channel 0. */
     uint32_t at_once;       /* Connections that are being set up at one time. */
     bool together;          /* logins: all to one channel … */
     bool no_channel;        /* … or to none. */
