@@ -101,6 +101,8 @@ class Installation:
         self.size = size
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1] - SPARE_FILES
         self.edge_count = -(-size // most)
+        connections = size // self.edge_count + SPARE_FILES
+        LIMITS["connections-max"] = LIMITS["connections-per-address-max"] = connections
         messaging = flags(messaging=f"127.0.0.1:{MESSAGING}")
         more = flags(channels_max=3 * 10**6)
         behind = [Program("messaging", MESSAGING, [*more, *flags(channels_per_app_max=3 * 10**6)]),
@@ -108,8 +110,9 @@ class Installation:
                   Program("storage", STORAGE, [*messaging, *flags(data=OUT / "run" / "million-data")])]
         shutil.rmtree(OUT / "run" / "million-data", ignore_errors=True)
         # The last edge has sessions that talk, and is never killed.
-        self.edges = [Program("edge", EDGES + 2 * number, [*edge_limits(""), *messaging, *flags(
-            presence=f"127.0.0.1:{PRESENCE}", storage=f"127.0.0.1:{STORAGE}")]) for number in range(self.edge_count + 1)]
+        edge = [*edge_limits(""), *messaging, *flags(presence=f"127.0.0.1:{PRESENCE}", storage=f"127.0.0.1:{STORAGE}",
+                                                     shutdown_timeout=f"{20 + connections // 10_000}s")]
+        self.edges = [Program("edge", EDGES + 2 * number, edge) for number in range(self.edge_count + 1)]
         self.talking = self.edges.pop()
         self.behind = behind
         self.programs = [*behind, *self.edges, self.talking]
@@ -278,7 +281,6 @@ def table(rows):
 
 
 def main():
-    LIMITS["connections-max"] = LIMITS["connections-per-address-max"] = 1_100_000
     try:
         rows = [measure(size) for size in SIZES]
     except Broken as broken:
