@@ -98,7 +98,7 @@ struct TidyTests {
     @Test("comments, texts and documents say which thing happens")
     func verbs() throws {
         report(try SourceTree.sources.flatMap { try RefusedWords.verbs(in: $0.prose, of: $0.path) })
-        // The first two list the words, and the last two name the target `make room`.
+        // The first lists the words, and the other two name the target `make room`.
         let quoting = ["docs/glossary.md", "CONTRIBUTING.md", "Tests/README.md"]
         for path in SourceTree.paths where path.hasSuffix(".md") && !quoting.contains(path) {
             let lines = SourceTree.text(of: path).components(separatedBy: "\n")

@@ -5,7 +5,7 @@ package import RTMModel
 /// (protocol/schema/service/messaging_service.proto).
 ///
 /// These messages are scanned where they lie and not read by the C decoder: their payloads are only passed
-/// on, and a scan costs a sixth of a decode (docs/decisions/0008-the-path-of-a-message.md).
+/// on, and a scan takes less time than a decode (docs/decisions/0002-one-schema-two-codecs.md).
 
 /// Messages that one session publishes to one channel, one behind the other, on their way to the log. The
 /// request is not kept, so everything in it is a view.
