@@ -23,7 +23,7 @@ package struct PendingConnections<Member: PendingConnection> {
     package static var searchMax: Int { 64 }
     private static var countMin: Int { 64 }
 
-    // All are members. Of a deque of `Member` the compiler would make code that looks the type up at each step.
+    // All are members. For a deque of `Member` the compiler would make code that looks the type up each time.
     private var queue: Deque<any PendingConnection> = []
     private var compactAt = Self.countMin
 

@@ -362,7 +362,7 @@ extension SubscribeMachine {
         if case .attaching = state { actions = withoutSnapshots() }
         state = .suspended
         if given == circumstances.position { return begin(circumstances, actions) }
-        if circumstances.isWritable { actions = actions + reply.giveAll(at: given) }
+        if circumstances.isWritable { actions.append(contentsOf: reply.giveAll(at: given)) }
         return Step(actions: actions, transition: .awaitNextAttachment)
     }
 
@@ -386,7 +386,7 @@ extension SubscribeMachine {
             actions.append(refreshed)
         }
         reply.dropSnapshots()
-        if !request.isLogin, !reply.lacksStored { actions = actions + reply.answer(at: given) }
+        if !request.isLogin, !reply.lacksStored { actions.append(contentsOf: reply.answer(at: given)) }
         state = .awaitingWritable
         return Step(actions: actions + .one(.awaitWritable(id, request.session)))
     }

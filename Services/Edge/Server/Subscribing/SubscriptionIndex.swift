@@ -336,9 +336,13 @@ extension SubscriptionIndex {
 
     /// The session is gone.
     mutating func ended(_ session: SessionKey, isLoggedOut: Bool = false) -> SubscribeActions {
-        bySession.removeAll(of: session).reduce(.none) {
-            $0 + leave($1.subscription, at: Int($1.channelIndex), isLoggedOut: isLoggedOut)
+        var actions = SubscribeActions.none
+        for entry in bySession.removeAll(of: session) {
+            actions.append(
+                contentsOf: leave(
+                    entry.subscription, at: Int(entry.channelIndex), isLoggedOut: isLoggedOut))
         }
+        return actions
     }
 
     private mutating func leave(
@@ -370,9 +374,10 @@ extension SubscriptionIndex {
     mutating func attached(_ interest: UInt64, _ response: AttachResponse) -> SubscribeActions {
         guard let channelIndex = channels.index(of: interest) else { return .none }
         // Entries that were sent again because of our old position belong before what follows.
-        let actions = fanOut(at: channelIndex)
+        var actions = fanOut(at: channelIndex)
         channels.attached(channelIndex, response)
-        return channels.takeWaiting(channelIndex).reduce(actions) { $0 + .one(.proceed($1)) }
+        for id in channels.takeWaiting(channelIndex) { actions.append(.proceed(id)) }
+        return actions
     }
 
     /// Messaging lost what followed our position. Every subscriber that may miss something gets a gap, and
