@@ -104,6 +104,31 @@ import Testing
         }
     }
 
+    @Test("sockets that never end to be written don't keep those from being written that come last")
+    func endlessWrites() async throws {
+        final class Writer: Flushable {
+            let endOfTurn: EndOfTurn
+            var isEndless = true
+
+            init(_ endOfTurn: EndOfTurn) { self.endOfTurn = endOfTurn }
+
+            func flushAtEndOfTurn() {
+                if isEndless { endOfTurn.scheduleWrite(self) }
+            }
+        }
+        try await withLoop { loop in
+            let (writer, last) = try await loop.submit {
+                let endOfTurn = EndOfTurn.shared(on: loop)
+                let (writer, last) = (Writer(endOfTurn), Counter(endOfTurn, repeats: 0))
+                endOfTurn.scheduleWrite(writer)
+                endOfTurn.scheduleLastWrite(last)
+                return (NIOLoopBound(writer, eventLoop: loop), NIOLoopBound(last, eventLoop: loop))
+            }.get()
+            #expect(try await loop.submit { last.value.flushes.withLock { $0 } }.get() == 1)
+            try await loop.submit { writer.value.isEndless = false }.get()
+        }
+    }
+
     @Test("one that is always dirty does not keep the loop from its sockets")
     func endless() async throws {
         try await ServiceLinkFixture.with(.tcp) { fixture in

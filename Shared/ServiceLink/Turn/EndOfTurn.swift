@@ -92,6 +92,11 @@ package final class EndOfTurn {
         eventLoop.assumeIsolated().execute { self.flush() }
     }
 
+    private func flushAll() {
+        for flushable in flushing { flushable.flushAtEndOfTurn() }
+        flushing.removeAll(keepingCapacity: true)
+    }
+
     private func flush() {
         for _ in 0..<Self.roundsMax {
             instant = nil
@@ -104,8 +109,12 @@ package final class EndOfTurn {
             } else {
                 break
             }
-            for flushable in flushing { flushable.flushAtEndOfTurn() }
-            flushing.removeAll(keepingCapacity: true)
+            flushAll()
+        }
+        // Others that have work without end don't hold up what comes last.
+        if !lastWriters.isEmpty {
+            swap(&lastWriters, &flushing)
+            flushAll()
         }
         instant = nil
         guard !dirty.isEmpty || !writers.isEmpty || !lastWriters.isEmpty else {
