@@ -175,7 +175,9 @@ extension EntryTail {
         fullHeld += open.bytesHeld
         var next = spare.take() ?? EntrySegment(number: 0)
         next.number = open.number + 1
-        if isFull { next.reserve(like: open, bytes: max(segmentBytes, open.frames.writerIndex)) }
+        // A single large segment says nothing about the next one.
+        let usual = min(open.frames.writerIndex, full.last?.frames.writerIndex ?? 0)
+        if isFull { next.reserve(like: open, bytes: max(segmentBytes, usual)) }
         swap(&next, &open)
         full.append(next)
     }

@@ -114,8 +114,8 @@ struct AppTable {
         return gone
     }
 
-    /// A term begins. What the tails have by now was there before it: a feed that is read from a position of an
-    /// earlier term passes over it.
+    /// A term begins. What the tails have by now was there before it: a feed that is read from a position of
+    /// an earlier term passes over it.
     mutating func beginTerm() {
         for app in records.indices { records[app].beforeTerm = records[app].tail.newestPlace }
     }
