@@ -11,6 +11,12 @@ cd "$(dirname "$0")/../.."
 seconds=${SECONDS_EACH:-300}
 servers=$([ "${FUZZED:-}" = wire ] || echo 'broker http configuration')
 read -ra targets <<<"${TARGETS:-request call link message service stream websocket token jwt $servers}"
+for target in "${targets[@]}"; do
+    if [[ -z $servers && " broker http configuration " == *" $target "* ]]; then
+        echo "fuzz: FUZZED=wire leaves out $target" >&2
+        exit 2
+    fi
+done
 configuration=${CONFIGURATION:-release}
 scratch=.build/fuzz
 found=$scratch/found

@@ -61,5 +61,6 @@ static int received(struct connection *c, char sid, const uint8_t *payload, size
 static ssize_t parse(struct connection *c, const uint8_t *bytes, size_t count) { return nats_parse(c, bytes, count, received); }
 
 const struct adapter adapter_jetstream = {
-    .name = "jetstream", .log_in = nats_log_in, .subscribe = subscribe, .publish = publish, .ping = nats_ping, .parse = parse,
+    .name = "jetstream", .greets_before_tls = true,
+    .log_in = nats_log_in, .subscribe = subscribe, .publish = publish, .ping = nats_ping, .parse = parse,
 };

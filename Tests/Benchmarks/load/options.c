@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PAYLOAD_BYTES_MAX = 64 * 1024, SUBSCRIBERS_MAX = 65535 };
 
@@ -113,4 +114,5 @@ void options_read(int argument_count, char **arguments) {
         refuse("a payload has 32 to 65536 bytes");
     if (options.subscribers > SUBSCRIBERS_MAX) refuse("a channel has at most 65535 subscribers");
     if (options.rate <= 0) refuse("a rate is more than 0");
+    if (options.tls && !strcmp(options.workload, "stay")) refuse("stay has no TLS");
 }

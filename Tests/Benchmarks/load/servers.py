@@ -186,8 +186,9 @@ def make_stream(port):
     with socket.create_connection(("127.0.0.1", port), timeout=10) as nats_socket, nats_socket.makefile("rb") as answers:
         nats_socket.sendall(b'CONNECT {"verbose":false}\r\nSUB made 1\r\nPUB $JS.API.STREAM.CREATE.LOG made %d\r\n%s\r\n' % (
             len(stream), stream.encode()))
-        while not answers.readline().startswith(b"MSG "):
-            pass
+        while not (line := answers.readline()).startswith(b"MSG "):
+            if not line:
+                raise ServerError("JetStream ended the connection before its stream was made")
         answer = json.loads(answers.readline())
     if "error" in answer:
         raise ServerError(f"JetStream made no stream: {answer['error']}")

@@ -1,4 +1,4 @@
-/* stay: sessions that stay until the process is told to end (SIGTERM), whatever the server does: each sends a heartbeat
+/* stay: sessions that stay until SIGTERM, whatever the server does: each sends a heartbeat
  * in its turn, and one whose connection is lost or refused comes back, as a client library would. The first --crowd of them
  * subscribe to the run's channel 0, all others to one of their own.
  *
@@ -46,12 +46,13 @@ static void lost(struct connection *c) {
 /* Opens those connections again whose time has come, as many at once as may be. */
 static void come_back(void) {
     uint64_t now = now_ns();
-    for (uint32_t i = 0; waiting_count && i < options.sessions; i++) {
+    static uint32_t next;
+    for (uint32_t looked = 0; waiting_count && looked < options.sessions; looked++, next = (next + 1) % options.sessions) {
         if (connections_under_way >= options.at_once) return;
-        if (!waiting[i].waits || waiting[i].due_ns > now) continue;
-        waiting[i].waits = false;
+        if (!waiting[next].waits || waiting[next].due_ns > now) continue;
+        waiting[next].waits = false;
         waiting_count--;
-        connection_open(sessions[i]);
+        connection_open(sessions[next]);
     }
 }
 
@@ -66,9 +67,10 @@ static void send_heartbeats(void) {
     }
 }
 
-static void print_line(void) {
+static void print_line(bool is_answer) {
     static struct counters before;
     report_begin();
+    report_integer("is_answer", is_answer);
     report_integer("at_ns", now_ns());
     report_integer("ready", connections_ready);
     report_integer("lost_connections", lost_count);
@@ -110,13 +112,13 @@ void workload_stay(void) {
         loop_turn(seconds_ns(waiting_count ? 0.01 : 0.05));
         if (connections_ready == options.sessions) {
             for (uint32_t i = 0; !announced && i < options.sessions; i++) waiting[i].attempts = 0;
-            if (!announced) print_line();
+            if (!announced) print_line(false);
             announced = true;
             away_since_ns = 0;
         } else {
             announced = false;
         }
-        if (asked) { asked = 0; print_line(); }
+        if (asked) { asked = 0; print_line(true); }
     }
-    if (run_failure()) print_line();
+    if (run_failure()) print_line(false);
 }

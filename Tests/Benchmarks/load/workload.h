@@ -15,7 +15,7 @@ void workload_idle(void);
 /* logins: connect, log in and subscribe. */
 void workload_logins(void);
 
-/* stay: many sessions with heartbeats that come back when they are lost, until the process is told to end. */
+/* stay: many sessions with heartbeats that come back when they are lost, until SIGTERM. */
 void workload_stay(void);
 
 #endif

@@ -92,8 +92,12 @@ class Sessions:
         return found
 
     def ask(self):
+        """What has happened since the last line, in which no session may have been lost."""
         self.process.send_signal(signal.SIGUSR1)
-        return self.line(60)
+        line = self.line(60)
+        if not line["is_answer"] or line["lost_connections"]:
+            raise Broken(f"sessions of {self.process.args[4]} were lost while nothing was killed")
+        return line
 
 
 class Installation:
@@ -183,7 +187,7 @@ def result(process):
 
 def talk_of_others(port, number):
     return talk(port, channels=OTHERS, subscribers=1, publishers=1, rate=OTHERS_RATE, seconds=5, warm_up=0.5,
-                prefix=f"others{number}", first=3_000_000)
+                prefix=f"others{number}")
 
 
 def measure(size):
@@ -230,7 +234,7 @@ def message(it, row):
     """A channel of a thousand sessions, spread over all edges."""
     it.ask()
     done = result(talk(it.edges[0].port, channels=1, subscribers=1, publishers=1, rate=MESSAGES_PER_SECOND,
-                       seconds=MESSAGE_SECONDS, warm_up=0, prefix="million", first=2_000_000))
+                       seconds=MESSAGE_SECONDS, warm_up=0, prefix="million", first=2 * it.size))
     time.sleep(1)
     lines = [line for line, sessions in zip(it.ask(), it.sessions) if sessions.crowd]
     counts = {line["delivered"] / sessions.crowd for line, sessions in zip(lines, (s for s in it.sessions if s.crowd))}

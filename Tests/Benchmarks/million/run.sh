@@ -14,7 +14,7 @@ cd "$(dirname "$0")/../../.."
 
 if [ -z "${BENCH_MILLION_INSIDE:-}" ] && [ "$(id -u)" = 0 ] && unshare --net true 2>/dev/null; then
     export BENCH_MILLION_INSIDE=1
-    exec unshare --net bash -c 'ip link set lo up && exec "$0"' "$0"
+    exec unshare --net bash -c 'ip link set lo up && exec Tests/Benchmarks/million/run.sh'
 fi
 
 here=bench-million
