@@ -35,6 +35,8 @@ final class RunningSystem: Sendable {
     private let messaging: [String]
     let messagingNodes: [String]
     private let messagingListed: Int
+    /// The edge listens on a port that nobody else has.
+    static let anyPort = "127.0.0.1:0"
     /// A command that runs each program, with its arguments.
     private let entrance: [String]
 
@@ -67,7 +69,7 @@ final class RunningSystem: Sendable {
     ///   - programs: the folder of the programs.
     ///   - entrance: a command that runs each program, with its arguments.
     static func with(
-        _ deployment: Deployment, listen: String = "127.0.0.1:0", edge: [String] = [],
+        _ deployment: Deployment, listen: String = anyPort, edge: [String] = [],
         presence: [String] = [], storage: [String] = [], services: [String] = [],
         messaging: [String] = [], messagingNodes: Int = 1, messagingListed: Int = .max,
         programs: URL = ServiceProcess.executables, entrance: [String] = [],
@@ -75,12 +77,15 @@ final class RunningSystem: Sendable {
     ) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rtm-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let ports = messagingNodes == 1 ? [0] : try FreePorts.take(messagingNodes)
+        let ports = try FreePorts.take(messagingNodes)
         let system = RunningSystem(
             directory: directory, presence: presence, storage: storage, services: services,
             messaging: messaging, messagingNodes: ports.map { "127.0.0.1:\($0)" },
             messagingListed: messagingListed, programs: programs, entrance: entrance)
         do {
+            // A service that is killed is started again at its address. If that came from the system, somebody
+            // else could have it by then, and its callers would talk to that.
+            let listen = listen == anyPort ? "127.0.0.1:\(try FreePorts.take(1)[0])" : listen
             try await system.start(deployment, listen: listen, edge: edge)
             try await body(system)
         } catch {
@@ -112,10 +117,10 @@ final class RunningSystem: Sendable {
             try await launchStandalone(listen: listen)
         case .fourProcesses:
             for listen in messagingNodes { try await launchMessaging(listen: listen) }
-            try await launch("rtm-presence", ["--listen", "127.0.0.1:0"] + callees(of: "presence"))
-            // A node that shares a database with others announces where it listens.
-            let port = storage.isEmpty ? 0 : try FreePorts.take(1)[0]
-            try await launchStorage(listen: "127.0.0.1:\(port)")
+            let ports = try FreePorts.take(2)
+            try await launch(
+                "rtm-presence", ["--listen", "127.0.0.1:\(ports[0])"] + callees(of: "presence"))
+            try await launchStorage(listen: "127.0.0.1:\(ports[1])")
             try await launchEdge(edge, listen: listen)
         }
         try await ready()
