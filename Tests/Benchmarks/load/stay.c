@@ -1,6 +1,6 @@
-/* stay: sessions that stay until SIGTERM, whatever the server does: each sends a heartbeat
- * in its turn, and one whose connection is lost or refused comes back, as a client library would. The first --crowd of them
- * subscribe to the run's channel 0, all others to one of their own.
+/* stay: sessions that stay until SIGTERM, whatever the server does. Each sends a heartbeat in its turn, and one whose
+ * connection is lost or refused comes back, as a client library would. The first --crowd of them subscribe to the run's
+ * channel 0, all others to one of their own.
  *
  * It prints a line when all sessions are there, again each time that all are back, and for each SIGUSR1. A line has
  * what happened since the line before. */
@@ -20,7 +20,7 @@ enum { FIRST_PAUSE_MS = 1000, DOUBLINGS_MAX = 5 };
 static struct connection **sessions;
 static struct waiting { uint64_t due_ns; uint32_t attempts; bool waits; } *waiting;
 static uint32_t waiting_count, beaten;
-static uint64_t began_ns, away_since_ns, lost_count;
+static uint64_t began_ns, lost_count;
 static struct histogram arrivals;
 static volatile sig_atomic_t asked, ended;
 
@@ -39,7 +39,6 @@ static void lost(struct connection *c) {
     w->waits = true;
     w->due_ns = now_ns() + (uint64_t)rand() % ((uint64_t)FIRST_PAUSE_MS << doublings) * 1000000u;
     waiting_count++;
-    if (!away_since_ns) away_since_ns = now_ns();
     lost_count++;
 }
 
@@ -74,7 +73,6 @@ static void print_line(bool is_answer) {
     report_integer("at_ns", now_ns());
     report_integer("ready", connections_ready);
     report_integer("lost_connections", lost_count);
-    report_real("away_s", away_since_ns ? (double)(now_ns() - away_since_ns) / 1e9 : 0);
     report_integer("pongs", counters.pongs - before.pongs);
     report_integer("delivered", counters.delivered - before.delivered);
     report_histogram("arrival_us", &arrivals);
@@ -104,7 +102,7 @@ void workload_stay(void) {
     signal(SIGUSR1, on_signal);
     signal(SIGTERM, on_signal);
     waiting_count = options.sessions;
-    began_ns = away_since_ns = now_ns();
+    began_ns = now_ns();
     bool announced = false;
     while (!ended && !run_failure()) {
         come_back();
@@ -114,7 +112,6 @@ void workload_stay(void) {
             for (uint32_t i = 0; !announced && i < options.sessions; i++) waiting[i].attempts = 0;
             if (!announced) print_line(false);
             announced = true;
-            away_since_ns = 0;
         } else {
             announced = false;
         }

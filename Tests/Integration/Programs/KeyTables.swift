@@ -40,6 +40,8 @@ struct KeyTables {
     private struct Use {
         let service: String
         let row: Row
+        /// No two programs' keys have the same.
+        var name: String { "\(service) \(row.key)" }
     }
 
     private static let services = ["edge", "messaging", "presence", "storage", "gateway"]
@@ -71,13 +73,13 @@ struct KeyTables {
 
     var text: String {
         let shared = sameMeanings.filter { $0.count > 1 }
-        let sharedKeys = Set(shared.flatMap { group in group.map { $0.row.key } })
+        let sharedNames = Set(shared.flatMap { group in group.map(\.name) })
         var lines = [Self.title, "| key | of | default | allowed | meaning |", "|---|---|---|---|---|"]
         lines += shared.map(Self.line)
         for service in Self.services {
             lines += ["", "## rtm-\(service)", ""]
             lines += ["| key | default | allowed | meaning |", "|---|---|---|---|"]
-            let rows = uses.filter { $0.service == service && !sharedKeys.contains($0.row.key) }.map(\.row)
+            let rows = uses.filter { $0.service == service && !sharedNames.contains($0.name) }.map(\.row)
             lines += rows.map { "| `\($0.key)` | \($0.defaultValue) | \($0.allowed) | \($0.meaning) |" }
         }
         lines += ["", "## rtm-standalone", ""] + introduction

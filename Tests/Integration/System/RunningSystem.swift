@@ -83,8 +83,8 @@ final class RunningSystem: Sendable {
             messaging: messaging, messagingNodes: ports.map { "127.0.0.1:\($0)" },
             messagingListed: messagingListed, programs: programs, entrance: entrance)
         do {
-            // A service that is killed is started again at its address. If that came from the system, somebody
-            // else could have it by then, and its callers would talk to that.
+            // A service that is killed is started again at its address. If the system had chosen it, somebody
+            // else could listen there meanwhile, and the service's callers would talk to that process.
             let listen = listen == anyPort ? "127.0.0.1:\(try FreePorts.take(1)[0])" : listen
             try await system.start(deployment, listen: listen, edge: edge)
             try await body(system)
